@@ -69,7 +69,10 @@ class Export {
   /** Nothing was sent yet, so that the caller gets the error. */
   #answerFailure(failure: QuestionFailure): void {
     const { id } = this.#request.data;
-    if ('denial' in failure) return this.#conversation.refuse(failure.denial, id);
+    if ('denial' in failure) {
+      this.#conversation.refuse(failure.denial, id);
+      return;
+    }
     const { status, headers, error } = failure;
     const { writer } = this.#conversation.exchange;
     writer.sendWhole(status, { ...this.#conversation.describe(), ...headers }, nameMembers(error));

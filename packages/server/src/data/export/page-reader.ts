@@ -9,7 +9,7 @@ import { delay } from '../../streams/wait.ts';
 import { askOdoo, type QuestionAnswer, type QuestionFailure } from '../ask-odoo.ts';
 import { readMemberBytes } from '../data-request.ts';
 import type { ExportRequest } from './export-request.ts';
-import { PageSize } from './page-size.ts';
+import { type PageCost, PageSize } from './page-size.ts';
 import { type Page, splitPage } from './split-page.ts';
 
 export interface PageReaderDeps {
@@ -74,7 +74,7 @@ export class PageReader {
     after: number | null,
     limit: number,
   ): Promise<
-    { result: Uint8Array; cost: { bytes: number; tookMs: number; waitedMs: number } } | QuestionFailure
+    { result: Uint8Array; cost: Omit<PageCost, 'records'> } | QuestionFailure
   > {
     const { data, terms, format } = this.#request;
     const context = readMemberBytes(data, 'context');
@@ -106,9 +106,9 @@ export class PageReader {
     return { ...answer, cost: { bytes: answer.result.length, ...this.#measure(times) } };
   }
 
-  #measure(times: CallTimes | null): { tookMs: number; waitedMs: number } {
-    if (times === null || times.sentMs === null) return { tookMs: 0, waitedMs: 0 };
-    return { tookMs: this.#deps.nowMs() - times.sentMs, waitedMs: times.sentMs - times.startedMs };
+  #measure(times: CallTimes | null): Pick<PageCost, 'tookMs' | 'interactiveMs'> {
+    if (times === null || times.sentMs === null) return { tookMs: 0, interactiveMs: null };
+    return { tookMs: this.#deps.nowMs() - times.sentMs, interactiveMs: times.interactiveMs };
   }
 
   /** Returns whether the page may be read again: the failure may pass, and there is time for the wait. */

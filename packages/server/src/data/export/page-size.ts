@@ -9,19 +9,23 @@ export interface PageCost {
   bytes: number;
   /** Milliseconds from sending the call to the end of its answer. */
   tookMs: number;
-  /** Milliseconds that the call waited for other calls. */
-  waitedMs: number;
+  /** Mean answer time of the interactive calls to the database: 0 while unknown, null if there were none lately. */
+  interactiveMs: number | null;
 }
 
 const PAGE_SIZE_FIRST = 100;
 const PAGE_SIZE_MAX = 5000;
 /** Bytes that a page should have. */
 const PAGE_BYTES = 1024 * 1024;
-/** Time that a page should take: alone, and while others call the same database. */
+/** Time that a page should take if nobody else calls the database. */
 const PAGE_MS = 250;
-const BUSY_PAGE_MS = 50;
-/** A call that waited as long for its turn is not alone. */
-const BUSY_WAIT_MS = 5;
+/**
+ * The same as a part of the time of interactive calls: an interactive call that waits for the only free worker of Odoo
+ * then takes half as long again.
+ */
+const INTERACTIVE_PART = 1 / 2;
+/** While the time of interactive calls is unknown, and at least. */
+const BUSY_PAGE_MS = 10;
 /** The pages of one export differ, so that one of them changes the size by these factors at most. */
 const GROWTH_MAX = 2;
 const SHRINKAGE_MAX = 1 / 4;
@@ -45,11 +49,12 @@ export class PageSize {
     this.#size = Math.max(1, Math.floor(records / 2));
   }
 
-  learn({ records, bytes, tookMs, waitedMs }: PageCost): void {
+  learn({ records, bytes, tookMs, interactiveMs }: PageCost): void {
     if (records === 0) return;
     this.#add(records, tookMs);
-    const pageMs = waitedMs >= BUSY_WAIT_MS ? BUSY_PAGE_MS : PAGE_MS;
-    const byTime = pageMs / Math.max(this.#msPerRecord, Number.MIN_VALUE);
+    const { fixedMs, recordMs } = this.#costs;
+    // At least half of the time of a page is for its records.
+    const byTime = Math.max(choosePageMs(interactiveMs) - fixedMs, fixedMs) / Math.max(recordMs, 1e-9);
     const byBytes = PAGE_BYTES / (Math.max(bytes, 1) / records);
     const fitting = Math.max(Math.min(byTime, byBytes), this.#size * SHRINKAGE_MAX);
     this.#size = Math.round(Math.min(PAGE_SIZE_MAX, Math.max(1, Math.min(fitting, this.#size * GROWTH_MAX))));
@@ -67,14 +72,22 @@ export class PageSize {
   }
 
   /**
-   * The time that a further record costs, by linear regression. The time that every page takes, for example on a slow
-   * network, does not count: smaller pages would not save it. While all pages have had the same size, it cannot be told.
+   * The time that each page takes, and that each of its records adds, by linear regression. As long as all pages have
+   * about the same size, it is taken for the time of the records.
    */
-  get #msPerRecord(): number {
+  get #costs(): { fixedMs: number; recordMs: number } {
     const { weight, records, ms, recordsSquared, product } = this.#sums;
     const [meanRecords, meanMs] = [records / weight, ms / weight];
     const variance = recordsSquared / weight - meanRecords ** 2;
-    if (variance < (DEVIATION_MIN * meanRecords) ** 2) return meanMs / meanRecords;
-    return Math.max(0, (product / weight - meanRecords * meanMs) / variance);
+    const isTold = variance >= (DEVIATION_MIN * meanRecords) ** 2;
+    const slope = isTold ? (product / weight - meanRecords * meanMs) / variance : meanMs / meanRecords;
+    const recordMs = Math.min(Math.max(slope, 0), meanMs / meanRecords);
+    return { fixedMs: meanMs - recordMs * meanRecords, recordMs };
   }
+}
+
+function choosePageMs(interactiveMs: number | null): number {
+  return interactiveMs === null
+    ? PAGE_MS
+    : Math.min(PAGE_MS, Math.max(BUSY_PAGE_MS, interactiveMs * INTERACTIVE_PART));
 }

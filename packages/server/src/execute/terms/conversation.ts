@@ -45,9 +45,9 @@ export interface RunOptions {
   onAnswer?(times: CallTimes): void;
 }
 
-/** Times of a call by the monotonic clock, in milliseconds; null: it was not sent, or not answered. */
+/** Times of a call in milliseconds. `sentMs`: by the monotonic clock; null if it was not sent. */
 export interface CallTimes {
-  readonly startedMs: number;
   readonly sentMs: number | null;
-  readonly answeredMs: number | null;
+  /** Mean answer time of the interactive calls to the database: 0 while unknown, null if there were none lately. */
+  readonly interactiveMs: number | null;
 }

@@ -55,6 +55,7 @@ function hold(acquired: Permit | PermitRefusal, isReadOnly: boolean, context: Ca
   if ('refused' in acquired) return denyPermit(acquired, isReadOnly, context.time.deadline);
   let result: PermitResult = 'abandoned';
   context.permit = acquired;
+  context.trace.interactiveMs = acquired.interactiveMs;
   context.onReply((reply) => {
     if (reply !== null && context.isServerAsked) result = judgeServer(reply, context.time.deadline);
     if (result === 'answered') acquired.markAnswered();

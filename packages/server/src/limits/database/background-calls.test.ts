@@ -18,8 +18,10 @@ function watch(outcome: ReturnType<ReturnType<typeof createTestLimiters>['acquir
 
 const settle = () => new Promise(setImmediate);
 
-test('hold at most a quarter of the concurrency limit, and at least one permit', async () => {
-  const { acquire, databaseLimiters } = createTestLimiters(EIGHT);
+test('hold at most an eighth of the concurrency limit, and at least one permit', async () => {
+  const { acquire, databaseLimiters } = createTestLimiters({
+    concurrency: { initial: 16, min: 1, max: 16 },
+  });
   const first = expectPermit(acquire(PAGE));
   expectPermit(acquire(PAGE));
   const third = watch(acquire(PAGE));
@@ -111,6 +113,22 @@ test('do not change the estimates of interactive calls', () => {
   const refused = judge(without);
   expect(refused).toBeGreaterThan(0);
   expect(judge(beside)).toBe(refused);
+});
+
+test('learn how long interactive calls take, if there were any lately', () => {
+  const { acquire, clock, runCall } = createTestLimiters(EIGHT);
+  const read = () => {
+    const page = expectPermit(acquire(PAGE));
+    page.release('abandoned');
+    return page.interactiveMs;
+  };
+  expect(read()).toBeNull();
+  runCall('answered', 40);
+  expect(read()).toBe(0);
+  for (let call = 0; call < 20; call++) runCall('answered', 40);
+  expect(read()).toBeCloseTo(40);
+  clock.nowMs += 10_000;
+  expect(read()).toBeNull();
 });
 
 test('a queue full of pages refuses no interactive call', () => {

@@ -74,8 +74,11 @@ const SILENCE_MS_MIN = 500;
  * more than its share.
  */
 const EXTRA_SHARE = 1 / 4;
-/** Maximum part of the concurrency limit that background calls hold; at least one. */
-const BACKGROUND_SHARE = 1 / 4;
+/**
+ * Maximum part of the concurrency limit that background calls hold; at least one. The limit may be a multiple of what
+ * the server bears, as long as no load has shown that.
+ */
+const BACKGROUND_SHARE = 1 / 8;
 /**
  * A background call that has waited for this time may run although interactive calls wait, one at a time. Without it,
  * constant load would keep background calls waiting for ever.
@@ -138,6 +141,11 @@ export class DatabaseLimiter {
     if (isBackground) return this.#mayBeginBackground(request) ? this.#begin(request) : this.#wait(request);
     if (this.#next === null && this.#hasRoom(request)) return this.#begin(request);
     return this.#wait(request);
+  }
+
+  /** See {@link Permit.interactiveMs}. */
+  get interactiveMs(): number | null {
+    return this.#recentCallers.hasAny(this.#options.nowMs()) ? this.#concurrency.usualMs : null;
   }
 
   /** False for a probe: it is a single request, and the breaker refuses its client. */
@@ -489,6 +497,10 @@ class HeldPermit implements Permit, JudgedPermit {
     this.startedMs = nowMs();
     this.#nowMs = nowMs;
     this.deadlineMs = deadlineMs;
+  }
+
+  get interactiveMs(): number | null {
+    return this.#limiter.interactiveMs;
   }
 
   markSent(): void {

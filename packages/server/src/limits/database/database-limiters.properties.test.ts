@@ -351,7 +351,7 @@ function expectConsistent(database: string, { databaseLimiters }: TestLimiters, 
   expect(running.length).toBeLessThanOrEqual(MAX);
   expect(waitingInteractive.length).toBeLessThanOrEqual(QUEUE_MAX);
   expect(waitingBackground.length).toBeLessThanOrEqual(QUEUE_MAX);
-  // A quarter of the limit, at least one.
+  // An eighth of the limit, at least one.
   expect(background.filter(({ wasProbe }) => !wasProbe).length).toBeLessThanOrEqual(1);
   for (const bound of BOUNDS) expect(countOf(bound)).toBeLessThanOrEqual(bound.max);
   // A waiting call waits for the concurrency limit, for its client's share, or for the bound of its instance.
