@@ -1,5 +1,6 @@
 /** `export`: prints all records of a model, read through a running proxy, and goes on by itself if that breaks off. */
 import { type ErrorBody, EXPORT_PATH, KEY_HEADER } from '@erp-proxy/contract';
+import { INSTANCE_VARIABLE } from '../config/names.ts';
 import type { EgressDispatcher } from '../egress/dispatcher.ts';
 import { ByteStreamError } from '../streams/byte-stream.ts';
 import { readStream } from '../streams/read-stream.ts';
@@ -22,7 +23,11 @@ export const exportCommand: Command = {
   arguments: [],
   summary: 'Print all records of a model, the lowest id first, read through a running proxy.',
   options: {
-    instance: { type: 'string', value: 'name', description: 'Name of the stored instance.' },
+    instance: {
+      type: 'string',
+      value: 'name',
+      description: `Name of the stored instance. Default: ${INSTANCE_VARIABLE}.`,
+    },
     model: { type: 'string', value: 'name', description: 'The model, e.g. res.partner.' },
     fields: {
       type: 'string',
@@ -81,7 +86,7 @@ interface ExportRequest {
 
 function readRequest(input: CommandInput): ExportRequest {
   const need = (name: string) => {
-    const value = input.option(name);
+    const value = input.option(name) ?? (name === 'instance' ? input.env[INSTANCE_VARIABLE] : undefined);
     if (value) return value;
     throw new CommandError(
       `--${name} is missing. export prints records: give --instance, --model and --fields. (config export prints policies and instances.)`,
@@ -138,7 +143,11 @@ function readJson(
 
 const INTEGERS = { limit: 'a number of records', after: 'an id', retries: 'a number of attempts' };
 
-function readInteger({ option }: CommandInput, name: keyof typeof INTEGERS, form: RegExp): number | undefined {
+function readInteger(
+  { option }: CommandInput,
+  name: keyof typeof INTEGERS,
+  form: RegExp,
+): number | undefined {
   const text = option(name);
   if (text === undefined) return undefined;
   if (form.test(text) && Number.isSafeInteger(Number(text))) return Number(text);

@@ -39,8 +39,10 @@ export interface ConversationRoute extends ConversationTerms {
   shape?: z.ZodType;
   /** An example of the body, or of the call in `x-erp-call` if the body is a file. */
   example: object;
-  /** `schema`: the shape of the first type. Default: any object, if that is JSON. */
-  answer: { description: string; types: readonly string[]; schema?: z.ZodType };
+  /** `schema` and `example` are of the first type. Default: any object, if that is JSON. */
+  answer: { description: string; types: readonly string[]; schema?: z.ZodType; example?: string };
+  /** True if the header `prefer` has an effect. */
+  takesPreferences?: true;
 }
 
 export const CONVERSATION_ROUTES: readonly ConversationRoute[] = [
@@ -102,7 +104,9 @@ export const CONVERSATION_ROUTES: readonly ConversationRoute[] = [
         "The records. An error that occurs before the first of them is the same as that of a call: Odoo's own errors have the status 200 and the type application/json. After it, the connection is broken off.",
       types: ['application/x-ndjson', 'text/csv', 'application/json'],
       schema: exportAnswer,
+      example: EXPORT_EXAMPLE.answer,
     },
+    takesPreferences: true,
   },
 ];
 

@@ -125,7 +125,15 @@ test.each(['ndjson', 'csv'] as const)(
 
 test('says how to go on if the connection keeps breaking', async () => {
   const { url, bodies } = await startFlaky(0, 'ndjson');
-  const ran = await run({ url, key: 'ep_test' }, [...PARTNERS, '--fields', 'name', '--after', '3', '--retries', '1']);
+  const ran = await run({ url, key: 'ep_test' }, [
+    ...PARTNERS,
+    '--fields',
+    'name',
+    '--after',
+    '3',
+    '--retries',
+    '1',
+  ]);
   expect(ran).toEqual({
     status: 1,
     stdout: '',

@@ -813,7 +813,10 @@ instances:
     expect(JSON.parse(String(allowed?.stdout)).result.length).toBeGreaterThan(0);
     expect(JSON.parse(String(denied?.stdout)).error.data.type).toBe('policy_denied');
 
-    const exported = await runProgram(['config', 'export', '-o', 'out.yaml', '--url', server.url], { folder, env });
+    const exported = await runProgram(['config', 'export', '-o', 'out.yaml', '--url', server.url], {
+      folder,
+      env,
+    });
     expect(exported).toMatchObject({ status: 0, stdout: '', stderr: '' });
     expect(readFileSync(join(folder, 'out.yaml'), 'utf8')).toContain(sandbox.url);
     const printed = [applied, allowed, denied, exported].map((ran) => `${ran?.stdout}${ran?.stderr}`).join();

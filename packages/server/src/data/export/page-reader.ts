@@ -73,9 +73,7 @@ export class PageReader {
   async #ask(
     after: number | null,
     limit: number,
-  ): Promise<
-    { result: Uint8Array; cost: Omit<PageCost, 'records'> } | QuestionFailure
-  > {
+  ): Promise<{ result: Uint8Array; cost: Omit<PageCost, 'records'> } | QuestionFailure> {
     const { data, terms, format } = this.#request;
     const context = readMemberBytes(data, 'context');
     let times: CallTimes | null = null;

@@ -2,11 +2,22 @@ import { expect, test } from 'vitest';
 import { PageSize } from './page-size.ts';
 
 /** Sizes of the pages of a server for which a page takes `fixedMs` and each record `recordMs` and `recordBytes`. */
-function run(fixedMs: number, recordMs: number, recordBytes: number, interactiveMs: number | null = null, pages = 40): number[] {
+function run(
+  fixedMs: number,
+  recordMs: number,
+  recordBytes: number,
+  interactiveMs: number | null = null,
+  pages = 40,
+): number[] {
   const sizing = new PageSize();
   return Array.from({ length: pages }, () => {
     const { size } = sizing;
-    sizing.learn({ records: size, bytes: size * recordBytes, tookMs: fixedMs + size * recordMs, interactiveMs });
+    sizing.learn({
+      records: size,
+      bytes: size * recordBytes,
+      tookMs: fixedMs + size * recordMs,
+      interactiveMs,
+    });
     return size;
   });
 }

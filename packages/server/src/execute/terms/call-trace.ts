@@ -1,6 +1,7 @@
 /** What is known about a running call, for its record. Each step sets what it has found. */
-import type { CallRecord } from '../../observe/events.ts';
+
 import type { Permit } from '../../limits/database/permit.ts';
+import type { CallRecord } from '../../observe/events.ts';
 import type { Protocol } from './method-call.ts';
 import type { ServerAddress } from './target.ts';
 

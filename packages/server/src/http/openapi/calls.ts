@@ -261,12 +261,22 @@ function describeCallHeader(example: object): object {
   };
 }
 
-function describeConversation({ id, summary, example, body, shape, answer }: ConversationRoute): object {
+function describeConversation({
+  id,
+  summary,
+  example,
+  body,
+  shape,
+  answer,
+  takesPreferences,
+}: ConversationRoute): object {
   const isFile = body === 'bytes';
   const anyObject = { type: 'object' };
   const [firstType] = answer.types;
   const describeContent = (type: string) => {
-    if (answer.schema !== undefined && type === firstType) return { schema: refer(answer.schema) };
+    if (answer.schema !== undefined && type === firstType) {
+      return { schema: refer(answer.schema), ...(answer.example && { example: answer.example }) };
+    }
     return type === 'application/json' ? { schema: anyObject } : {};
   };
   const schema = shape === undefined ? anyObject : refer(shape);
@@ -275,6 +285,7 @@ function describeConversation({ id, summary, example, body, shape, answer }: Con
     summary,
     tags: ['calls'],
     security: [{ clientKey: [] }, { clientToken: [] }],
+    ...(takesPreferences && { parameters: [...CALL_HEADERS, VALUES_HEADER] }),
     ...(isFile && { parameters: [...CALL_HEADERS, IDEMPOTENCY_HEADER, describeCallHeader(example)] }),
     requestBody: {
       required: true,

@@ -12,5 +12,8 @@ export const EXPORT_EXAMPLE = {
     limit: 2,
     erp_instance: { name: 'prod' },
   } satisfies ExportCall,
-  answer: '',
+  answer: [
+    '{"id": 1, "name": "YourCompany", "country_id": [233, "United States"]}\n',
+    '{"id": 9, "name": "Wood Corner", "country_id": [233, "United States"]}\n',
+  ].join(''),
 };

@@ -52,6 +52,38 @@ test('wait while an interactive call waits, also for those that came later', asy
   expect(page.outcome).toHaveProperty('release');
 });
 
+test('wait a tenth of a second while interactive calls run, and run one at a time beside them', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const { acquire, clock } = createTestLimiters(EIGHT);
+    const read = expectPermit(acquire());
+    const pages = [watch(acquire(PAGE)), watch(acquire(PAGE))];
+    clock.nowMs += 99;
+    vi.advanceTimersByTime(99);
+    await settle();
+    expect(pages.filter(({ outcome }) => outcome)).toHaveLength(0);
+    clock.nowMs += 2;
+    vi.advanceTimersByTime(2);
+    await settle();
+    expect(pages.filter(({ outcome }) => outcome)).toHaveLength(1);
+    read.release('answered');
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('run at once when the last interactive call has ended', async () => {
+  const { acquire } = createTestLimiters(EIGHT);
+  const reads = [expectPermit(acquire()), expectPermit(acquire())];
+  const page = watch(acquire(PAGE));
+  reads[0]!.release('answered');
+  await settle();
+  expect(page.outcome).toBeUndefined();
+  reads[1]!.release('answered');
+  await settle();
+  expect(page.outcome).toHaveProperty('release');
+});
+
 test('run one at a time after a second of waiting, however many interactive calls wait', async () => {
   const { acquire, clock, databaseLimiters } = createTestLimiters(EIGHT);
   const running = Array.from({ length: 8 }, () => expectPermit(acquire()));

@@ -2,7 +2,7 @@
  * Limits the calls to one database: which may be sent now, which wait and for how long, and which are refused.
  *
  * Background calls, such as the pages of an export, have a queue of their own. They run while no interactive call
- * waits, in a part of the concurrency limit. Nothing that interactive calls are judged by counts them: the limit, the
+ * runs or waits, in a part of the concurrency limit; beside interactive calls one at a time, after a wait. Nothing that interactive calls are judged by counts them: the limit, the
  * shares of clients, the answer times and the estimates of waiting
  * ([decision](docs/decisions/0038-export.md)).
  */
@@ -80,10 +80,11 @@ const EXTRA_SHARE = 1 / 4;
  */
 const BACKGROUND_SHARE = 1 / 8;
 /**
- * A background call that has waited for this time may run although interactive calls wait, one at a time. Without it,
- * constant load would keep background calls waiting for ever.
+ * A background call that has waited for this time may run although interactive calls run, or wait. It is the only one
+ * then. Without it, constant load would keep background calls waiting for ever.
  */
-const BACKGROUND_WAIT_MS_MAX = 1000;
+const WAIT_FOR_RUNNING_MS = 100;
+const WAIT_FOR_WAITING_MS = 1000;
 const RETRY_SECONDS_MAX = 60;
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
@@ -287,10 +288,11 @@ export class DatabaseLimiter {
 
   /** Gives permits to waiting calls while there is room. */
   #fill(): void {
-    this.#fillBackground((call) => this.#hasWaitedTooLong(call));
+    // First those that have waited long enough. The place that has become free would otherwise never be theirs.
+    this.#fillBackground();
     if (!this.#fillInteractive()) return;
     this.#noteHeldBack();
-    this.#fillBackground(() => true);
+    this.#fillBackground();
   }
 
   /** Returns false if the next call waits for room. */
@@ -304,11 +306,9 @@ export class DatabaseLimiter {
     return true;
   }
 
-  /** Gives permits to waiting background calls for which `isNext` is true. */
-  #fillBackground(isNext: (call: QueuedRequest) => boolean): void {
+  #fillBackground(): void {
     if (this.#backgroundQueue.size === 0) return;
-    const findNext = () =>
-      this.#backgroundQueue.findNext((call) => this.#hasBackgroundRoom(call) && isNext(call));
+    const findNext = () => this.#backgroundQueue.findNext((call) => this.#hasBackgroundRoom(call));
     for (let entry = findNext(); entry !== null; entry = findNext()) {
       const { request } = entry.item.call;
       const isInTime = this.#canMeetDeadline(request, 0);
@@ -318,18 +318,22 @@ export class DatabaseLimiter {
 
   /** Whether a background call may run now. Those that wait go first. */
   #mayBeginBackground(request: PermitRequest): boolean {
-    return this.#backgroundQueue.size === 0 && this.#hasBackgroundRoom({ request });
+    const sinceMs = this.#options.nowMs();
+    return this.#backgroundQueue.size === 0 && this.#hasBackgroundRoom({ request, sinceMs });
   }
 
-  #hasBackgroundRoom(call: Pick<QueuedRequest, 'request'> & { sinceMs?: number }): boolean {
+  #hasBackgroundRoom({ request, sinceMs }: Pick<QueuedRequest, 'request' | 'sinceMs'>): boolean {
     const { limit } = this.#concurrency;
-    if (this.#running >= limit || !this.#isBelowBound(call.request)) return false;
-    if (this.#queue.size > 0) return this.#backgroundRunning === 0 && this.#hasWaitedTooLong(call);
-    return this.#backgroundRunning < Math.max(1, Math.floor(limit * BACKGROUND_SHARE));
+    if (this.#running >= limit || !this.#isBelowBound(request)) return false;
+    const waitMs = this.#backgroundWaitMs;
+    if (this.#options.nowMs() - sinceMs < waitMs) return false;
+    return this.#backgroundRunning < (waitMs > 0 ? 1 : Math.max(1, Math.floor(limit * BACKGROUND_SHARE)));
   }
 
-  #hasWaitedTooLong({ sinceMs }: { sinceMs?: number }): boolean {
-    return sinceMs !== undefined && this.#options.nowMs() - sinceMs >= BACKGROUND_WAIT_MS_MAX;
+  /** Time that a background call waits at least before it runs beside interactive calls. */
+  get #backgroundWaitMs(): number {
+    if (this.#queue.size > 0) return WAIT_FOR_WAITING_MS;
+    return this.#running > this.#backgroundRunning ? WAIT_FOR_RUNNING_MS : 0;
   }
 
   #queueFor({ isBackground }: Pick<PermitRequest, 'isBackground'>): FairQueue<QueuedRequest> {
@@ -357,8 +361,8 @@ export class DatabaseLimiter {
   #startTimer(entry: QueueEntry<QueuedRequest>): void {
     const { call } = entry.item;
     const leftMs = call.request.deadlineMs - this.#concurrency.longMs - this.#options.nowMs();
-    // Room that interactive calls may not use, for example because of their shares, is not seen by any other event.
-    const waitMs = call.request.isBackground === true ? BACKGROUND_WAIT_MS_MAX : TIMER_MS_MAX;
+    // No other event says that a background call has waited long enough.
+    const waitMs = call.request.isBackground === true ? WAIT_FOR_RUNNING_MS : TIMER_MS_MAX;
     call.timer = setTimeout(
       () => {
         if (this.#canMeetDeadline(call.request, 0)) this.#startTimer(entry);
