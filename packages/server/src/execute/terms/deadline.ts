@@ -46,7 +46,7 @@ export class Deadline {
     this.#timer = setTimeout(() => this.end('timeout'), timeoutMs);
   }
 
-  /** Stops the clock, also the one that closes the connection after the end. Must be called after the answer was sent. */
+  /** Stops the clock. Must be called after the answer was sent. */
   clear(): void {
     clearTimeout(this.#timer);
   }

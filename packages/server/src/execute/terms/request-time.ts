@@ -62,6 +62,7 @@ export class RequestTime {
 
   /** Stops the clock until {@link renew}: for waits that have a bound of their own. */
   pause(): void {
+    if (this.signal.aborted) return;
     this.#dueMs = Number.POSITIVE_INFINITY;
     this.deadline.clear();
   }

@@ -1,10 +1,10 @@
 /**
  * Limits the calls to one database: which may be sent now, which wait and for how long, and which are refused.
  *
- * Background calls, such as the pages of an export, have a queue of their own. They run while no interactive call
- * runs or waits, in a part of the concurrency limit; beside interactive calls one at a time, after a wait. Nothing that interactive calls are judged by counts them: the limit, the
- * shares of clients, the answer times and the estimates of waiting
- * ([decision](docs/decisions/0038-export.md)).
+ * Background calls, such as the pages of an export, have a queue of their own. They run while no interactive call runs
+ * or waits, in a part of the concurrency limit. Beside interactive calls, one at a time runs after a wait. Background
+ * calls do not count for anything by which interactive calls are judged: the limit, the shares of clients, the answer
+ * times and the estimates of waiting (docs/decisions/0038-export.md).
  */
 import { divideWhole } from '../share.ts';
 import { AdaptiveConcurrency, type ConcurrencyBounds } from './adaptive-concurrency.ts';
@@ -260,7 +260,7 @@ export class DatabaseLimiter {
     const { client, bound, isBackground = false } = request;
     const instance = bound?.instance ?? null;
     const queue = this.#queueFor(request);
-    // Whoever waits in the background can wait longer than can be told.
+    // Nobody can tell how long a background call waits.
     const ahead = isBackground ? 0 : queue.countAhead({ client, instance }) + 1;
     if (!this.#canMeetDeadline(request, ahead)) return this.refuse('too_late');
     if (queue.size >= this.#queueMax) {

@@ -24,8 +24,8 @@ export interface InstanceBound {
 /** The right to send one call. Must be released exactly once. */
 export interface Permit {
   /**
-   * Mean answer time in milliseconds of the interactive calls to the database: 0 while it is unknown, null if there were
-   * none lately. A background call should take less.
+   * Mean answer time in milliseconds of the interactive calls to the database: 0 while it is unknown, null if there
+   * were none lately. A background call should take less.
    */
   readonly interactiveMs: number | null;
   /** The call is sent now. Time before this does not count as waiting for Odoo. */
