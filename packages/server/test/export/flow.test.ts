@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { answerLikeOdoo } from '../scripted-upstream.ts';
+import { createDecoder } from '../take-answer.ts';
 import { openExport, printPage, printRecord, readIds, runExport, startTableStage } from './export-stage.ts';
 
 const PATIENT = { timeout: 15_000, interval: 20 };
@@ -20,6 +21,26 @@ test('the first records arrive while the second page is read', async () => {
   await expect.poll(() => calls.length, PATIENT).toBe(2);
   response.destroy();
 });
+
+test.each(['gzip', 'br', 'zstd'])(
+  'the first records arrive as soon, compressed with %s',
+  async (encoding) => {
+    const { proxy, body } = await startTableStage({
+      count: 1000,
+      script: async (_socket, { after }) => after > 0 && (await new Promise<never>(() => {})),
+    });
+    const response = await openExport(proxy, body, { 'accept-encoding': encoding });
+    const decoder = createDecoder(encoding);
+    response.on('error', () => {});
+    response.pipe(decoder);
+    let text = '';
+    decoder.on('data', (piece) => {
+      text += piece;
+    });
+    await expect.poll(() => readIds({ text }).length, PATIENT).toBe(100);
+    response.destroy();
+  },
+);
 
 test('a caller that does not read keeps at most one page waiting', async () => {
   const { proxy, body, calls } = await startTableStage({ count: 1_000_000, print: printLong });

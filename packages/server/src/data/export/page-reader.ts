@@ -20,7 +20,7 @@ export interface PageReaderDeps {
 
 /** A larger page is read again as smaller ones. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
-/** A record of its own, which cannot be divided. */
+/** A record of its own, which cannot be divided. As CSV it is printed at once, and must be shorter. */
 const RECORD_BYTES_MAX = 16 * 1024 * 1024;
 /** A page with fewer bytes may be kept while the next one is read. */
 export const KEPT_BYTES_MAX = PAGE_BYTES_MAX;
@@ -91,7 +91,7 @@ export class PageReader {
           ...(context === null ? {} : { context }),
         },
       },
-      limit === 1 ? RECORD_BYTES_MAX : PAGE_BYTES_MAX,
+      limit === 1 && format !== 'csv' ? RECORD_BYTES_MAX : PAGE_BYTES_MAX,
       {
         // The types of values decide how they are printed in a cell.
         ...(format === 'csv' ? { areValuesNormalized: true } : {}),
