@@ -80,7 +80,7 @@ function denyTooLarge(bytesMax: number): Denial {
   return new Denial(
     'upstream_bad_response',
     `An answer of Odoo is larger than ${bytesMax / 2 ** 20} MiB: ask for fewer fields.`,
-    { isReadOnly: true },
+    { outcome: 'unknown', isReadOnly: false, detail: 'answer too large' },
   );
 }
 

@@ -248,7 +248,7 @@ function startConversation(
     refuse: (denial, id) => refuse(denial, incoming, deps, id),
     async run(call, writer, options = {}) {
       // The request itself counts as its first call.
-      const denied = count === 0 ? null : await keyAdmission?.admitCalls(1);
+      const denied = count === 0 ? null : await keyAdmission?.admitNext();
       if (denied) return denied;
       const body = parseBody(call);
       if (body instanceof Denial) return body;

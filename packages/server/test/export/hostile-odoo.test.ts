@@ -163,7 +163,13 @@ test('a record that is too large breaks the export off, and its error says what 
   const answer = await stage.export({ limit: 2 });
   expect(readIds(answer)).toEqual([1, 2]);
   const later = await stage.export({ after: 2 }, { 'x-request-timeout': '60' });
-  expect(JSON.parse(later.text).error).toMatchObject({ message: expect.stringContaining('fewer fields') });
+  expect(JSON.parse(later.text).error).toMatchObject({
+    message: expect.stringContaining('fewer fields'),
+    data: { type: 'upstream_bad_response', retryable: false },
+  });
+  const whole = await stage.export({}, { 'x-request-timeout': '60' });
+  expect(whole.isBroken || whole.text === later.text).toBe(true);
+  expect(stage.calls.length).toBeLessThan(20);
 }, 60_000);
 
 test('a slow page makes the next ones smaller, a quick one larger', async () => {

@@ -84,6 +84,12 @@ test('each page counts as a call of the key; over the rate, an export waits', as
   expect(performance.now() - startedMs).toBeGreaterThan(900);
 });
 
+test('a rate without a burst is enough for an export', async () => {
+  const { proxy, body } = await startTableStage({ count: 20 });
+  const key = await makeKey(proxy, { limit_max: 10, rate: { requests: 1, seconds: 1, burst: 1 } });
+  expect(readIds(await runExport(key, body))).toHaveLength(20);
+});
+
 test('an export that has used up the calls of the day is broken off at once', async () => {
   const { proxy, body } = await startTableStage({ count: 50 });
   const key = await makeKey(proxy, { limit_max: 10, per_day: 3 });

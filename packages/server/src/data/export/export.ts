@@ -141,6 +141,8 @@ class Export {
     readNext: () => Promise<Page | QuestionFailure>,
   ): Promise<Page | QuestionFailure> {
     const next = readNext();
+    // An exception is seen when the page was sent.
+    next.catch(() => {});
     try {
       await this.#send(page);
     } catch (error) {
