@@ -130,7 +130,7 @@ const BOUNDARIES: Boundary[] = [
       '../execute/call/explain.ts',
       '../json/read-value.ts',
       '../text/*',
-      './{apply,completion,mcp,types}/*',
+      './{apply,completion,export,mcp,types}/*',
       CONTRACT,
       '@erp-proxy/sandbox',
       'yaml',
@@ -153,6 +153,7 @@ const BOUNDARIES: Boundary[] = [
   },
   { files: `${SERVER}/cli/completion/**`, allow: ['../command.ts', '../../config/names.ts'] },
   { files: `${SERVER}/cli/types/**`, allow: ['../command.ts'] },
+  { files: `${SERVER}/cli/export/**`, allow: [] },
   {
     files: `${SERVER}/cli/mcp/**`,
     allow: [
@@ -284,6 +285,19 @@ const BOUNDARIES: Boundary[] = [
       '../../execute/terms/{conversation,deadline,denial}.ts',
       '../../instances/instances.ts',
       '../../json/*',
+      CONTRACT,
+      'node:*',
+    ],
+    takesClock: true,
+  },
+  {
+    files: `${SERVER}/data/export/**`,
+    allow: [
+      '../*.ts',
+      '../../execute/call/read-members.ts',
+      '../../execute/request/{answer-headers,reading-pace}.ts',
+      '../../execute/terms/{conversation,denial}.ts',
+      '../../{json,observe,streams}/*',
       CONTRACT,
       'node:*',
     ],

@@ -85,6 +85,8 @@ export interface ConversationTerms {
   body?: 'json' | 'bytes';
   /** True if the request makes one call, for which `idempotency-key` holds. */
   isSingleCall?: true;
+  /** True if interactive calls go first (limits/database/). Default: false. */
+  isBackground?: boolean;
 }
 
 /**
@@ -188,6 +190,7 @@ async function serveBody(
     areValuesNormalized,
     via: null,
     data: null,
+    isBackground: false,
   };
   if (isBatch) await runCalls(operation, body, client, request, keyAdmission, deps);
   else {
@@ -210,7 +213,7 @@ async function serveBody(
 /** The calls are recorded as those of a batch, in the order in which they are made. */
 function startConversation(
   operation: Operation,
-  { via, data, values, isSingleCall }: ConversationTerms,
+  { via, data, values, isSingleCall, isBackground = false }: ConversationTerms,
   { bytes, client, keyAdmission, idempotencyKey, approvalIds }: ReceivedRequest,
   incoming: IncomingRequest,
   deps: RunRequestDeps,
@@ -227,6 +230,7 @@ function startConversation(
     areValuesNormalized: values === 'normalized' || (values === 'preferred' && prefersNormalized(exchange)),
     via,
     data: data ?? null,
+    isBackground,
   };
   let count = 0;
   let upstreamDate: string | null = null;
@@ -241,22 +245,28 @@ function startConversation(
     },
     describe: () => describeRequest({ startedMs, keyAdmission }, deps.nowMs()),
     renewTime: () => time.renew(),
+    pauseTime: () => time.pause(),
+    get isStopping() {
+      return deps.admission.isStopping;
+    },
     refuse: (denial, id) => refuse(denial, incoming, deps, id),
-    async run(call, writer, approvals) {
+    async run(call, writer, options = {}) {
       // The request itself counts as its first call.
-      const denied = count === 0 ? null : await keyAdmission?.admitCalls(1);
+      const denied = count === 0 ? null : await keyAdmission?.admitNext();
       if (denied) return denied;
       const body = parseBody(call);
       if (body instanceof Denial) return body;
       const index = count++;
       const calls: CallSpan[] = [];
       calls[index] = body.calls[0]!;
+      const { onAnswer, ...changes } = options;
       upstreamDate = null;
       const describe = (trace: CallTrace) => {
         upstreamDate = trace.upstreamDate;
+        onAnswer?.(trace);
         return describeLimit(trace.policyLimit);
       };
-      const named = approvals === undefined ? request : { ...request, approvalIds: approvals };
+      const named = { ...request, ...changes };
       await runCall(operation, { body: { ...body, calls }, index, writer, describe }, client, named, deps);
       return null;
     },

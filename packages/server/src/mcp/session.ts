@@ -115,11 +115,9 @@ export class Session {
       erp_instance: { name: instance.name },
     };
     const writer = new AnswerCollector(ANSWER_BYTES_MAX);
-    const denial = await this.#conversation.run(
-      Buffer.from(JSON.stringify(call)),
-      writer,
-      approval === undefined ? [] : [approval],
-    );
+    const denial = await this.#conversation.run(Buffer.from(JSON.stringify(call)), writer, {
+      approvalIds: approval === undefined ? [] : [approval],
+    });
     if (denial !== null) throw toToolError(denial, model);
     if (writer.isTooLarge) throw TOO_LARGE;
     const answer = writer.isWhole ? readAnswer(writer.join()) : null;

@@ -1,8 +1,9 @@
 /**
  * Collects one answer in memory, for code that makes another answer from it. An answer that is larger than the maximum
- * is drained and dropped.
+ * is cancelled and dropped.
  */
 import type { AnswerHeaders, AnswerWriter } from './answer-writer.ts';
+import { ByteStreamError } from './byte-stream.ts';
 import { PieceCollector } from './piece-collector.ts';
 
 export class AnswerCollector implements AnswerWriter {
@@ -22,7 +23,7 @@ export class AnswerCollector implements AnswerWriter {
 
   sendWhole(status: number, headers: AnswerHeaders, body: Uint8Array): void {
     this.begin(status, headers);
-    this.write(body);
+    if (!this.#add(body)) return;
     this.end();
   }
 
@@ -31,19 +32,30 @@ export class AnswerCollector implements AnswerWriter {
     this.headers = headers;
   }
 
+  /** Throws a {@link ByteStreamError} if the answer is too large: the rest need not arrive. */
   write(piece: Uint8Array): undefined {
-    if (this.#collected.length + piece.length > this.#bytesMax) this.isTooLarge = true;
+    if (!this.#add(piece))
+      throw new ByteStreamError('aborted', `the answer has more than ${this.#bytesMax} bytes`);
+  }
+
+  #add(piece: Uint8Array): boolean {
+    if (this.#collected.length + piece.length > this.#bytesMax) {
+      this.isTooLarge = true;
+      this.#collected = new PieceCollector();
+    }
     // A piece may be a view of a buffer that is used again.
-    else if (!this.isTooLarge) this.#collected.add(Uint8Array.from(piece));
+    if (!this.isTooLarge) this.#collected.add(Buffer.from(piece));
+    return !this.isTooLarge;
   }
 
   end(): void {
     this.isWhole = true;
   }
 
+  /** False after an answer that was too large: it is broken off, and no error takes its place. */
   restart(): boolean {
+    if (this.isTooLarge) return false;
     this.#collected = new PieceCollector();
-    this.isTooLarge = false;
     this.isWhole = false;
     return true;
   }
