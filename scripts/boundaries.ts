@@ -308,6 +308,7 @@ const BOUNDARIES: Boundary[] = [
     allow: [
       './tools/all-tools.ts',
       '../execute/terms/{conversation,denial}.ts',
+      '../idempotency/call-names.ts',
       '../instances/instances.ts',
       '../json/{document,syntax-error}.ts',
       '../odoo/time-zone.ts',
@@ -316,6 +317,7 @@ const BOUNDARIES: Boundary[] = [
       '../text/nearest.ts',
       CONTRACT,
       '@modelcontextprotocol/server',
+      'lru-cache',
       'zod',
       'node:*',
     ],

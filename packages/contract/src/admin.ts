@@ -234,6 +234,8 @@ export interface AuditCallView extends AuditBase {
   approval: string | null;
   /** What made the call, if it was not a caller of its own: `mcp`, `export`, `changes`, `download`, `upload`. */
   via: CallSource | null;
+  /** Id of the trace in the `traceparent` that the caller sent; absent if it sent none. */
+  trace_id?: string;
   code: number | null;
   http_status: number;
   /** Position in the batch; null for a single call. */

@@ -96,6 +96,8 @@ export interface AdminDeps {
   instances: Pick<Instances, 'get' | 'list' | 'add' | 'update' | 'remove' | 'reseal'>;
   approvals: Pick<Approvals, 'list' | 'find' | 'openCall' | 'decide'>;
   deniedSubjects: DeniedSubjectStore;
+  /** Names of the identity providers whose tokens are accepted (`auth.issuers`). */
+  issuers: readonly string[];
   audit: Pick<Audit, 'prepareAct' | 'search' | 'export' | 'verify'>;
   statistics: Pick<Statistics, 'query'>;
   status: () => Promise<StatusView>;

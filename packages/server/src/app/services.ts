@@ -32,6 +32,7 @@ import { compilePolicy } from '../policy/compile.ts';
 import { createStatistics, type Statistics } from '../statistics/statistics.ts';
 import { openStore } from '../stores/open.ts';
 import type { Store } from '../stores/ports.ts';
+import { parseIssuers } from '../tokens/parse-issuers.ts';
 import { examineInstance } from './examination.ts';
 
 export interface ServicesOptions {
@@ -147,6 +148,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     instances,
     approvals,
     deniedSubjects: store.deniedSubjects,
+    issuers: parseIssuers(settings.auth).issuers.map(({ name }) => name),
     audit,
     statistics,
     clock,

@@ -30,6 +30,8 @@ export interface CallRecord {
   approval: string | null;
   /** What made the call; null: its caller. */
   via: CallSource | null;
+  /** Id of the trace of which the caller says that the call is part; absent if it says none. */
+  traceId?: string;
   httpStatus: number;
   /** The protocol in which the call was sent to Odoo; null if it was not sent. */
   protocol: 'jsonrpc' | 'json2' | null;

@@ -14,6 +14,8 @@ export interface Conversation {
   readonly exchange: Exchange;
   /** Aborted when the request ends early. */
   readonly signal: AbortSignal;
+  /** Text of the header `idempotency-key`; null if there is none. It applies to no call by itself. */
+  readonly idempotencyKey: string | null;
   /** True if values of results are normalized (docs/values.md). */
   readonly areValuesNormalized: boolean;
   /** Header `date` of Odoo's answer to the last call; null if there was none. */
@@ -30,7 +32,8 @@ export interface Conversation {
   describe(): AnswerHeaders;
   /**
    * Runs one call, given as the body of the operation. Resolves when its answer is written, or to the denial of a call
-   * that was not run. One call at a time.
+   * that was not run. Calls run one after the other, in the order in which they are made: the request has one place
+   * within the concurrency of its key.
    */
   run(call: Uint8Array, writer: AnswerWriter, options?: RunOptions): Promise<Denial | null>;
 }
@@ -41,6 +44,12 @@ export interface RunOptions {
    * ids count as unknown ones.
    */
   approvalIds?: readonly string[];
+  /** A rule because of which the call needs an approval, even if the policy asks for none. */
+  approvalRule?: string | null;
+  /** A valid idempotency key, of this call alone. A retry need not make the same calls before it. */
+  idempotencyKey?: string | null;
+  /** In place of the header; ignored if it is none. */
+  traceparent?: string | undefined;
   /** Whether values are normalized, in place of {@link Conversation.areValuesNormalized}. */
   areValuesNormalized?: boolean;
   /** Called before the answer is written, with the times of the call. */

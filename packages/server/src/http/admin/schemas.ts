@@ -349,6 +349,7 @@ const auditView = named(
         .enum(CALL_SOURCES)
         .nullable()
         .describe('What made the call while it answered a request; null: its caller.'),
+      trace_id: z.string().exactOptional().describe('Id of the trace in the `traceparent` of the caller.'),
       code: z.int().nullable(),
       http_status: z.int(),
       batch_index: z.int().nullable(),
