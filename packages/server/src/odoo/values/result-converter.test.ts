@@ -222,7 +222,7 @@ function convertParsed(record: Record<string, unknown>): Record<string, unknown>
 
 function convertOne(value: unknown, type: string): unknown {
   if (value === false) return type === 'boolean' ? false : null;
-  if (type === 'many2one' && Array.isArray(value) && value.length === 2 && /^-?\d+$/.test(String(value[0]))) {
+  if (type === 'many2one' && Array.isArray(value) && value.length === 2 && Number.isInteger(value[0])) {
     const [id, name] = value;
     return typeof name === 'string' || name === false || name === null
       ? { id, name: name === false ? null : name }

@@ -1,0 +1,116 @@
+/**
+ * The memory in which results are converted, and the WebAssembly that converts most of their members
+ * (packages/server/assembly/known-members.ts). There is one memory for all results, because a conversion does not wait.
+ */
+import { KNOWN_MEMBERS_CODE } from './known-members-code.ts';
+import { ENTRY_BYTES, type MemberPlan, PLAN_BYTES_MAX } from './member-plan.ts';
+
+/** Maximum number of bytes that are converted at once: a read from a socket, and what was kept before it. */
+export const INPUT_BYTES = 80 * 1024;
+/** The code reads and writes up to 64 bytes beyond its input and output. */
+const MARGIN_BYTES = 1024;
+/** What grows most is a reference: `,"a":"b,1"` becomes `,"a":{"model": "b", "id": 1}`. */
+const GROWTH_MAX = 3;
+const PAGE_BYTES = 64 * 1024;
+
+// Addresses. The compiler of the code expects nothing in the first bytes.
+const PLAN = MARGIN_BYTES;
+const INPUT = PLAN + PLAN_BYTES_MAX + MARGIN_BYTES;
+const OUTPUT = INPUT + INPUT_BYTES + MARGIN_BYTES;
+const END = OUTPUT + GROWTH_MAX * INPUT_BYTES + MARGIN_BYTES;
+
+/** Size of the memory, which is compiled into the code, in pages of 64 KiB. */
+export const MEMORY_PAGES = Math.ceil(END / PAGE_BYTES);
+
+/** What the code exports. */
+interface Code {
+  memory: { readonly buffer: ArrayBuffer };
+  /** Arguments and result are addresses. */
+  convertMembers(start: number, end: number, output: number, entry: number, lastEntry: number): number;
+  written: { readonly value: number };
+  stoppedAt: { readonly value: number };
+}
+
+export class ConversionMemory {
+  readonly #code: Code | null;
+  /** All bytes. */
+  readonly #bytes: Uint8Array;
+  readonly input: Uint8Array;
+  readonly output: Uint8Array;
+  /** The plan that is in the memory. */
+  #plan: MemberPlan | null = null;
+  #planRevision = 0;
+
+  constructor(code: Code | null) {
+    const buffer = code?.memory.buffer ?? new ArrayBuffer(END);
+    this.#code = code;
+    this.#bytes = new Uint8Array(buffer);
+    this.input = new Uint8Array(buffer, INPUT, INPUT_BYTES);
+    this.output = new Uint8Array(buffer, OUTPUT, END - OUTPUT);
+  }
+
+  /** False if members must be converted one by one. */
+  get hasCode(): boolean {
+    return this.#code !== null;
+  }
+
+  /** Length of the output after {@link convertMembers}. */
+  get outputBytes(): number {
+    return this.#code!.written.value - OUTPUT;
+  }
+
+  /** Index of the member at which {@link convertMembers} has stopped. */
+  get memberIndex(): number {
+    return (this.#code!.stoppedAt.value - PLAN) / ENTRY_BYTES;
+  }
+
+  /**
+   * Converts members of the input from `start` on, whose index in the plan is `index`, and appends them to an output of
+   * `outputBytes`. Goes on with the next record if `isInList` is true. Returns where it has stopped.
+   */
+  convertMembers(
+    plan: MemberPlan,
+    range: { start: number; end: number; outputBytes: number },
+    index: number,
+    isInList: boolean,
+  ): number {
+    this.#load(plan);
+    const end = this.#code!.convertMembers(
+      INPUT + range.start,
+      INPUT + range.end,
+      OUTPUT + range.outputBytes,
+      PLAN + index * ENTRY_BYTES,
+      isInList ? 0 : PLAN + plan.length * ENTRY_BYTES,
+    );
+    return end - INPUT;
+  }
+
+  #load(plan: MemberPlan): void {
+    if (this.#plan === plan && this.#planRevision === plan.revision) return;
+    const isNext = this.#plan === plan && this.#planRevision === plan.revision - 1;
+    const { start, end } = isNext ? plan.changed : { start: 0, end: plan.bytes.length };
+    this.#bytes.set(plan.bytes.subarray(start, end), PLAN + start);
+    this.#plan = plan;
+    this.#planRevision = plan.revision;
+  }
+}
+
+let shared: ConversionMemory | null = null;
+
+/** The memory of all results of this thread. */
+export function shareConversionMemory(): ConversionMemory {
+  shared ??= new ConversionMemory(compileCode());
+  return shared;
+}
+
+/** Null if the runtime has no WebAssembly, or the processor lacks vectors of 16 bytes. */
+function compileCode(): Code | null {
+  try {
+    const { exports } = new WebAssembly.Instance(
+      new WebAssembly.Module(Buffer.from(KNOWN_MEMBERS_CODE, 'base64')),
+    );
+    return exports as unknown as Code;
+  } catch {
+    return null;
+  }
+}
