@@ -2,6 +2,7 @@
  * The memory in which results are converted, and the WebAssembly that converts most of their members
  * (packages/server/assembly/known-members.ts). There is one memory for all results, because a conversion does not wait.
  */
+import { type LentPiece, own } from '../../streams/lent-piece.ts';
 import { KNOWN_MEMBERS_CODE } from './known-members-code.ts';
 import { ENTRY_BYTES, type MemberPlan, PLAN_BYTES_MAX } from './member-plan.ts';
 
@@ -11,13 +12,18 @@ export const INPUT_BYTES = 80 * 1024;
 const MARGIN_BYTES = 1024;
 /** What grows most is a reference: `,"a":"b,1"` becomes `,"a":{"model": "b", "id": 1}`. */
 const GROWTH_MAX = 3;
+/** Bytes before and after an output that its reader may write, to frame it. */
+const ROOM_BYTES = 16;
+/** Outputs that are sent at the same time. While all are, further ones are copied. */
+const OUTPUTS = 16;
 const PAGE_BYTES = 64 * 1024;
 
 // Addresses. The compiler of the code expects nothing in the first bytes.
 const PLAN = MARGIN_BYTES;
 const INPUT = PLAN + PLAN_BYTES_MAX + MARGIN_BYTES;
-const OUTPUT = INPUT + INPUT_BYTES + MARGIN_BYTES;
-const END = OUTPUT + GROWTH_MAX * INPUT_BYTES + MARGIN_BYTES;
+const FIRST_OUTPUT = INPUT + INPUT_BYTES + MARGIN_BYTES;
+const OUTPUT_BYTES = MARGIN_BYTES + GROWTH_MAX * INPUT_BYTES;
+const END = FIRST_OUTPUT + (OUTPUTS + 1) * OUTPUT_BYTES;
 
 /** Size of the memory, which is compiled into the code, in pages of 64 KiB. */
 export const MEMORY_PAGES = Math.ceil(END / PAGE_BYTES);
@@ -36,7 +42,9 @@ export class ConversionMemory {
   /** All bytes. */
   readonly #bytes: Uint8Array;
   readonly input: Uint8Array;
-  readonly output: Uint8Array;
+  /** Where the next output is written. */
+  output: Uint8Array;
+  readonly #freeOutputs: Uint8Array[];
   /** The plan that is in the memory. */
   #plan: MemberPlan | null = null;
   #planRevision = 0;
@@ -46,7 +54,13 @@ export class ConversionMemory {
     this.#code = code;
     this.#bytes = new Uint8Array(buffer);
     this.input = new Uint8Array(buffer, INPUT, INPUT_BYTES);
-    this.output = new Uint8Array(buffer, OUTPUT, END - OUTPUT);
+    const outputs = Array.from(
+      { length: OUTPUTS + 1 },
+      (_, index) =>
+        new Uint8Array(buffer, FIRST_OUTPUT + index * OUTPUT_BYTES + ROOM_BYTES, OUTPUT_BYTES - ROOM_BYTES),
+    );
+    this.output = outputs.pop()!;
+    this.#freeOutputs = outputs;
   }
 
   /** False if members must be converted one by one. */
@@ -54,9 +68,30 @@ export class ConversionMemory {
     return this.#code !== null;
   }
 
+  /** The number of outputs that were not given back. */
+  get lentOutputs(): number {
+    return OUTPUTS - this.#freeOutputs.length;
+  }
+
+  /** Lends the first bytes of the output. The next output is written elsewhere. */
+  lendOutput(bytes: number): LentPiece {
+    const { output } = this;
+    const next = this.#freeOutputs.pop();
+    if (next === undefined || bytes === 0) {
+      if (next !== undefined) this.#freeOutputs.push(next);
+      return own(Buffer.from(output.subarray(0, bytes)));
+    }
+    this.output = next;
+    return {
+      bytes: output.subarray(0, bytes),
+      roomBytes: ROOM_BYTES,
+      giveBack: () => void this.#freeOutputs.push(output),
+    };
+  }
+
   /** Length of the output after {@link convertMembers}. */
   get outputBytes(): number {
-    return this.#code!.written.value - OUTPUT;
+    return this.#code!.written.value - this.output.byteOffset;
   }
 
   /** Index of the member at which {@link convertMembers} has stopped. */
@@ -78,7 +113,7 @@ export class ConversionMemory {
     const end = this.#code!.convertMembers(
       INPUT + range.start,
       INPUT + range.end,
-      OUTPUT + range.outputBytes,
+      this.output.byteOffset + range.outputBytes,
       PLAN + index * ENTRY_BYTES,
       isInList ? 0 : PLAN + plan.length * ENTRY_BYTES,
     );

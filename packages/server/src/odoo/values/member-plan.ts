@@ -2,7 +2,9 @@
  * The members of the records of one shape in their order, in the form that packages/server/assembly/known-members.ts
  * reads: an entry for each member, and a last one for the end of a record with the first member of the next.
  */
-import type { Treatment } from './record-layout.ts';
+
+/** What is done with a value of a field. */
+export type Treatment = 'keep' | 'empty' | 'many2one' | 'reference' | 'datetime' | 'records';
 
 /** Members that have entries. The others of a longer record are converted one by one. */
 const MEMBERS_MAX = 400;

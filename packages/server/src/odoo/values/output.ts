@@ -1,16 +1,19 @@
 /** Collects output bytes in the conversion memory: ranges of the input that stay as they are, and replacements. */
+import type { LentPiece } from '../../streams/lent-piece.ts';
 import type { ConversionMemory } from './conversion-memory.ts';
 
 export class Output {
+  readonly #memory: ConversionMemory;
   readonly #input: Uint8Array;
-  readonly #bytes: Uint8Array;
+  #bytes: Uint8Array;
   /** Offset in the input up to which bytes are copied or replaced. */
   #taken = 0;
   #length = 0;
 
-  constructor({ input, output }: ConversionMemory) {
-    this.#input = input;
-    this.#bytes = output;
+  constructor(memory: ConversionMemory) {
+    this.#memory = memory;
+    this.#input = memory.input;
+    this.#bytes = memory.output;
   }
 
   get length(): number {
@@ -18,6 +21,7 @@ export class Output {
   }
 
   begin(): void {
+    this.#bytes = this.#memory.output;
     this.#taken = 0;
     this.#length = 0;
   }
@@ -50,9 +54,9 @@ export class Output {
     this.#length = length;
   }
 
-  /** Returns a copy of the output for the input up to `end`. */
-  finish(end: number): Uint8Array {
+  /** Returns the output for the input up to `end`. */
+  finish(end: number): LentPiece {
     this.replace(end, end);
-    return Buffer.from(this.#bytes.subarray(0, this.#length));
+    return this.#memory.lendOutput(this.#length);
   }
 }

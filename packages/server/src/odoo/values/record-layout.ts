@@ -1,10 +1,7 @@
 /** What is known of the records of one shape: how each member is treated, and in which order they come. */
 import type { FieldType } from './field-types.ts';
-import { MemberPlan } from './member-plan.ts';
+import { MemberPlan, type Treatment } from './member-plan.ts';
 import type { RecordShape } from './record-shape.ts';
-
-/** What is done with a value of a field. */
-export type Treatment = 'keep' | 'empty' | 'many2one' | 'reference' | 'datetime' | 'records';
 
 /** A member at a position in the records: the bytes from the end of the value before it to its own value. */
 export interface Slot {

@@ -8,6 +8,7 @@
  */
 import { skipWhiteSpace } from '../../json/scan.ts';
 import { decodeString } from '../../json/string.ts';
+import { copyLent, type LentPiece, own } from '../../streams/lent-piece.ts';
 import { type ConversionMemory, INPUT_BYTES, shareConversionMemory } from './conversion-memory.ts';
 import { Output } from './output.ts';
 import { findTreatment, type Layout, layOut, pairLayouts, type Slot } from './record-layout.ts';
@@ -78,11 +79,11 @@ export class ResultConverter {
   }
 
   /** Converts the next bytes of the result. Returns what is known of the output. */
-  push(piece: Uint8Array): Uint8Array {
+  push(piece: Uint8Array): LentPiece {
     this.unknown = null;
     const kept = this.#kept;
     const passed = kept.length === 0 ? this.#pass(piece) : 0;
-    if (passed === piece.length && kept.length === 0) return piece;
+    if (passed === piece.length && kept.length === 0) return own(piece);
     if (passed === 0 && kept.length + piece.length <= INPUT_BYTES) {
       this.#memory.input.set(kept);
       this.#memory.input.set(piece, kept.length);
@@ -101,22 +102,22 @@ export class ResultConverter {
   }
 
   /** Converts bytes that do not fit into the memory, or that follow others. */
-  #convertLong(passed: Uint8Array, bytes: Uint8Array): Uint8Array {
+  #convertLong(passed: Uint8Array, bytes: Uint8Array): LentPiece {
     const converted = [passed];
     let at = 0;
     while (at < bytes.length && this.unknown === null) {
       const slice = bytes.subarray(at, at + INPUT_BYTES);
       this.#memory.input.set(slice);
-      converted.push(this.#convertInput(slice.length));
+      converted.push(copyLent(this.#convertInput(slice.length)));
       at += slice.length - this.#kept.length;
       if (slice.length === this.#kept.length) break;
     }
     this.#kept = bytes.subarray(at);
-    return Buffer.concat(converted);
+    return own(Buffer.concat(converted));
   }
 
   /** Converts the bytes in the memory, and keeps those that need more bytes after them. */
-  #convertInput(length: number): Uint8Array {
+  #convertInput(length: number): LentPiece {
     const bytes = this.#memory.input.subarray(0, length);
     this.#recordEnd = -1;
     this.#output.begin();
