@@ -173,7 +173,7 @@ function convertParsed(record: Record<string, unknown>): Record<string, unknown>
 
 function convertOne(value: unknown, type: string): unknown {
   if (value === false) return type === 'boolean' ? false : null;
-  if (type === 'many2one' && Array.isArray(value) && value.length === 2 && Number.isInteger(value[0])) {
+  if (type === 'many2one' && Array.isArray(value) && value.length === 2 && isWholeNumber(value[0])) {
     const [id, name] = value;
     return typeof name === 'string' || name === false || name === null
       ? { id, name: name === false ? null : name }
@@ -208,3 +208,8 @@ test('a field that becomes known while its result arrives is converted', () => {
     '[{"x_when": "2026-10-21T01:31:00Z"}, {"x_when": null}]',
   );
 });
+
+/** Whether it is printed without a fraction or an exponent. */
+function isWholeNumber(value: unknown): boolean {
+  return typeof value === 'number' && /^-?\d+$/.test(String(value));
+}

@@ -82,14 +82,13 @@ export class ResultConverter {
   push(piece: Uint8Array): LentPiece {
     this.unknown = null;
     const kept = this.#kept;
-    const passed = kept.length === 0 ? this.#pass(piece) : 0;
-    if (passed === piece.length && kept.length === 0) return own(piece);
-    if (passed === 0 && kept.length + piece.length <= INPUT_BYTES) {
-      this.#memory.input.set(kept);
-      this.#memory.input.set(piece, kept.length);
-      return this.#convertInput(kept.length + piece.length);
-    }
-    return this.#convertLong(piece.subarray(0, passed), Buffer.concat([kept, piece.subarray(passed)]));
+    const start = kept.length === 0 ? this.#pass(piece) : 0;
+    if (kept.length === 0 && start === piece.length) return own(piece);
+    const length = kept.length + piece.length;
+    if (length > INPUT_BYTES) return this.#convertLong(Buffer.concat([kept, piece]), start);
+    this.#memory.input.set(kept);
+    this.#memory.input.set(piece, kept.length);
+    return this.#convertInput(length, start);
   }
 
   /** Returns the number of bytes that need no conversion: the rest of a long value, or all. */
@@ -101,14 +100,14 @@ export class ResultConverter {
     return end;
   }
 
-  /** Converts bytes that do not fit into the memory, or that follow others. */
-  #convertLong(passed: Uint8Array, bytes: Uint8Array): LentPiece {
-    const converted = [passed];
-    let at = 0;
+  /** Converts bytes that do not fit into the memory. Those before `start` stay as they are. */
+  #convertLong(bytes: Uint8Array, start: number): LentPiece {
+    const converted = [bytes.subarray(0, start)];
+    let at = start;
     while (at < bytes.length && this.unknown === null) {
       const slice = bytes.subarray(at, at + INPUT_BYTES);
       this.#memory.input.set(slice);
-      converted.push(copyLent(this.#convertInput(slice.length)));
+      converted.push(copyLent(this.#convertInput(slice.length, 0)));
       at += slice.length - this.#kept.length;
       if (slice.length === this.#kept.length) break;
     }
@@ -116,13 +115,16 @@ export class ResultConverter {
     return own(Buffer.concat(converted));
   }
 
-  /** Converts the bytes in the memory, and keeps those that need more bytes after them. */
-  #convertInput(length: number): LentPiece {
+  /**
+   * Converts the bytes in the memory from `start` on, and keeps those that need more bytes after them. Those before
+   * `start` stay as they are.
+   */
+  #convertInput(length: number, start: number): LentPiece {
     const bytes = this.#memory.input.subarray(0, length);
     this.#recordEnd = -1;
     this.#output.begin();
     this.#values.begin(bytes);
-    const end = this.#convert(bytes);
+    const end = this.#convert(bytes, start);
     this.#kept = end === length ? NOTHING : Buffer.from(bytes.subarray(end));
     return this.#output.finish(end);
   }
@@ -147,9 +149,9 @@ export class ResultConverter {
   }
 
   /** Returns the index up to which the bytes are done. */
-  #convert(bytes: Uint8Array): number {
+  #convert(bytes: Uint8Array, start: number): number {
     const { length } = bytes;
-    let at = 0;
+    let at = start;
     for (;;) {
       if (this.#state === 'rest') return length;
       if (this.#state === 'skipped') {
