@@ -96,13 +96,14 @@ export class MemberPlan {
 
   #write(index: number, text: Uint8Array | null, treatment: Treatment): void {
     const start = index * ENTRY_BYTES;
-    const entry = this.bytes.fill(0, start, start + ENTRY_BYTES);
-    if (text === null || text.length > TEXT_BYTES_MAX) entry[start] = NO_MATCH;
+    const bytes = this.bytes.fill(0, start, start + ENTRY_BYTES);
+    if (text === null || text.length > TEXT_BYTES_MAX) bytes[start] = NO_MATCH;
     else
-      for (const [at, byte] of text.entries()) {
-        const vector = start + 2 * (at - (at % VECTOR_BYTES));
-        entry[vector + (at % VECTOR_BYTES)] = byte;
-        entry[vector + VECTOR_BYTES + (at % VECTOR_BYTES)] = 0xff;
+      for (let at = 0; at < text.length; at += VECTOR_BYTES) {
+        const vector = start + 2 * at;
+        const part = text.subarray(at, at + VECTOR_BYTES);
+        bytes.set(part, vector);
+        bytes.fill(0xff, vector + VECTOR_BYTES, vector + VECTOR_BYTES + part.length);
       }
     this.#view.setUint32(start + TEXT_LENGTH, text?.length ?? 0, true);
     this.#view.setUint32(start + TREATMENT, TREATMENTS[treatment], true);
