@@ -3,6 +3,7 @@
  * to the checkout. Its version is fixed, so that the same source gives the same bytes.
  */
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,8 +41,18 @@ export async function compileAssembly(): Promise<string> {
   }
 }
 
+/** A digest of the source and of how it is compiled, by which stale code is noticed without the compiler. */
+export function digestAssembly(): string {
+  const digest = createHash('sha256').update(readFileSync(join(SOURCE_FOLDER, SOURCE)));
+  digest.update(readFileSync(join(OWN_FOLDER, 'package-lock.json')));
+  return digest.update([...OPTIONS, MEMORY_PAGES].join(' ')).digest('hex');
+}
+
 function printCode(code: Uint8Array): string {
-  return `/** Compiled from packages/server/assembly/${SOURCE} by \`npm run assembly\`, in Base64. */
+  return `/**
+ * Compiled from packages/server/assembly/${SOURCE} by \`npm run assembly\`, in Base64.
+ * Digest: ${digestAssembly()}
+ */
 export const KNOWN_MEMBERS_CODE =
   '${Buffer.from(code).toString('base64')}';
 `;

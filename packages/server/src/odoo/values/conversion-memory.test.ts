@@ -1,6 +1,8 @@
 /** The code of the conversion memory and the conversion of single members do the same. fast-check prints the seed. */
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { CODE_FILE, digestAssembly } from '../../../../../scripts/compile-assembly.ts';
 import { convert, cut, printedResult, shapeOf, TYPES, token } from '../../../test/values/printed-records.ts';
 import { copyLent } from '../../streams/lent-piece.ts';
 import { ConversionMemory, INPUT_BYTES, shareConversionMemory } from './conversion-memory.ts';
@@ -40,8 +42,12 @@ const change = fc.record({
   ),
 });
 
-test('the code is compiled on this machine', () => {
+test('the code runs on this machine', () => {
   expect(shareConversionMemory().hasCode).toBe(true);
+});
+
+test('the code was compiled from the present source; if not, run `npm run assembly`', () => {
+  expect(readFileSync(CODE_FILE, 'utf8')).toContain(`Digest: ${digestAssembly()}\n`);
 });
 
 describe('members that the code converts, and members that are converted one by one, give the same', () => {
