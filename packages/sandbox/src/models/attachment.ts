@@ -2,7 +2,16 @@
 import { Binary } from '../json/binary.ts';
 import type { Json, JsonObject } from '../json/value.ts';
 import { mayAccess } from '../orm/access.ts';
-import { binary, boolean, char, integer, many2one, many2oneReference, selection, text } from '../orm/field.ts';
+import {
+  binary,
+  boolean,
+  char,
+  integer,
+  many2one,
+  many2oneReference,
+  selection,
+  text,
+} from '../orm/field.ts';
 import type { Environment, ModelSpec } from '../orm/model.ts';
 import type { Row } from '../orm/row.ts';
 
