@@ -41,6 +41,7 @@ const FOREIGN = [
   'docker',
   'git',
   'helm',
+  'jq',
   'kubectl',
   'mkdir',
   'npm',
@@ -246,8 +247,10 @@ describe('TypeScript', () => {
     const file = join(makeFolder(), 'page.mts');
     const index = join(root, 'packages/sandbox/src/index.ts');
     const blocks = select('ts').filter(({ page }) => page === SANDBOX);
-    // Each block has a scope of its own, and need not close what it starts.
-    const code = blocks.map(({ text }) => `{\n${text.replace(/^import .*\n/, '')}}\n`).join('');
+    // Several blocks may define a name, and later ones use it. None need close what it starts.
+    const code = blocks
+      .map(({ text }) => text.replace(/^import .*\n/, '').replaceAll(/^const /gm, 'var '))
+      .join('');
     const source = `import { startSandbox } from '${index}';\n${code}process.exit();\n`;
     writeFileSync(file, source);
     expect(await runProgram([process.execPath, file], shop)).toMatchObject({ status: 0, stderr: '' });
