@@ -52,8 +52,13 @@ export class ConvertedStream implements ByteStream {
       converter.learn(await this.#learn(converter.unknown));
       return converter.push(NOTHING);
     }
-    const piece = this.#first.shift() ?? (await this.#source.next());
-    if (piece !== null) return converter.push(piece);
+    const source = this.#source;
+    const piece = this.#first.shift() ?? (await (source.nextBorrowed?.() ?? source.next()));
+    if (piece !== null) {
+      const converted = converter.push(piece);
+      // What passes as it is may be borrowed from its source.
+      return converted.bytes === piece ? own(Buffer.from(piece)) : converted;
+    }
     this.#isEnded = true;
     return own(converter.end());
   }
