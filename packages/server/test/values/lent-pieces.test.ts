@@ -1,7 +1,8 @@
 /**
- * Pieces of a converted result are lent to the connection of its caller, and given back however the answer ends.
- * fast-check prints the seed.
+ * The converter borrows the bytes of a read, which the next read of any connection overwrites. Converted pieces are lent
+ * to the connection of the caller, and given back however the answer ends. fast-check prints the seed.
  */
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
@@ -11,32 +12,61 @@ import { answerLikeOdoo, makeCall, printResult } from '../scripted-upstream.ts';
 import { startCaller } from '../stream/caller.ts';
 import { takeAnswer, unpack } from '../take-answer.ts';
 
-const RECORD = '{"id": 1, "parent_id": false, "when": "2026-10-21 01:31:00", "name": "A contact"}';
-const CONVERTED = '{"id": 1, "parent_id": null, "when": "2026-10-21T01:31:00Z", "name": "A contact"}';
+const printRecord = (name: string) =>
+  `{"id": 1, "parent_id": false, "when": "2026-10-21 01:31:00", "name": "${name}"}`;
+const printConverted = (name: string) =>
+  `{"id": 1, "parent_id": null, "when": "2026-10-21T01:31:00Z", "name": "${name}"}`;
 const TYPES = JSON.stringify({
   id: { type: 'integer' },
   parent_id: { type: 'many2one', relation: 'res.partner' },
   when: { type: 'datetime' },
   name: { type: 'char' },
 });
-const RECORDS = 4000;
 /** More than the operating system buffers for a caller that does not read. */
-const MANY_RECORDS = 200_000;
-const print = (record: string, count = RECORDS) => `[${Array(count).fill(record).join(', ')}]`;
-const printExpected = (count = RECORDS) => `{"jsonrpc":"2.0","id":1,"result":${print(CONVERTED, count)}}`;
-const RESULT = printResult(print(RECORD));
-const LONG_RESULT = printResult(print(RECORD, MANY_RECORDS));
-const EXPECTED = printExpected();
+const MANY = 200_000;
+const print = (record: string, count = 4000) => `[${Array(count).fill(record).join(', ')}]`;
+
+/** The answers by the name of their records, so that bytes of another answer are noticed. */
+const ANSWERS = {
+  plain: print(printRecord('plain')),
+  chunked: print(printRecord('a contact in chunks')),
+  'long value': print(printRecord('long value '.repeat(30_000)), 2),
+  many: print(printRecord('many'), MANY),
+};
+type Name = keyof typeof ANSWERS;
+const EXPECTED: Record<Name, string> = {
+  plain: print(printConverted('plain')),
+  chunked: print(printConverted('a contact in chunks')),
+  'long value': print(printConverted('long value '.repeat(30_000)), 2),
+  many: print(printConverted('many'), MANY),
+};
+const expected = (name: Name) => `{"jsonrpc":"2.0","id":1,"result":${EXPECTED[name]}}`;
 
 const pair = await startPair(async (socket, { body }) => {
   if (body.includes('"fields_get"')) answerLikeOdoo(socket, printResult(TYPES));
   else if (body.includes('"broken"')) {
-    socket.write(`HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n${RESULT.slice(0, 200_000)}`);
+    const begun = printResult(ANSWERS.plain).slice(0, 200_000);
+    socket.write(`HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n${begun}`);
     await sleep(20);
     socket.resetAndDestroy();
-  } else answerLikeOdoo(socket, body.includes('"long"') ? LONG_RESULT : RESULT);
+  } else if (body.includes('"chunked"')) await sendChunks(socket, printResult(ANSWERS.chunked));
+  else {
+    const name = (Object.keys(ANSWERS) as Name[]).find((each) => body.includes(`"${each}"`));
+    answerLikeOdoo(socket, printResult(ANSWERS[name ?? 'plain']));
+  }
 });
 afterAll(() => pair.close());
+
+/** Chunks of different sizes, of which a read has several or a part. */
+async function sendChunks(socket: Socket, text: string): Promise<void> {
+  socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-type: application/json\r\n\r\n');
+  for (let at = 0, size = 10; at < text.length; at += size, size = (size * 7) % 30_011) {
+    const chunk = text.slice(at, at + size);
+    socket.write(`${chunk.length.toString(16)}\r\n${chunk}\r\n`);
+    if (size % 3 === 0) await sleep(1);
+  }
+  socket.end('0\r\n\r\n');
+}
 
 /** On a database of its own, whose breaker may open. */
 const BROKEN = {
@@ -46,9 +76,12 @@ const BROKEN = {
 
 type Kind = 'reads' | 'reads late' | 'leaves' | 'gets broken answer' | 'batch';
 
-async function call(kind: Kind, { encoding, bytes }: { encoding: string; bytes: number }): Promise<void> {
+async function call(
+  kind: Kind,
+  { encoding, bytes, name }: { encoding: string; bytes: number; name: Name },
+): Promise<void> {
   const isBroken = kind === 'gets broken answer';
-  const one = makeCall(pair.upstream.url, isBroken ? BROKEN : {});
+  const one = makeCall(pair.upstream.url, isBroken ? BROKEN : { keyword: { context: { [name]: 1 } } });
   const caller = startCaller(pair.proxy, kind === 'batch' ? [one, one] : one, {
     headers: {
       prefer: 'values=normalized',
@@ -68,7 +101,7 @@ async function call(kind: Kind, { encoding, bytes }: { encoding: string; bytes: 
   const answer = takeAnswer(caller.received);
   expect(answer?.isWhole).toBe(true);
   const text = unpack(encoding, answer!.body).toString();
-  expect(text === (kind === 'batch' ? `[${EXPECTED},${EXPECTED}]` : EXPECTED)).toBe(true);
+  expect(text === (kind === 'batch' ? `[${expected(name)},${expected(name)}]` : expected(name))).toBe(true);
 }
 
 test('all are given back after random callers', { timeout: 60_000 }, async () => {
@@ -76,6 +109,7 @@ test('all are given back after random callers', { timeout: 60_000 }, async () =>
     kind: fc.constantFrom<Kind>('reads', 'reads', 'reads late', 'leaves', 'gets broken answer', 'batch'),
     encoding: fc.constantFrom('', '', 'gzip'),
     bytes: fc.nat(1_000_000),
+    name: fc.constantFrom<Name>('plain', 'plain', 'chunked', 'long value'),
   });
   await fc.assert(
     fc.asyncProperty(fc.array(caller, { minLength: 1, maxLength: 12 }), async (callers) => {
@@ -87,7 +121,7 @@ test('all are given back after random callers', { timeout: 60_000 }, async () =>
 });
 
 test('pieces are lent while an answer is sent', async () => {
-  const call = makeCall(pair.upstream.url, { keyword: { context: { long: 1 } } });
+  const call = makeCall(pair.upstream.url, { keyword: { context: { many: 1 } } });
   const caller = startCaller(pair.proxy, call, {
     headers: { prefer: 'values=normalized', connection: 'close' },
     isPaused: true,
@@ -95,6 +129,6 @@ test('pieces are lent while an answer is sent', async () => {
   await expect.poll(() => shareConversionMemory().lentOutputs).toBeGreaterThan(0);
   caller.socket.resume();
   await caller.ended;
-  expect(takeAnswer(caller.received)?.body.toString() === printExpected(MANY_RECORDS)).toBe(true);
+  expect(takeAnswer(caller.received)?.body.toString() === expected('many')).toBe(true);
   await expect.poll(() => shareConversionMemory().lentOutputs).toBe(0);
 });
