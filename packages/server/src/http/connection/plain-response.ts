@@ -5,7 +5,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { AnswerHeaders } from '../../streams/answer-writer.ts';
-import { copyLent, type LentPiece } from '../../streams/lent-piece.ts';
+import type { LentPiece } from '../../streams/lent-piece.ts';
 import type { HttpResponse } from '../response.ts';
 
 /** The connection of a response. */
@@ -61,24 +61,27 @@ export class PlainResponse implements HttpResponse {
   }
 
   write(piece: Uint8Array): Promise<void> | undefined {
-    if (piece.length === 0) return undefined;
-    if (!this.#isChunked) return this.#write(piece);
+    return this.#writePiece(piece, null);
+  }
+
+  writeLent(piece: LentPiece): Promise<void> | undefined {
+    const { bytes, roomBytes } = piece;
+    const giveBack = () => piece.giveBack();
+    const canFrame = this.#isChunked && bytes.length > 0 && roomBytes >= CHUNK_HEAD_BYTES_MAX;
+    return canFrame ? this.#write(frameChunk(bytes), giveBack) : this.#writePiece(bytes, giveBack);
+  }
+
+  /** `onUsed` is called once the piece is sent, or will not be. */
+  #writePiece(piece: Uint8Array, onUsed: (() => void) | null): Promise<void> | undefined {
+    if (piece.length === 0 || !this.#isChunked) return this.#write(piece, onUsed);
     // One system call for the three parts.
     const { socket } = this.#connection;
     socket.cork();
     this.#write(Buffer.from(`${piece.length.toString(16)}\r\n`, 'latin1'));
-    this.#write(piece);
+    this.#write(piece, onUsed);
     const drained = this.#write(CHUNK_END);
     socket.uncork();
     return drained;
-  }
-
-  writeLent(piece: LentPiece): Promise<void> | undefined {
-    const { bytes } = piece;
-    const giveBack = () => piece.giveBack();
-    if (bytes.length === 0 || !this.#isChunked) return this.#write(bytes, giveBack);
-    if (piece.roomBytes >= CHUNK_HEAD_BYTES_MAX) return this.#write(frameChunk(bytes), giveBack);
-    return this.write(copyLent(piece));
   }
 
   end(): void {
