@@ -1,6 +1,6 @@
 /**
- * Compiles packages/server/assembly to WebAssembly. The compiler is installed for this alone, because it would add 102 MB
- * to the checkout. Its version is fixed, so that the same source gives the same bytes.
+ * Compiles packages/server/assembly to WebAssembly. The compiler is installed for this alone, because it would add
+ * 102 MB to the checkout. Its version is fixed, so that the same source gives the same bytes.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -8,7 +8,7 @@
  * is taken only if it ends within the input.
  */
 
-// An entry of the plan describes one member. `src/odoo/values/known-members.ts` writes it. It begins with four vectors
+// An entry of the plan describes one member. `src/odoo/values/member-plan.ts` writes it. It begins with four vectors
 // of 16 bytes of the text before the value, each followed by a mask of the bytes that are part of the text.
 const SECOND_TEXT: usize = 32;
 const THIRD_TEXT: usize = 64;
@@ -18,7 +18,7 @@ const TREATMENT: usize = 132;
 /** Distance to the entry of the next member. */
 const NEXT: usize = 136;
 
-// What is done with a value, as in `src/odoo/values/record-layout.ts`.
+// What is done with a value, as in `src/odoo/values/member-plan.ts`.
 const KEEP: u32 = 0;
 const MANY2ONE: u32 = 2;
 const REFERENCE: u32 = 3;
@@ -47,8 +47,8 @@ export let written: usize = 0;
 export let stoppedAt: usize = 0;
 
 /**
- * Converts members from `start` on. `entry` is that of the first one; the entry `lastEntry` is not used any more. Returns
- * the address of the first byte that is not converted, which is the beginning of the text before a value.
+ * Converts members from `start` on. `entry` is that of the first one, and `lastEntry` is not used any more. Returns the
+ * address of the first byte that is not converted, which is the beginning of the text before a value.
  */
 export function convertMembers(
   start: usize,
