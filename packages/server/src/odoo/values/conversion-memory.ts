@@ -45,9 +45,12 @@ export class ConversionMemory {
   /** Where the next output is written. */
   output: Uint8Array;
   readonly #freeOutputs: Uint8Array[];
-  /** The plan that is in the memory. */
+  /** Counts how often the plans in the memory were dropped to make room. */
+  #planGeneration = 1;
+  /** Where the next plan is written. */
+  #planEnd = PLAN;
+  /** The plan that was used last. */
   #plan: MemberPlan | null = null;
-  #planRevision = 0;
 
   constructor(code: Code | null) {
     const buffer = code?.memory.buffer ?? new ArrayBuffer(END);
@@ -96,7 +99,7 @@ export class ConversionMemory {
 
   /** Index of the member at which {@link convertMembers} has stopped. */
   get memberIndex(): number {
-    return (this.#code!.stoppedAt.value - PLAN) / ENTRY_BYTES;
+    return (this.#code!.stoppedAt.value - this.#plan!.address) / ENTRY_BYTES;
   }
 
   /**
@@ -114,19 +117,30 @@ export class ConversionMemory {
       INPUT + range.start,
       INPUT + range.end,
       this.output.byteOffset + range.outputBytes,
-      PLAN + index * ENTRY_BYTES,
-      isInList ? 0 : PLAN + plan.length * ENTRY_BYTES,
+      plan.address + index * ENTRY_BYTES,
+      isInList ? 0 : plan.address + plan.length * ENTRY_BYTES,
     );
     return end - INPUT;
   }
 
+  /** Writes what is not in the memory yet. Plans of records in records stay beside each other. */
   #load(plan: MemberPlan): void {
-    if (this.#plan === plan && this.#planRevision === plan.revision) return;
-    const isNext = this.#plan === plan && this.#planRevision === plan.revision - 1;
-    const { start, end } = isNext ? plan.changed : { start: 0, end: plan.bytes.length };
-    this.#bytes.set(plan.bytes.subarray(start, end), PLAN + start);
     this.#plan = plan;
-    this.#planRevision = plan.revision;
+    const { bytes, changed } = plan;
+    if (plan.generation !== this.#planGeneration || plan.roomBytes < bytes.length) {
+      if (this.#planEnd + bytes.length > PLAN + PLAN_BYTES_MAX) {
+        this.#planGeneration++;
+        this.#planEnd = PLAN;
+      }
+      plan.generation = this.#planGeneration;
+      plan.address = this.#planEnd;
+      plan.roomBytes = bytes.length;
+      this.#planEnd += bytes.length;
+      this.#bytes.set(bytes, plan.address);
+    } else if (changed !== null) {
+      this.#bytes.set(bytes.subarray(changed.start, changed.end), plan.address + changed.start);
+    }
+    plan.changed = null;
   }
 }
 

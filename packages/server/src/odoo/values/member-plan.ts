@@ -38,10 +38,12 @@ export class MemberPlan {
   bytes: Uint8Array = new Uint8Array(0);
   /** The number of members, without the last entry. */
   length = 0;
-  /** Counts the changes. */
-  revision = 0;
-  /** The range of the bytes that the last change has written. */
-  changed = { start: 0, end: 0 };
+  /** The range of the bytes that changed since the memory has them; null if none has. */
+  changed: { start: number; end: number } | null = null;
+  /** The place in the memory, which counts only in its present generation of plans. */
+  address = 0;
+  roomBytes = 0;
+  generation = 0;
   #view: DataView = new DataView(this.bytes.buffer);
   #first: Member | null = null;
   /** The bytes from the end of a record to the first name of the next one. */
@@ -111,7 +113,12 @@ export class MemberPlan {
   }
 
   #note(firstIndex: number, lastIndex: number): void {
-    this.revision++;
-    this.changed = { start: firstIndex * ENTRY_BYTES, end: (lastIndex + 1) * ENTRY_BYTES };
+    const start = firstIndex * ENTRY_BYTES;
+    const end = (lastIndex + 1) * ENTRY_BYTES;
+    const { changed } = this;
+    this.changed =
+      changed === null
+        ? { start, end }
+        : { start: Math.min(start, changed.start), end: Math.max(end, changed.end) };
   }
 }

@@ -2,6 +2,9 @@
 import type { LentPiece } from '../../streams/lent-piece.ts';
 import type { ConversionMemory } from './conversion-memory.ts';
 
+/** Up to this length, a loop costs less than a native copy. */
+const SHORT_BYTES = 48;
+
 export class Output {
   readonly #memory: ConversionMemory;
   readonly #input: Uint8Array;
@@ -34,13 +37,18 @@ export class Output {
 
   /** Adds a range of the input to the current replacement. */
   addRange(start: number, end: number): void {
-    this.#bytes.set(this.#input.subarray(start, end), this.#length);
+    const bytes = this.#bytes;
+    const input = this.#input;
+    if (end - start > SHORT_BYTES) bytes.set(input.subarray(start, end), this.#length);
+    else for (let at = start, to = this.#length; at < end; at++, to++) bytes[to] = input[at]!;
     this.#length += end - start;
   }
 
   addText(text: Uint8Array): void {
-    this.#bytes.set(text, this.#length);
-    this.#length += text.length;
+    const bytes = this.#bytes;
+    let to = this.#length;
+    for (let at = 0; at < text.length; at++) bytes[to++] = text[at]!;
+    this.#length = to;
   }
 
   /** Overwrites a byte of the output; `back` is its distance from the end. */
