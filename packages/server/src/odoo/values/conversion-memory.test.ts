@@ -50,14 +50,16 @@ test('the code was compiled from the present source; if not, run `npm run assemb
   expect(readFileSync(CODE_FILE, 'utf8')).toContain(`Digest: ${digestAssembly()}\n`);
 });
 
-describe('members that the code converts, and members that are converted one by one, give the same', () => {
+describe('members that the code converts, and members that are converted one by one, give the same', {
+  timeout: 60_000,
+}, () => {
   test('in results of Odoo, however their bytes are cut', () => {
     fc.assert(
       fc.property(repeated, fc.array(fc.nat(900), { maxLength: 12 }), (records, cuts) => {
         const [fast, plain] = convertBoth(cut(Buffer.from(`[${records}]}`), cuts), LINES, 'list');
         expect(fast).toBe(plain);
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 
@@ -94,7 +96,7 @@ describe('members that the code converts, and members that are converted one by 
           expect(fast).toBe(plain);
         },
       ),
-      { numRuns: 600 },
+      { numRuns: 250 },
     );
   });
 
