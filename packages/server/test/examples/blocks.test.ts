@@ -176,6 +176,7 @@ describe('commands', () => {
         complain: (text) => (output += text),
         untilTaken: async () => {},
         isTerminal: false,
+        isErrorTerminal: false,
         readInput: async () => Buffer.alloc(0),
         writeFile: async () => {},
         untilStopped: async () => {},
