@@ -1,4 +1,5 @@
 /** How the methods of models send their calls. Types only. */
+import type { AskChanges } from './changes.ts';
 import type { ErpProxyError } from './errors.ts';
 import type { CallOptions, ExecuteCall } from './options.ts';
 import type { RetryBudget } from './retry-budget.ts';
@@ -9,6 +10,7 @@ export interface Calls {
   execute: Execute;
   batch: Batch;
   exports: Exports;
+  askChanges: AskChanges;
 }
 
 export interface Exports {

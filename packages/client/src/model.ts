@@ -1,5 +1,6 @@
 /** The methods of one model, as calls of Odoo's methods. */
 import type { Calls } from './calls.ts';
+import { type ChangesPage, readChanges } from './changes.ts';
 import type { CheckDomain, CheckOrder, DomainInput } from './domain-types.ts';
 import { ErpProxyError } from './errors.ts';
 import { createExport } from './export.ts';
@@ -86,6 +87,25 @@ export interface Model<Models, Name extends keyof Models, Form extends ValueForm
     options?: Omit<CallOptions, 'idempotencyKey'>,
   ): Pages<Row<Models, Name, Fields, Form>>;
   /**
+   * Returns what has changed since a cursor, answer after answer until there is no more. `since: null` begins with all
+   * records that match. The policy of the key must allow changes.
+   */
+  changes<
+    const Given extends DomainInput<Models, Name>,
+    const Fields extends readonly (keyof Models[Name] & string)[],
+  >(
+    domain: CheckDomain<Models, Name, Given>,
+    query: {
+      /** The fields of the records, beside `id`. */
+      fields: Fields;
+      /** The cursor of the last answer, with the same domain and fields. */
+      since: string | null;
+      /** Maximum changes of an answer. Default: 500. */
+      limit?: number | undefined;
+    },
+    options?: Omit<CallOptions, 'idempotencyKey' | 'approval'>,
+  ): AsyncGenerator<ChangesPage<Row<Models, Name, Fields, Form>>, void, undefined>;
+  /**
    * Returns all records that match a domain, the lowest id first, in one request that Odoo's other users go before. The
    * time limit is that of a page. The policy of the key must allow exports.
    */
@@ -150,7 +170,7 @@ interface Query {
 }
 
 /** Untyped inside: the caller adds the types of its models. */
-export function createModel(model: string, { execute, batch, exports }: Calls) {
+export function createModel(model: string, { execute, batch, exports, askChanges }: Calls) {
   async function call(
     action: string,
     params: readonly unknown[],
@@ -198,6 +218,8 @@ export function createModel(model: string, { execute, batch, exports }: Calls) {
       createPages(model, execute, domain, query, options),
     export: (domain: readonly unknown[], query: Parameters<typeof createExport>[3], options?: CallOptions) =>
       createExport(model, exports, domain, query, options),
+    changes: (domain: readonly unknown[], query: Parameters<typeof readChanges>[3], options?: CallOptions) =>
+      readChanges(model, askChanges, domain, query, options),
     create,
     createMany: create,
     update,

@@ -25,7 +25,7 @@ export type QuestionFailure =
   | { denial: Denial; isTooLarge?: true };
 
 /** The JSON text of the result, or why there is none. */
-export type QuestionAnswer = { result: Uint8Array } | QuestionFailure;
+export type QuestionAnswer = { result: Uint8Array; headers: Record<string, string> } | QuestionFailure;
 
 /** Rejects never. An answer of more than `bytesMax` is denied. */
 export async function askOdoo(
@@ -42,7 +42,8 @@ export async function askOdoo(
   if (!writer.isWhole) return { denial: BROKEN_OFF };
   const bytes = writer.join();
   const result = findResult(bytes);
-  return result === null ? { status: writer.status, headers: writer.headers, error: bytes } : { result };
+  const { status, headers } = writer;
+  return result === null ? { status, headers, error: bytes } : { result, headers };
 }
 
 /** The body of an execute call on the model and server of the request, with its `id`. */

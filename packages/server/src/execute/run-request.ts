@@ -233,12 +233,16 @@ function startConversation(
     isBackground,
   };
   let count = 0;
+  let upstreamDate: string | null = null;
   return {
     client,
     bytes,
     exchange,
     signal: time.signal,
     areValuesNormalized: request.areValuesNormalized,
+    get upstreamDate() {
+      return upstreamDate;
+    },
     describe: () => describeRequest({ startedMs, keyAdmission }, deps.nowMs()),
     renewTime: () => time.renew(),
     pauseTime: () => time.pause(),
@@ -256,7 +260,9 @@ function startConversation(
       const calls: CallSpan[] = [];
       calls[index] = body.calls[0]!;
       const { onAnswer, ...changes } = options;
+      upstreamDate = null;
       const describe = (trace: CallTrace) => {
+        upstreamDate = trace.upstreamDate;
         onAnswer?.(trace);
         return describeLimit(trace.policyLimit);
       };

@@ -5,6 +5,7 @@
 import { EXPORT_PATH } from '@erp-proxy/contract';
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
+import type { Changes } from '../data/changes/changes.ts';
 import type { Exporter } from '../data/export/export.ts';
 import { download } from '../data/files/download.ts';
 import { upload } from '../data/files/upload.ts';
@@ -25,6 +26,7 @@ import { exportAnswer, exportCall } from './openapi/data-schemas.ts';
 export interface Conversations {
   mcp: Mcp;
   exporter: Exporter;
+  changes: Changes;
 }
 
 /** A `POST` route. */
@@ -57,6 +59,28 @@ export const CONVERSATION_ROUTES: readonly ConversationRoute[] = [
     answer: {
       description: 'A message of the Model Context Protocol.',
       types: ['application/json', 'text/event-stream'],
+    },
+  },
+  {
+    path: '/api/erp/changes',
+    via: 'changes',
+    data: 'changes',
+    values: 'preferred',
+    serve: (conversation, { changes }) => changes.serve(conversation),
+    id: 'changes',
+    summary: 'Returns the records that were made or changed since an earlier answer (docs/changes.md).',
+    example: {
+      id: 1,
+      model_id: 'res.partner',
+      domain: [['is_company', '=', true]],
+      fields: ['name', 'email'],
+      since: null,
+      limit: 2,
+      erp_instance: { name: 'prod' },
+    },
+    answer: {
+      description: 'The changes, and the cursor for the next request.',
+      types: ['application/json'],
     },
   },
   {

@@ -14,6 +14,8 @@ export interface CallTrace {
   interactiveMs: Permit['interactiveMs'];
   attempts: number;
   upstreamStatus: number | null;
+  /** Header `date` of the last answer from Odoo; null if there is none. */
+  upstreamDate: string | null;
   target: (ServerAddress & { db?: string }) | null;
   protocol: Protocol | null;
   /** The source of the answer to a read that was not sent itself; null if the call was sent. */
@@ -37,6 +39,7 @@ export function startTrace(startedMs: number): CallTrace {
     interactiveMs: null,
     attempts: 0,
     upstreamStatus: null,
+    upstreamDate: null,
     target: null,
     protocol: null,
     sharedFrom: null,

@@ -16,6 +16,8 @@ export interface Conversation {
   readonly signal: AbortSignal;
   /** True if values of results are normalized (docs/values.md). */
   readonly areValuesNormalized: boolean;
+  /** Header `date` of Odoo's answer to the last call; null if there was none. */
+  readonly upstreamDate: string | null;
   /** Starts the time limit of the request anew: for answers that take many calls, each of which has the limit. */
   renewTime(): void;
   /** Stops the time limit until it is renewed: for waits that have a bound of their own. */

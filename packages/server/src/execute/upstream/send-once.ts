@@ -28,5 +28,6 @@ export async function sendOnce(
   });
   trace.answeredMs = nowMs();
   trace.upstreamStatus = egressResult.ok ? egressResult.status : null;
+  trace.upstreamDate = (egressResult.ok && egressResult.headers['date']?.toString()) || null;
   return egressResult;
 }
