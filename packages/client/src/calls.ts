@@ -11,6 +11,7 @@ export interface Calls {
   batch: Batch;
   askChanges: AskChanges;
   exports: Exports;
+  askChanges: AskChanges;
 }
 
 export interface Exports {

@@ -35,7 +35,7 @@ export async function askOdoo(
   bytesMax: number,
   options?: RunOptions,
 ): Promise<QuestionAnswer> {
-  const writer = new AnswerCollector(bytesMax);
+  const writer = new AnswerCollector(bytesMax, 'cancelled');
   const denial = await conversation.run(buildCall(request, question), writer, options);
   if (denial !== null) return { denial };
   if (writer.isTooLarge) return { denial: denyTooLarge(bytesMax), isTooLarge: true };

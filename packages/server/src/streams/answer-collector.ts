@@ -1,6 +1,6 @@
 /**
  * Collects one answer in memory, for code that makes another answer from it. An answer that is larger than the maximum
- * is cancelled and dropped.
+ * is dropped: it is drained, or cancelled.
  */
 import type { AnswerHeaders, AnswerWriter } from './answer-writer.ts';
 import { ByteStreamError } from './byte-stream.ts';
@@ -9,6 +9,7 @@ import { PieceCollector } from './piece-collector.ts';
 export class AnswerCollector implements AnswerWriter {
   readonly isHeldBack = false;
   readonly #bytesMax: number;
+  readonly #excess: 'drained' | 'cancelled';
   #collected = new PieceCollector();
   /** 0 until the answer has begun. */
   status = 0;
@@ -17,13 +18,15 @@ export class AnswerCollector implements AnswerWriter {
   isWhole = false;
   isTooLarge = false;
 
-  constructor(bytesMax: number) {
+  /** `cancelled`: only for an answer that comes straight from a call, which then ends. */
+  constructor(bytesMax: number, excess: 'drained' | 'cancelled' = 'drained') {
     this.#bytesMax = bytesMax;
+    this.#excess = excess;
   }
 
   sendWhole(status: number, headers: AnswerHeaders, body: Uint8Array): void {
     this.begin(status, headers);
-    if (!this.#add(body)) return;
+    this.#add(body);
     this.end();
   }
 
@@ -32,9 +35,9 @@ export class AnswerCollector implements AnswerWriter {
     this.headers = headers;
   }
 
-  /** Throws a {@link ByteStreamError} if the answer is too large: the rest need not arrive. */
+  /** Throws a {@link ByteStreamError} if the answer is too large and is cancelled. */
   write(piece: Uint8Array): undefined {
-    if (!this.#add(piece))
+    if (!this.#add(piece) && this.#excess === 'cancelled')
       throw new ByteStreamError('aborted', `the answer has more than ${this.#bytesMax} bytes`);
   }
 
@@ -52,9 +55,10 @@ export class AnswerCollector implements AnswerWriter {
     this.isWhole = true;
   }
 
-  /** False after an answer that was too large: it is broken off, and no error takes its place. */
+  /** False after an answer that was cancelled: no error takes its place. */
   restart(): boolean {
-    if (this.isTooLarge) return false;
+    if (this.isTooLarge && this.#excess === 'cancelled') return false;
+    this.isTooLarge = false;
     this.#collected = new PieceCollector();
     this.isWhole = false;
     return true;
