@@ -229,7 +229,7 @@ interface ParsedAnswer {
 /** Null if it is no JSON: a long answer of a server is not checked before it is passed on. */
 function readAnswer(bytes: Uint8Array): ParsedAnswer | null {
   try {
-    return JSON.parse(Buffer.from(bytes).toString());
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
   } catch {
     return null;
   }

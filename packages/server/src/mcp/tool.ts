@@ -15,6 +15,8 @@ export interface Tool {
   readonly hints: { readOnlyHint: boolean; destructiveHint?: boolean; idempotentHint?: boolean };
   /** Whether a key with this policy could use the tool on any model. Null: the key has no policy. */
   isOffered(policy: CompiledPolicy | null): boolean;
+  /** False if no call of the tool is ever asked about. */
+  readonly mayAsk: boolean;
   /** The question to a person before the call runs; null if it runs without. */
   ask(args: Arguments, session: Session): Promise<string | null>;
   run(args: Arguments, session: Session): Promise<Answer>;
@@ -29,11 +31,11 @@ export type Answer = Record<string, unknown>;
 
 /** Creates a tool whose functions get arguments of the type of its schema. */
 export function defineTool<Input extends z.ZodObject>(
-  tool: Omit<Tool, 'input' | 'run' | 'ask'> & {
+  tool: Omit<Tool, 'input' | 'run' | 'ask' | 'mayAsk'> & {
     input: Input;
     ask?: (args: z.output<Input>, session: Session) => Promise<string | null>;
     run(args: z.output<Input>, session: Session): Promise<Answer>;
   },
 ): Tool {
-  return { ask: async () => null, ...tool };
+  return { ask: async () => null, mayAsk: tool.ask !== undefined, ...tool };
 }

@@ -1,0 +1,49 @@
+/** Runs a tool: reads its arguments, asks a person where that is needed, and prints its answer or error for a model. */
+import type { McpRequest } from './mcp-request.ts';
+import { readArguments } from './read-arguments.ts';
+import type { Answer, Arguments, Tool } from './tool.ts';
+import { ToolError } from './tool-error.ts';
+
+/** `text` is what the model reads: of an answer, its JSON. */
+export type ToolOutcome =
+  | { kind: 'answer'; answer: Answer; text: string }
+  | { kind: 'error'; text: string };
+
+/**
+ * `confirm` is called with valid arguments before the tool runs, and resolves to null if it may run, else to the outcome
+ * instead. Does not reject because of the arguments or of Odoo.
+ */
+export type RunTool<Stopped> = (
+  tool: Tool,
+  given: unknown,
+  request: McpRequest,
+  confirm: (args: Arguments) => Promise<Stopped | null>,
+) => Promise<ToolOutcome | Stopped>;
+
+/** `onFault` receives exceptions of tools. */
+export function createToolRunner<Stopped>(
+  onFault: (requestId: string, error: unknown) => void,
+): RunTool<Stopped> {
+  return async (tool, given, request, confirm) => {
+    try {
+      const args = readArguments(tool, given);
+      const stopped = await confirm(args);
+      if (stopped !== null) return stopped;
+      const answer = await tool.run(args, request.session);
+      return { kind: 'answer', answer, text: JSON.stringify(answer) };
+    } catch (error) {
+      if (error instanceof ToolError) return { kind: 'error', text: printError(error) };
+      onFault(request.requestId, error);
+      const message = `The proxy failed; its operator finds the cause by ${request.requestId}.`;
+      return { kind: 'error', text: printError(new ToolError('internal', message)) };
+    }
+  };
+}
+
+function printError({ type, message, nearest, next }: ToolError): string {
+  return [
+    `${type}: ${message}`,
+    ...(nearest.length > 0 ? [`Nearest names: ${nearest.join(', ')}.`] : []),
+    ...(next === '' ? [] : [`Next: ${next}`]),
+  ].join('\n');
+}
