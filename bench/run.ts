@@ -28,7 +28,19 @@ import { workers } from './scenarios/workers.ts';
 import { listMissing } from './subjects.ts';
 import type { UpstreamPorts } from './upstream.ts';
 
-const SCENARIOS: Scenario[] = [paced, idle, speed, workers, memory, inFlight, burst, ready, keys, options, mcp];
+const SCENARIOS: Scenario[] = [
+  paced,
+  idle,
+  speed,
+  workers,
+  memory,
+  inFlight,
+  burst,
+  ready,
+  keys,
+  options,
+  mcp,
+];
 
 const { isQuick, only, compare, save, page } = readOptions(process.argv.slice(2), {
   scenarios: SCENARIOS.map(({ name }) => name),

@@ -16,8 +16,8 @@ export interface UpstreamPorts {
   huge: number;
   /** A megabyte of records with fields of the usual types, and their types for `fields_get`. */
   records: number;
-  /** A few such records. The message `opened` asks how many connections this port has got so far. */
-  fewRecords: number;
+  /** A few such records. The message `opened` asks how many connections these ports have got so far. */
+  fewRecords: Record<ConnectionMode, number>;
   /** Holds all answers between the messages `hold` and `release`. */
   held: number;
 }
@@ -50,8 +50,11 @@ async function serve(): Promise<void> {
       close: await listen(answer('close', LARGE_BYTES)),
     },
     huge: await listen((socket) => void sendHuge(socket)),
-    records: await listen(answerRecords(RECORDS_BYTES)),
-    fewRecords: await listen(answerRecords(FEW_RECORDS_BYTES), () => opened++),
+    records: await listen(answerRecords('keep', RECORDS_BYTES)),
+    fewRecords: {
+      keep: await listen(answerRecords('keep', FEW_RECORDS_BYTES), () => opened++),
+      close: await listen(answerRecords('close', FEW_RECORDS_BYTES), () => opened++),
+    },
     held: await listen((socket) => (isHolding ? held.push(socket) : release(socket, ''))),
   };
   process.on('message', (message) => {
@@ -109,9 +112,9 @@ function answerWith(mode: ConnectionMode, body: string): Respond {
   return mode === 'keep' ? (socket) => socket.write(whole) : (socket) => socket.end(whole);
 }
 
-function answerRecords(bytes: number): Respond {
-  const types = answerWith('keep', `${RESULT_START}${JSON.stringify(FIELD_TYPES)}}`);
-  const records = answerWith('keep', `${RESULT_START}${printRecords(bytes)}}`);
+function answerRecords(mode: ConnectionMode, bytes: number): Respond {
+  const types = answerWith(mode, `${RESULT_START}${JSON.stringify(FIELD_TYPES)}}`);
+  const records = answerWith(mode, `${RESULT_START}${printRecords(bytes)}}`);
   return (socket, request) => (request.includes('"fields_get"') ? types : records)(socket, request);
 }
 

@@ -262,6 +262,7 @@ const BOUNDARIES: Boundary[] = [
       '../text/nearest.ts',
       CONTRACT,
       '@modelcontextprotocol/server',
+      'lru-cache',
       'zod',
       'node:*',
     ],

@@ -232,6 +232,8 @@ export interface AuditCallView extends AuditBase {
   rule: string | null;
   /** The approval that the call asked for or used; null if it needed none. */
   approval: string | null;
+  /** Id of the trace in the `traceparent` that the caller sent; absent if it sent none. */
+  trace_id?: string;
   code: number | null;
   http_status: number;
   /** Position in the batch; null for a single call. */

@@ -30,6 +30,7 @@ const COLUMNS = [
   'problem',
   'client_id',
   'approval',
+  'trace_id',
 ] as const;
 
 /** A spreadsheet runs a cell with such a beginning as a formula. */

@@ -35,6 +35,7 @@ export function printCall(call: AuditedCall, at: number): string {
     outcome: call.outcome,
     rule: cleanName(call.rule),
     approval: call.approval,
+    ...(call.traceId === undefined ? null : { trace_id: call.traceId }),
     code: call.code,
     http_status: call.httpStatus,
     batch_index: call.batchIndex,

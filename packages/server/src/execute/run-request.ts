@@ -16,6 +16,7 @@ import { runBatch } from './request/batch.ts';
 import { readIdempotencyKey } from './request/idempotency-key.ts';
 import { prefersNormalized } from './request/preference.ts';
 import { type KeyAdmission, throttle } from './request/throttle.ts';
+import { readTraceparent } from './request/traceparent.ts';
 import { type RunCallDeps, runCall } from './run-call.ts';
 import type { CallTrace } from './terms/call-trace.ts';
 import type { Conversation } from './terms/conversation.ts';
@@ -70,7 +71,7 @@ export function createPipeline(operation: Operation, deps: RunRequestDeps): Pipe
 
 /**
  * The same for requests whose calls are not in their body: `converse` makes them one after the other, and answers.
- * Their values are normalized (docs/values.md), and they have no idempotency keys.
+ * Their values are normalized (docs/values.md). Each may be given an idempotency key.
  */
 export function createConversation(
   operation: Operation,
@@ -163,7 +164,9 @@ async function serveBody(
     startedMs,
     isBatch,
     idempotencyKey,
+    hasKeyForOneCall: false,
     approvalIds,
+    traceparent: readTraceparent(exchange.header('traceparent')),
     areValuesNormalized,
   };
   if (isBatch) await runCalls(operation, body, client, request, keyAdmission, deps);
@@ -187,7 +190,7 @@ async function serveBody(
 /** The calls are recorded as those of a batch, in the order in which they are made. */
 function startConversation(
   operation: Operation,
-  { bytes, client, keyAdmission, approvalIds }: ReceivedRequest,
+  { bytes, client, keyAdmission, idempotencyKey, approvalIds }: ReceivedRequest,
   { exchange, dialect, time, startedMs }: IncomingRequest,
   deps: RunRequestDeps,
 ): Conversation {
@@ -198,7 +201,9 @@ function startConversation(
     startedMs,
     isBatch: true,
     idempotencyKey: null,
+    hasKeyForOneCall: true,
     approvalIds,
+    traceparent: readTraceparent(exchange.header('traceparent')),
     areValuesNormalized: true,
   };
   let count = 0;
@@ -207,8 +212,9 @@ function startConversation(
     bytes,
     exchange,
     signal: time.signal,
+    idempotencyKey,
     describe: () => describeRequest({ startedMs, keyAdmission }, deps.nowMs()),
-    async run(call, writer, approvals) {
+    async run(call, writer, { approvalIds: approvals, idempotencyKey: key, traceparent } = {}) {
       // The request itself counts as its first call.
       const denied = count === 0 ? null : await keyAdmission?.admitCalls(1);
       if (denied) return denied;
@@ -218,7 +224,12 @@ function startConversation(
       const calls: CallSpan[] = [];
       calls[index] = body.calls[0]!;
       const describe = ({ policyLimit }: CallTrace) => describeLimit(policyLimit);
-      const named = approvals === undefined ? request : { ...request, approvalIds: approvals };
+      const named: Request = {
+        ...request,
+        approvalIds: approvals ?? request.approvalIds,
+        idempotencyKey: key ?? null,
+        traceparent: readTraceparent(traceparent) ?? request.traceparent,
+      };
       await runCall(operation, { body: { ...body, calls }, index, writer, describe }, client, named, deps);
       return null;
     },

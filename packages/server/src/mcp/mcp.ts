@@ -9,6 +9,7 @@ import { readDocument } from '../json/document.ts';
 import { JsonDepthError, JsonSyntaxError } from '../json/syntax-error.ts';
 import { SingleFlightCache } from '../streams/single-flight-cache.ts';
 import type { McpHandler } from './handler.ts';
+import { readCallMeta } from './message.ts';
 import { findOfferedTools } from './offered-tools.ts';
 import { Session, type SessionDeps } from './session.ts';
 
@@ -65,7 +66,7 @@ export function createMcp({ instances, secret, version, clock, nowMs, onFault }:
       const handler = await load();
       const { exchange, client } = conversation;
       const answer = await handler.answer(body.value, {
-        session: new Session(conversation, sessions),
+        session: new Session(conversation, readCallMeta(body.value), sessions),
         offered: findOfferedTools(client.policy),
         keyId: client.key.id,
         requestId: exchange.requestId,

@@ -4,6 +4,7 @@
  */
 import { isObject } from './fields.ts';
 import type { McpRequest } from './mcp-request.ts';
+import type { CallMeta } from './session.ts';
 
 export interface Message {
   id: string | number;
@@ -13,9 +14,10 @@ export interface Message {
   meta: Record<string, unknown>;
 }
 
-/** Of `_meta`, what says nothing about the client. The SDK accepts any text in the last three. */
+const IDEMPOTENCY_KEY = 'idempotency-key';
+/** Of `_meta`, what says nothing about the client. The SDK accepts any text in the last ones. */
 const PROGRESS_TOKEN = 'progressToken';
-const TRACE_MEMBERS = ['traceparent', 'tracestate', 'baggage'];
+const CALL_MEMBERS = ['traceparent', 'tracestate', 'baggage', IDEMPOTENCY_KEY];
 
 /** Null if the body is no request, or is none that can be recognised. */
 export function readMessage(body: unknown): Message | null {
@@ -30,7 +32,7 @@ export function readMessage(body: unknown): Message | null {
   for (const [name, value] of Object.entries(_meta)) {
     if (name === PROGRESS_TOKEN) {
       if (typeof value !== 'string' && !Number.isSafeInteger(value)) return null;
-    } else if (!TRACE_MEMBERS.includes(name)) meta[name] = value;
+    } else if (!CALL_MEMBERS.includes(name)) meta[name] = value;
     else if (typeof value !== 'string') return null;
   }
   return { id: id as string | number, method, params, meta };
@@ -42,5 +44,15 @@ export function nameRequest(
   headers: readonly string[],
   values: readonly unknown[],
 ): string {
-  return JSON.stringify([headers.map((name) => request.header(name) ?? null), values]);
+  let name = '';
+  // A line break cannot be part of a header.
+  for (const header of headers) name += `${request.header(header) ?? '\n'}\n`;
+  return name + JSON.stringify(values);
+}
+
+/** What `_meta` of a message says about its calls. */
+export function readCallMeta(body: unknown): CallMeta {
+  const params = isObject(body) ? body['params'] : undefined;
+  const meta = isObject(params) ? params['_meta'] : undefined;
+  return isObject(meta) ? { idempotencyKey: meta[IDEMPOTENCY_KEY], traceparent: meta['traceparent'] } : {};
 }

@@ -5,9 +5,7 @@ import type { Answer, Arguments, Tool } from './tool.ts';
 import { ToolError } from './tool-error.ts';
 
 /** `text` is what the model reads: of an answer, its JSON. */
-export type ToolOutcome =
-  | { kind: 'answer'; answer: Answer; text: string }
-  | { kind: 'error'; text: string };
+export type ToolOutcome = { kind: 'answer'; answer: Answer; text: string } | { kind: 'error'; text: string };
 
 /**
  * `confirm` is called with valid arguments before the tool runs, and resolves to null if it may run, else to the outcome

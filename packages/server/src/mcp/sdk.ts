@@ -74,8 +74,10 @@ interface Passage {
 export function connectSdk({ secret, serverInfo, runTool }: SdkOptions): Sdk {
   const confirmation = createConfirmation(secret);
   const handler = createMcpHandler(
-    ({ authInfo }) =>
-      createServer(authInfo?.extra?.['passage'] as Passage, { serverInfo, confirmation, runTool }),
+    ({ authInfo, era }) => {
+      const passage = authInfo?.extra?.['passage'] as Passage;
+      return createServer(passage, era === 'modern', { serverInfo, confirmation, runTool });
+    },
     // Nothing changes that a client could subscribe to.
     { maxSubscriptions: 0 },
   );
@@ -104,7 +106,11 @@ interface ServerParts extends Pick<SdkOptions, 'serverInfo' | 'runTool'> {
   confirmation: Confirmation;
 }
 
-function createServer(passage: Passage, { serverInfo, confirmation, runTool }: ServerParts): Server {
+function createServer(
+  passage: Passage,
+  isModern: boolean,
+  { serverInfo, confirmation, runTool }: ServerParts,
+): Server {
   const { request } = passage;
   const { session, keyId, offered } = request;
   const server = new Server(serverInfo, {
@@ -116,7 +122,7 @@ function createServer(passage: Passage, { serverInfo, confirmation, runTool }: S
   server.setRequestHandler('tools/list', () => ({ tools: offered.tools.map(describeTool) }));
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const canAsk = canShowQuestions(context, server);
-    passage.client = { isModern: context.mcpReq.envelope !== undefined, canAsk };
+    passage.client = { isModern, canAsk };
     const tool = findTool(params.name, offered.tools);
     const outcome = await runTool(tool, params.arguments, request, async (args) => {
       if (!canAsk) return null;

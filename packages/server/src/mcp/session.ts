@@ -4,6 +4,7 @@
  */
 import { LIMIT_HEADER } from '@erp-proxy/contract';
 import type { Conversation } from '../execute/terms/conversation.ts';
+import { isIdempotencyKey } from '../idempotency/call-names.ts';
 import type { InstanceRecord } from '../instances/instances.ts';
 import { isTimeZone } from '../odoo/time-zone.ts';
 import type { CompiledPolicy } from '../policy/compile.ts';
@@ -31,8 +32,17 @@ export interface CallOptions {
   keyword?: Record<string, unknown>;
   /** Members of the context beside those of the user. */
   context?: Record<string, unknown>;
-  /** Id of the approval that the call may use. */
-  approval?: string | undefined;
+  /** For the one call of a tool that changes records. */
+  change?: {
+    /** Id of the approval that the call may use. */
+    approval?: string | undefined;
+  };
+}
+
+/** What of `_meta` of a request concerns its calls. Not checked yet. */
+export interface CallMeta {
+  idempotencyKey?: unknown;
+  traceparent?: unknown;
 }
 
 export interface UserContext {
@@ -52,9 +62,11 @@ export class Session {
   readonly #conversation: Conversation;
   /** The limit that the policy set in the last call; null if it set none. */
   policyLimit: number | null = null;
+  readonly #meta: CallMeta;
 
-  constructor(conversation: Conversation, deps: SessionDeps) {
+  constructor(conversation: Conversation, meta: CallMeta, deps: SessionDeps) {
     this.#conversation = conversation;
+    this.#meta = meta;
     this.#deps = deps;
   }
 
@@ -102,7 +114,7 @@ export class Session {
     model: string,
     method: string,
     params: readonly unknown[],
-    { keyword = {}, context = {}, approval }: CallOptions = {},
+    { keyword = {}, context = {}, change }: CallOptions = {},
   ): Promise<unknown> {
     const user = method === 'context_get' ? {} : await this.userContext(instance);
     const merged = { ...user, ...context };
@@ -115,11 +127,12 @@ export class Session {
       erp_instance: { name: instance.name },
     };
     const writer = new AnswerCollector(ANSWER_BYTES_MAX);
-    const denial = await this.#conversation.run(
-      Buffer.from(JSON.stringify(call)),
-      writer,
-      approval === undefined ? [] : [approval],
-    );
+    const { traceparent } = this.#meta;
+    const denial = await this.#conversation.run(Buffer.from(JSON.stringify(call)), writer, {
+      approvalIds: change?.approval === undefined ? [] : [change.approval],
+      idempotencyKey: change === undefined ? null : this.#readIdempotencyKey(),
+      traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+    });
     if (denial !== null) throw toToolError(denial, model);
     if (writer.isTooLarge) throw TOO_LARGE;
     const answer = writer.isWhole ? readAnswer(writer.join()) : null;
@@ -128,6 +141,19 @@ export class Session {
     const limit = writer.headers[LIMIT_HEADER];
     this.policyLimit = limit === undefined ? null : Number(limit);
     return answer.result ?? null;
+  }
+
+  /** The key of the header or of `_meta`; null if there is none. */
+  #readIdempotencyKey(): string | null {
+    const { idempotencyKey: ofHeader } = this.#conversation;
+    const { idempotencyKey: ofMeta } = this.#meta;
+    if (ofMeta === undefined) return ofHeader;
+    if (typeof ofMeta === 'string' && isIdempotencyKey(ofMeta) && (ofHeader ?? ofMeta) === ofMeta)
+      return ofMeta;
+    throw new ToolError(
+      'invalid_params',
+      `\`_meta.idempotency-key\` must be a text of 1 to 255 characters${ofHeader === null ? '' : ', the same as the header'}. Nothing was changed.`,
+    );
   }
 
   /** Language and time zone that the policy sets, else those of the Odoo user as far as the key may ask for them. */

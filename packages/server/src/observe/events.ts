@@ -27,6 +27,8 @@ export interface CallRecord {
   rule: string | null;
   /** Id of the approval that the call asked for or used; null if it needed none. */
   approval: string | null;
+  /** Id of the trace of which the caller says that the call is part; absent if it says none. */
+  traceId?: string;
   httpStatus: number;
   /** The protocol in which the call was sent to Odoo; null if it was not sent. */
   protocol: 'jsonrpc' | 'json2' | null;

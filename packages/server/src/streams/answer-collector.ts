@@ -31,7 +31,7 @@ export class AnswerCollector implements AnswerWriter {
   write(piece: Uint8Array): undefined {
     if (this.#collected.length + piece.length > this.#bytesMax) this.isTooLarge = true;
     // A piece may be a view of a buffer that is used again.
-    else if (!this.isTooLarge) this.#collected.add(Uint8Array.from(piece));
+    else if (!this.isTooLarge) this.#collected.add(piece.slice());
   }
 
   end(): void {

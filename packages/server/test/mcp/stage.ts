@@ -12,6 +12,8 @@ export interface ConnectOptions {
   key?: string;
   /** A token of an identity provider, in place of a key. */
   token?: string;
+  /** Further headers of all requests. */
+  headers?: Record<string, string>;
   /** `legacy`: the protocol of 2025. Default: that of 2026-07-28. */
   mode?: 'legacy' | 'modern';
   /** Answers questions to the person; absent: the client cannot ask. */
@@ -50,9 +52,17 @@ export async function startStage({ version = 18, settings = {}, clock }: StageOp
     }),
   );
   await addInstance(proxy, sandbox, 'prod');
-  const connect = async ({ key = proxy.key, token, mode = 'modern', answer }: ConnectOptions = {}) => {
-    const headers: Record<string, string> =
-      token === undefined ? { 'x-proxy-api': key } : { authorization: `Bearer ${token}` };
+  const connect = async ({
+    key = proxy.key,
+    token,
+    mode = 'modern',
+    answer,
+    headers: more = {},
+  }: ConnectOptions = {}) => {
+    const headers: Record<string, string> = {
+      ...(token === undefined ? { 'x-proxy-api': key } : { authorization: `Bearer ${token}` }),
+      ...more,
+    };
     const client = new Client(
       { name: 'test', version: '1.0.0' },
       {

@@ -7,6 +7,7 @@ import type { CallTrace } from '../terms/call-trace.ts';
 import { Denial } from '../terms/denial.ts';
 import type { AnyParsed } from '../terms/operation.ts';
 import type { ParsedCall } from '../terms/parsed-body.ts';
+import { findTraceId } from './traceparent.ts';
 
 export function recordCall(
   events: Events,
@@ -33,6 +34,7 @@ export function recordCall(
     code: summary.code,
     rule: summary.rule ?? null,
     approval: trace.approval,
+    ...(trace.traceparent === null ? null : { traceId: findTraceId(trace.traceparent) }),
     httpStatus: summary.httpStatus,
     protocol: trace.protocol,
     upstreamStatus: trace.upstreamStatus,

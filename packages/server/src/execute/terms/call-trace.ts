@@ -5,6 +5,8 @@ import type { ServerAddress } from './target.ts';
 
 export interface CallTrace {
   startedMs: number;
+  /** A valid `traceparent` of the caller, which is passed on; null if there is none. */
+  readonly traceparent: string | null;
   /** When the request was sent to Odoo, and when the head of its answer arrived; null if it was not or did not. */
   sentMs: number | null;
   answeredMs: number | null;
@@ -25,9 +27,10 @@ export interface CallTrace {
 }
 
 /** Creates the trace of a call. `startedMs` is a time of the monotonic clock. */
-export function startTrace(startedMs: number): CallTrace {
+export function startTrace(startedMs: number, traceparent: string | null): CallTrace {
   return {
     startedMs,
+    traceparent,
     sentMs: null,
     answeredMs: null,
     attempts: 0,

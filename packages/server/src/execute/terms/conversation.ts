@@ -14,12 +14,25 @@ export interface Conversation {
   readonly exchange: Exchange;
   /** Aborted when the request ends early. */
   readonly signal: AbortSignal;
+  /** Text of the header `idempotency-key`; null if there is none. It applies to no call by itself. */
+  readonly idempotencyKey: string | null;
   /** Headers that the answer must have. */
   describe(): AnswerHeaders;
   /**
    * Runs one call, given as the body of the operation. Resolves when its answer is written, or to the denial of a call
-   * that was not run. One call at a time. `approvalIds`: approvals that the call may use, in place of those that the
-   * request names (docs/approvals.md). Texts that are not ids count as unknown ones.
+   * that was not run. One call at a time.
    */
-  run(call: Uint8Array, writer: AnswerWriter, approvalIds?: readonly string[]): Promise<Denial | null>;
+  run(call: Uint8Array, writer: AnswerWriter, options?: ConversationCallOptions): Promise<Denial | null>;
+}
+
+export interface ConversationCallOptions {
+  /**
+   * Approvals that the call may use, in place of those that the request names (docs/approvals.md). Texts that are not
+   * ids count as unknown ones.
+   */
+  approvalIds?: readonly string[] | undefined;
+  /** A valid idempotency key, of this call alone. A retry need not make the same calls before it. */
+  idempotencyKey?: string | null;
+  /** In place of the header; ignored if it is none. */
+  traceparent?: string | undefined;
 }

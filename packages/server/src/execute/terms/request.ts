@@ -14,8 +14,12 @@ export interface Request {
   readonly isBatch: boolean;
   /** Text of the header `idempotency-key`; null if there is none. */
   readonly idempotencyKey: string | null;
+  /** True if the idempotency key is that of one call, wherever it stands among the calls of the request. */
+  readonly hasKeyForOneCall: boolean;
   /** Ids in the header `x-approval`. */
   readonly approvalIds: readonly string[];
+  /** A valid `traceparent`; null if there is none. */
+  readonly traceparent: string | null;
   /** True if the caller prefers normalized values (docs/values.md). */
   readonly areValuesNormalized: boolean;
 }

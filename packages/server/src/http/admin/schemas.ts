@@ -340,6 +340,7 @@ const auditView = named(
           "The rule of the key's policy that denied the call; or `key:unknown`, `key:expired`, `key:revoked`.",
         ),
       approval: z.string().nullable().describe('The approval that the call asked for or used.'),
+      trace_id: z.string().exactOptional().describe('Id of the trace in the `traceparent` of the caller.'),
       code: z.int().nullable(),
       http_status: z.int(),
       batch_index: z.int().nullable(),

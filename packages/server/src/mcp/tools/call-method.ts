@@ -48,7 +48,7 @@ export const callMethod = defineTool({
     const isContext = typeof context === 'object' && context !== null;
     const result = await session.call(target, model, method, params, {
       keyword: named,
-      approval,
+      change: { approval },
       ...(isContext ? { context: { ...context } } : {}),
     });
     let isClipped = false;

@@ -23,7 +23,7 @@ export const createRecord = defineTool({
   async run({ model, values, approval, instance }, session) {
     const target = await session.pickInstance(instance);
     await session.checkFields(target, model, Object.keys(values));
-    const made = await session.call(target, model, 'create', [values], { approval });
+    const made = await session.call(target, model, 'create', [values], { change: { approval } });
     const id = Number(Array.isArray(made) ? made[0] : made);
     return { id, link: linkRecord(target.url, model, id) };
   },

@@ -27,7 +27,7 @@ export const deleteRecords = defineTool({
   },
   async run({ model, ids, approval, instance }, session) {
     const target = await session.pickInstance(instance);
-    await session.call(target, model, 'unlink', [ids], { approval });
+    await session.call(target, model, 'unlink', [ids], { change: { approval } });
     return { deleted: ids };
   },
 });

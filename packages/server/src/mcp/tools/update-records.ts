@@ -25,7 +25,7 @@ export const updateRecords = defineTool({
   async run({ model, ids, values, approval, instance }, session) {
     const target = await session.pickInstance(instance);
     await session.checkFields(target, model, Object.keys(values));
-    await session.call(target, model, 'write', [ids, values], { approval });
+    await session.call(target, model, 'write', [ids, values], { change: { approval } });
     return { updated: ids, link: linkRecords(target.url, model) };
   },
 });
