@@ -155,7 +155,7 @@ async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall):
     };
     const { time } = request;
     const check = () => isUnchanged(built, request, deps);
-    const approvalRule = call.approvalRule ?? null;
+    const approvalRule = call.approvalRule ?? request.approvalRule;
     return new CallContext({ request, client, time, trace, index, bytes, approvalRule, isUnchanged: check });
   };
   let call = allowed;

@@ -166,6 +166,7 @@ async function serveBody(
     idempotencyKey,
     hasKeyForOneCall: false,
     approvalIds,
+    approvalRule: null,
     traceparent: readTraceparent(exchange.header('traceparent')),
     areValuesNormalized,
   };
@@ -203,6 +204,7 @@ function startConversation(
     idempotencyKey: null,
     hasKeyForOneCall: true,
     approvalIds,
+    approvalRule: null,
     traceparent: readTraceparent(exchange.header('traceparent')),
     areValuesNormalized: true,
   };
@@ -214,7 +216,7 @@ function startConversation(
     signal: time.signal,
     idempotencyKey,
     describe: () => describeRequest({ startedMs, keyAdmission }, deps.nowMs()),
-    async run(call, writer, { approvalIds: approvals, idempotencyKey: key, traceparent } = {}) {
+    async run(call, writer, options = {}) {
       // The request itself counts as its first call.
       const denied = count === 0 ? null : await keyAdmission?.admitCalls(1);
       if (denied) return denied;
@@ -226,9 +228,10 @@ function startConversation(
       const describe = ({ policyLimit }: CallTrace) => describeLimit(policyLimit);
       const named: Request = {
         ...request,
-        approvalIds: approvals ?? request.approvalIds,
-        idempotencyKey: key ?? null,
-        traceparent: readTraceparent(traceparent) ?? request.traceparent,
+        approvalIds: options.approvalIds ?? request.approvalIds,
+        approvalRule: options.approvalRule ?? null,
+        idempotencyKey: options.idempotencyKey ?? null,
+        traceparent: readTraceparent(options.traceparent) ?? request.traceparent,
       };
       await runCall(operation, { body: { ...body, calls }, index, writer, describe }, client, named, deps);
       return null;

@@ -9,7 +9,11 @@ const NAMED_MAX = 5;
 const NAME_LENGTH_MAX = 80;
 
 export async function describeTarget(
-  { model, ids, instance }: { model: string; ids: readonly number[]; instance: string | undefined },
+  {
+    model,
+    ids = [],
+    instance,
+  }: { model: string; ids?: readonly number[] | undefined; instance?: string | undefined },
   session: Session,
 ): Promise<string> {
   const target = await session.pickInstance(instance);

@@ -38,7 +38,7 @@ export function createPlainCalls(runTool: RunTool<never>, serverInfo: object): P
       if (call === null) return null;
       const client = clients.get(call.client);
       // A call that a person may have to confirm needs the exchange of the SDK.
-      if (client === undefined || (client.canAsk && call.tool.mayAsk)) return null;
+      if (client === undefined || (client.canAsk && !call.tool.hints.readOnlyHint)) return null;
       return answer(call.tool, message, request, client);
     },
     remember(message, request, client, contentType) {
@@ -53,7 +53,7 @@ export function createPlainCalls(runTool: RunTool<never>, serverInfo: object): P
     request: McpRequest,
     { isModern, contentType }: KnownClient,
   ): Promise<McpAnswer> {
-    const outcome = await runTool(tool, params['arguments'], request, runsUnasked);
+    const outcome = await runTool(tool, params['arguments'], request, null);
     const envelope = isModern ? `,"resultType":"complete","_meta":${identity}` : '';
     const text = `{"result":{${printContent(outcome)}${envelope}},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`;
     const body = contentType === EVENT_STREAM ? `event: message\ndata: ${text}\n\n` : text;
@@ -62,7 +62,6 @@ export function createPlainCalls(runTool: RunTool<never>, serverInfo: object): P
 }
 
 const EVENT_STREAM = 'text/event-stream';
-const runsUnasked = async () => null;
 
 /** Null if the request is no call of a tool of the key, or has more than such a call needs. */
 function readCall(

@@ -1,4 +1,5 @@
 /** Runs a tool: reads its arguments, asks a person where that is needed, and prints its answer or error for a model. */
+import { mayCallUnattended } from '../policy/abilities.ts';
 import type { McpRequest } from './mcp-request.ts';
 import { readArguments } from './read-arguments.ts';
 import type { Answer, Arguments, Tool } from './tool.ts';
@@ -8,14 +9,15 @@ import { ToolError } from './tool-error.ts';
 export type ToolOutcome = { kind: 'answer'; answer: Answer; text: string } | { kind: 'error'; text: string };
 
 /**
- * `confirm` is called with valid arguments before the tool runs, and resolves to null if it may run, else to the outcome
- * instead. Does not reject because of the arguments or of Odoo.
+ * `confirm` asks the person in front of the client before a call that cannot be undone; null: the client cannot show
+ * questions. It resolves to null after a yes, else to the outcome instead. Does not reject because of the arguments or
+ * of Odoo.
  */
 export type RunTool<Stopped> = (
   tool: Tool,
   given: unknown,
   request: McpRequest,
-  confirm: (args: Arguments) => Promise<Stopped | null>,
+  confirm: ((args: Arguments) => Promise<Stopped | null>) | null,
 ) => Promise<ToolOutcome | Stopped>;
 
 /** `onFault` receives exceptions of tools. */
@@ -25,8 +27,12 @@ export function createToolRunner<Stopped>(
   return async (tool, given, request, confirm) => {
     try {
       const args = readArguments(tool, given);
-      const stopped = await confirm(args);
-      if (stopped !== null) return stopped;
+      const call = tool.findFinalCall(args);
+      if (call !== null && !mayCallUnattended(request.session.policy, call.model, call.method)) {
+        const stopped = confirm === null ? null : await confirm(args);
+        if (stopped !== null) return stopped;
+        request.session.needsApproval = confirm === null;
+      }
       const answer = await tool.run(args, request.session);
       return { kind: 'answer', answer, text: JSON.stringify(answer) };
     } catch (error) {

@@ -121,15 +121,15 @@ function createServer(
   });
   server.setRequestHandler('tools/list', () => ({ tools: offered.tools.map(describeTool) }));
   server.setRequestHandler('tools/call', async ({ params }, context) => {
-    const canAsk = canShowQuestions(context, server);
+    const canAsk = isModern && canShowQuestions(context);
     passage.client = { isModern, canAsk };
     const tool = findTool(params.name, offered.tools);
-    const outcome = await runTool(tool, params.arguments, request, async (args) => {
-      if (!canAsk) return null;
+    const confirm = async (args: unknown): Promise<Asked | null> => {
       const question = () => tool.ask(args, session);
       const result = await confirmation.ask({ keyId, tool: tool.name, args, question }, context);
       return result === null ? null : { kind: 'asked', result };
-    });
+    };
+    const outcome = await runTool(tool, params.arguments, request, canAsk ? confirm : null);
     if (outcome.kind === 'asked') return outcome.result;
     const content = [{ type: 'text' as const, text: outcome.text }];
     return outcome.kind === 'error'
@@ -149,9 +149,8 @@ function findTool(name: string, tools: readonly Tool[]): Tool {
   );
 }
 
-function canShowQuestions({ mcpReq }: ServerContext, server: Server): boolean {
+function canShowQuestions({ mcpReq }: ServerContext): boolean {
   const envelope = mcpReq.envelope as Record<string, ClientCapabilities> | undefined;
-  const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
-  const elicitation = capabilities?.elicitation as { form?: object; url?: object } | undefined;
+  const elicitation = envelope?.[CLIENT_CAPABILITIES_META_KEY]?.elicitation;
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }

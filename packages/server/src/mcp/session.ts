@@ -56,12 +56,16 @@ const KEPT_MS = 5 * 60_000;
 /** A field that is not known is looked for again after this time. */
 const KEPT_FRESH_MS = 10_000;
 const CALL_ID = 'mcp';
+/** Stands for the rule of a policy. */
+const UNASKED_RULE = 'mcp: the client cannot ask a person';
 
 export class Session {
   readonly #deps: SessionDeps;
   readonly #conversation: Conversation;
   /** The limit that the policy set in the last call; null if it set none. */
   policyLimit: number | null = null;
+  /** True if an administrator must approve the change of the tool, because no person can be asked about it. */
+  needsApproval = false;
   readonly #meta: CallMeta;
 
   constructor(conversation: Conversation, meta: CallMeta, deps: SessionDeps) {
@@ -130,6 +134,7 @@ export class Session {
     const { traceparent } = this.#meta;
     const denial = await this.#conversation.run(Buffer.from(JSON.stringify(call)), writer, {
       approvalIds: change?.approval === undefined ? [] : [change.approval],
+      approvalRule: change !== undefined && this.needsApproval ? UNASKED_RULE : undefined,
       idempotencyKey: change === undefined ? null : this.#readIdempotencyKey(),
       traceparent: typeof traceparent === 'string' ? traceparent : undefined,
     });

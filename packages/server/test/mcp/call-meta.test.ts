@@ -2,7 +2,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
 import { POLL } from '../poll.ts';
-import { type Stage, startStage } from './stage.ts';
+import { AGREE, type Stage, startStage } from './stage.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const TRACEPARENT = `00-${TRACE}-00f067aa0ba902b7-01`;
@@ -38,7 +38,8 @@ test.each(['modern', 'legacy'] as const)(
 
 test('the header gives the same protection, to all calls that change records', async () => {
   const stage = await startStage();
-  const connect = (key: string) => stage.connect({ headers: { 'idempotency-key': key } });
+  const connect = (key: string) =>
+    stage.connect({ headers: { 'idempotency-key': key }, answer: () => AGREE });
   const order = { model: 'sale.order', method: 'message_post', ids: [4], keyword: { body: 'called' } };
   const posted = await stage.call('call_method', order, await connect('post'));
   expect((await stage.call('call_method', order, await connect('post'))).data).toEqual(posted.data);

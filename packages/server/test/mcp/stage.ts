@@ -20,6 +20,9 @@ export interface ConnectOptions {
   answer?: (message: string) => object;
 }
 
+/** A person's yes. */
+export const AGREE = { action: 'accept', content: { confirm: true } };
+
 /** The result of a tool, with its content as the test reads it. */
 export interface ToolResult {
   isError: boolean;
@@ -33,7 +36,7 @@ export interface Stage {
   sandbox: Sandbox;
   createKey(policy: Policy): Promise<string>;
   connect(options?: ConnectOptions): Promise<Client>;
-  /** Calls a tool as the given client, or as one with a key without a policy. */
+  /** Calls a tool as the given client, or as one with a key without a policy, whose person agrees to everything. */
   call(name: string, args?: object, client?: Client): Promise<ToolResult>;
 }
 
@@ -87,7 +90,7 @@ export async function startStage({ version = 18, settings = {}, clock }: StageOp
     createKey: async (policy) => (await proxy.app.keys.create({ name: 'limited', policy })).key,
     connect,
     async call(name, args = {}, client) {
-      usual ??= client ?? (await connect());
+      usual ??= client ?? (await connect({ answer: () => AGREE }));
       return callTool(client ?? usual, name, args);
     },
   };

@@ -20,6 +20,7 @@ function createContext(): CallContext {
       idempotencyKey: null,
       hasKeyForOneCall: false,
       approvalIds: [],
+      approvalRule: null,
       traceparent: null,
       areValuesNormalized: false,
     },

@@ -18,6 +18,8 @@ export interface Request {
   readonly hasKeyForOneCall: boolean;
   /** Ids in the header `x-approval`. */
   readonly approvalIds: readonly string[];
+  /** A rule beside the policy because of which calls need an approval; null: the policy alone decides. */
+  readonly approvalRule: string | null;
   /** A valid `traceparent`; null if there is none. */
   readonly traceparent: string | null;
   /** True if the caller prefers normalized values (docs/values.md). */
