@@ -254,6 +254,7 @@ const BOUNDARIES: Boundary[] = [
     allow: [
       './tools/all-tools.ts',
       '../execute/terms/{conversation,denial}.ts',
+      '../idempotency/call-names.ts',
       '../instances/instances.ts',
       '../json/{document,syntax-error}.ts',
       '../odoo/time-zone.ts',

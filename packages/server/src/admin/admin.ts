@@ -92,6 +92,8 @@ export interface AdminDeps {
   instances: Pick<Instances, 'get' | 'list' | 'add' | 'update' | 'remove' | 'reseal'>;
   approvals: Pick<Approvals, 'list' | 'find' | 'openCall' | 'decide'>;
   deniedSubjects: DeniedSubjectStore;
+  /** Names of the identity providers whose tokens are accepted (`auth.issuers`). */
+  issuers: readonly string[];
   audit: Pick<Audit, 'prepareAct' | 'search' | 'export' | 'verify'>;
   status: () => Promise<StatusView>;
   explain: (key: KeyRecord, input: ExplainInput) => Promise<Explanation>;

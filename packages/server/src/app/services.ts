@@ -31,6 +31,7 @@ import { describeError, type Logger, logKeyRotation } from '../observe/log.ts';
 import { compilePolicy } from '../policy/compile.ts';
 import { openStore } from '../stores/open.ts';
 import type { Store } from '../stores/ports.ts';
+import { parseIssuers } from '../tokens/parse-issuers.ts';
 import { examineInstance } from './examination.ts';
 
 export interface ServicesOptions {
@@ -137,6 +138,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     instances,
     approvals,
     deniedSubjects: store.deniedSubjects,
+    issuers: parseIssuers(settings.auth).issuers.map(({ name }) => name),
     audit,
     clock,
     status: async () => ({
