@@ -5,6 +5,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Client } from '../keys/keys.ts';
 import type { Limits } from '../limits/key-limits.ts';
+import type { AnswerWriter } from '../streams/answer-writer.ts';
 import { authorizeCaller } from './call/authorize.ts';
 import { parseBody } from './call/parse.ts';
 import { type Admission, denyStopping } from './request/admission.ts';
@@ -19,7 +20,7 @@ import { type KeyAdmission, throttle } from './request/throttle.ts';
 import { readTraceparent } from './request/traceparent.ts';
 import { type RunCallDeps, runCall } from './run-call.ts';
 import type { CallTrace } from './terms/call-trace.ts';
-import type { Conversation } from './terms/conversation.ts';
+import type { Conversation, ConversationCallOptions } from './terms/conversation.ts';
 import { readTimeoutMs } from './terms/deadline.ts';
 import { Denial, INTERNAL } from './terms/denial.ts';
 import type { Dialect } from './terms/dialect.ts';
@@ -209,6 +210,7 @@ function startConversation(
     areValuesNormalized: true,
   };
   let count = 0;
+  let last: Promise<unknown> = Promise.resolve();
   return {
     client,
     bytes,
@@ -216,27 +218,37 @@ function startConversation(
     signal: time.signal,
     idempotencyKey,
     describe: () => describeRequest({ startedMs, keyAdmission }, deps.nowMs()),
-    async run(call, writer, options = {}) {
-      // The request itself counts as its first call.
-      const denied = count === 0 ? null : await keyAdmission?.admitCalls(1);
-      if (denied) return denied;
-      const body = parseBody(call);
-      if (body instanceof Denial) return body;
-      const index = count++;
-      const calls: CallSpan[] = [];
-      calls[index] = body.calls[0]!;
-      const describe = ({ policyLimit }: CallTrace) => describeLimit(policyLimit);
-      const named: Request = {
-        ...request,
-        approvalIds: options.approvalIds ?? request.approvalIds,
-        approvalRule: options.approvalRule ?? null,
-        idempotencyKey: options.idempotencyKey ?? null,
-        traceparent: readTraceparent(options.traceparent) ?? request.traceparent,
-      };
-      await runCall(operation, { body: { ...body, calls }, index, writer, describe }, client, named, deps);
-      return null;
+    run(call, writer, options = {}) {
+      const ran = last.then(() => runNext(call, writer, options));
+      last = ran.catch(() => {});
+      return ran;
     },
   };
+
+  async function runNext(
+    call: Uint8Array,
+    writer: AnswerWriter,
+    options: ConversationCallOptions,
+  ): Promise<Denial | null> {
+    // The request itself counts as its first call.
+    const denied = count === 0 ? null : await keyAdmission?.admitCalls(1);
+    if (denied) return denied;
+    const body = parseBody(call);
+    if (body instanceof Denial) return body;
+    const index = count++;
+    const calls: CallSpan[] = [];
+    calls[index] = body.calls[0]!;
+    const describe = ({ policyLimit }: CallTrace) => describeLimit(policyLimit);
+    const named: Request = {
+      ...request,
+      approvalIds: options.approvalIds ?? request.approvalIds,
+      approvalRule: options.approvalRule ?? null,
+      idempotencyKey: options.idempotencyKey ?? null,
+      traceparent: readTraceparent(options.traceparent) ?? request.traceparent,
+    };
+    await runCall(operation, { body: { ...body, calls }, index, writer, describe }, client, named, deps);
+    return null;
+  }
 }
 
 async function runCalls(

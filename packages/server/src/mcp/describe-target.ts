@@ -27,7 +27,10 @@ export async function describeTarget(
       throw error;
     });
   const names = (Array.isArray(rows) ? rows : []).filter(isObject).map(({ id, display_name: name }) => {
-    const text = cleanText(String(name)).slice(0, NAME_LENGTH_MAX);
+    // A name must not look like the end of the question.
+    const text = cleanText(String(name))
+      .replace(/[\s“”]+/g, ' ')
+      .slice(0, NAME_LENGTH_MAX);
     return `“${text}” (id ${id})`;
   });
   const more = ids.length > names.length ? ' and others' : '';

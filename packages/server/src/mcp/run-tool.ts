@@ -2,6 +2,7 @@
 import { mayCallUnattended } from '../policy/abilities.ts';
 import type { McpRequest } from './mcp-request.ts';
 import { readArguments } from './read-arguments.ts';
+import type { Session } from './session.ts';
 import type { Answer, Arguments, Tool } from './tool.ts';
 import { ToolError } from './tool-error.ts';
 
@@ -17,7 +18,7 @@ export type RunTool<Stopped> = (
   tool: Tool,
   given: unknown,
   request: McpRequest,
-  confirm: ((args: Arguments) => Promise<Stopped | null>) | null,
+  confirm: ((args: Arguments, session: Session) => Promise<Stopped | null>) | null,
 ) => Promise<ToolOutcome | Stopped>;
 
 /** `onFault` receives exceptions of tools. */
@@ -25,15 +26,16 @@ export function createToolRunner<Stopped>(
   onFault: (requestId: string, error: unknown) => void,
 ): RunTool<Stopped> {
   return async (tool, given, request, confirm) => {
+    const session = request.session.fork();
     try {
       const args = readArguments(tool, given);
       const call = tool.findFinalCall(args);
-      if (call !== null && !mayCallUnattended(request.session.policy, call.model, call.method)) {
-        const stopped = confirm === null ? null : await confirm(args);
+      if (call !== null && !mayCallUnattended(session.policy, call.model, call.method)) {
+        const stopped = confirm === null ? null : await confirm(args, session);
         if (stopped !== null) return stopped;
-        request.session.needsApproval = confirm === null;
+        session.needsApproval = confirm === null;
       }
-      const answer = await tool.run(args, request.session);
+      const answer = await tool.run(args, session);
       return { kind: 'answer', answer, text: JSON.stringify(answer) };
     } catch (error) {
       if (error instanceof ToolError) return { kind: 'error', text: printError(error) };

@@ -18,6 +18,7 @@ import { describeTool } from './describe-tool.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import type { McpAnswer, McpRequest } from './mcp-request.ts';
 import type { RunTool } from './run-tool.ts';
+import type { Session } from './session.ts';
 import type { Tool } from './tool.ts';
 
 export interface SdkOptions {
@@ -112,7 +113,7 @@ function createServer(
   { serverInfo, confirmation, runTool }: ServerParts,
 ): Server {
   const { request } = passage;
-  const { session, keyId, offered } = request;
+  const { keyId, offered } = request;
   const server = new Server(serverInfo, {
     capabilities: { tools: {} },
     instructions: INSTRUCTIONS,
@@ -124,7 +125,7 @@ function createServer(
     const canAsk = isModern && canShowQuestions(context);
     passage.client = { isModern, canAsk };
     const tool = findTool(params.name, offered.tools);
-    const confirm = async (args: unknown): Promise<Asked | null> => {
+    const confirm = async (args: unknown, session: Session): Promise<Asked | null> => {
       const question = () => tool.ask(args, session);
       const result = await confirmation.ask({ keyId, tool: tool.name, args, question }, context);
       return result === null ? null : { kind: 'asked', result };

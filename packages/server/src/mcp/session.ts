@@ -56,6 +56,8 @@ const KEPT_MS = 5 * 60_000;
 /** A field that is not known is looked for again after this time. */
 const KEPT_FRESH_MS = 10_000;
 const CALL_ID = 'mcp';
+/** Longer names come from hostile or confused callers. */
+const NAME_SHOWN_MAX = 100;
 /** Stands for the rule of a policy. */
 const UNASKED_RULE = 'mcp: the client cannot ask a person';
 
@@ -72,6 +74,11 @@ export class Session {
     this.#conversation = conversation;
     this.#meta = meta;
     this.#deps = deps;
+  }
+
+  /** A session of the same request, for another tool: a batch of 2025 calls several. */
+  fork(): Session {
+    return new Session(this.#conversation, this.#meta, this.#deps);
   }
 
   get policy() {
@@ -202,7 +209,7 @@ export class Session {
     if (names.every((name) => name === 'id')) return;
     const fields = await this.fields(instance, model);
     if (fields === null || fields.size === 0) return;
-    const [unknown] = findUnknown(fields, names);
+    const unknown = findUnknown(fields, names);
     if (unknown === undefined) return;
     const key = `fields ${this.#nameOf(instance)} ${model}`;
     if (!this.#deps.known.has(`fresh ${key}`)) {
@@ -212,10 +219,14 @@ export class Session {
       await this.checkFields(instance, model, names);
       return;
     }
-    throw new ToolError('query_invalid', `${model} has no field "${unknown.name}".`, {
-      nearest: unknown.nearest,
-      next: `Use one of these fields, or search for it by describe_model {"model": "${model}", "query": "…"}.`,
-    });
+    throw new ToolError(
+      'query_invalid',
+      `${model} has no field "${unknown.name.slice(0, NAME_SHOWN_MAX)}".`,
+      {
+        nearest: unknown.nearest,
+        next: `Use one of these fields, or search for it by describe_model {"model": "${model}", "query": "…"}.`,
+      },
+    );
   }
 
   /** Another policy of the client, or another version of the instance, makes what was kept unknown. */

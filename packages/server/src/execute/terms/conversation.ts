@@ -20,7 +20,8 @@ export interface Conversation {
   describe(): AnswerHeaders;
   /**
    * Runs one call, given as the body of the operation. Resolves when its answer is written, or to the denial of a call
-   * that was not run. One call at a time.
+   * that was not run. Calls run one after the other, in the order in which they are made: the request has one place
+   * within the concurrency of its key.
    */
   run(call: Uint8Array, writer: AnswerWriter, options?: ConversationCallOptions): Promise<Denial | null>;
 }
