@@ -81,10 +81,12 @@ test('the name of a record cannot pretend to be the rest of the question', async
 
 test('the tools of a batch run one after the other, and each counts', async () => {
   const odoo = { running: 0, most: 0 };
-  const answerSlowly: Script = async (socket) => {
-    odoo.most = Math.max(odoo.most, ++odoo.running);
+  const answerSlowly: Script = async (socket, { body }) => {
+    // The proxy itself asks for the end of the key of the instance.
+    const isCounted = body.toString().includes('search_count');
+    if (isCounted) odoo.most = Math.max(odoo.most, ++odoo.running);
     await sleep(20);
-    odoo.running--;
+    if (isCounted) odoo.running--;
     answerLikeOdoo(socket, printResult('3'));
   };
   const settings = {
