@@ -232,6 +232,8 @@ export interface AuditCallView extends AuditBase {
   rule: string | null;
   /** The approval that the call asked for or used; null if it needed none. */
   approval: string | null;
+  /** What made the call, if it was not a caller of its own: `mcp`, `export`, `changes`, `download`, `upload`. */
+  via: CallSource | null;
   /** Id of the trace in the `traceparent` that the caller sent; absent if it sent none. */
   trace_id?: string;
   code: number | null;
@@ -255,6 +257,10 @@ export interface AuditActView extends AuditBase {
   changes: Record<string, { from: unknown; to: unknown }>;
 }
 
+/** What makes calls while it answers a request, beside the routes of calls. */
+export const CALL_SOURCES = ['mcp', 'export', 'changes', 'download', 'upload', 'subscription'] as const;
+export type CallSource = (typeof CALL_SOURCES)[number];
+
 /** A row of the audit table that is not a valid record. */
 export interface AuditDamagedView extends AuditBase {
   kind: 'damaged';
@@ -269,6 +275,8 @@ export interface AuditQuery extends PageQuery {
   client_id?: string;
   /** Calls that asked for or used this approval. */
   approval?: string;
+  /** Calls that this made. */
+  via?: CallSource;
   instance?: string;
   model?: string;
   action?: string;
@@ -380,6 +388,59 @@ export interface UpstreamView {
   breaker: 'closed' | 'open' | 'half_open';
   /** Milliseconds until the next probe; 0 while the breaker is closed. */
   retry_after_seconds: number;
+}
+
+/** What calls can be grouped by, and filtered by. `key`: the client, whose id stays over rotations of its key. */
+export const STATISTICS_DIMENSIONS = ['instance', 'key', 'model', 'action'] as const;
+export type StatisticsDimension = (typeof STATISTICS_DIMENSIONS)[number];
+
+export interface StatisticsFilters extends Partial<Record<StatisticsDimension, string>> {
+  since?: string;
+  until?: string;
+  /** Length of each period: minutes are kept for a day, hours for 30 days. Default: by the length of the range. */
+  step?: 'minute' | 'hour';
+  /** Calls are also grouped by this. */
+  by?: StatisticsDimension;
+  /** Maximum number of groups, those with the most calls. Default: 20. */
+  limit?: number;
+}
+
+/** Milliseconds. */
+export interface DurationQuantiles {
+  p50: number;
+  p95: number;
+  p99: number;
+}
+
+/** Counts of calls and their durations. */
+export interface CallStatistics {
+  /** Calls and refused requests. */
+  calls: number;
+  /** By type of the error. */
+  errors: Record<string, number>;
+  /** Requests that were refused for lack of capacity or over the limits of their key. */
+  refused: number;
+  /** Reads that an equal one answered. */
+  shared: number;
+  /** Calls that were answered from an idempotency key. */
+  replayed: number;
+  /** Time of the proxy itself; null if there were no calls. */
+  proxy_ms: DurationQuantiles | null;
+  /** Time from sending a call to the head of Odoo's answer; null if none was sent. */
+  odoo_ms: DurationQuantiles | null;
+}
+
+export interface StatisticsView {
+  since: string;
+  until: string;
+  step: 'minute' | 'hour';
+  total: CallStatistics;
+  /** Each period of the range in which there were calls. */
+  periods: (CallStatistics & { at: string; in_flight_max: number; queued_max: number })[];
+  /** Empty without `by`. `name` null: calls without one, and those whose names are not kept apart. */
+  groups: (CallStatistics & { name: string | null })[];
+  /** What is in progress in the process that answers. */
+  now: { in_flight: number; queued: number };
 }
 
 /** A problem (RFC 9457), as `application/problem+json`. */

@@ -35,6 +35,8 @@ export interface Policy {
   companies?: number[];
   /** Members of the context, for calls that leave them out. */
   context?: ContextDefaults;
+  /** Routes that move data, beside single calls: they also need `models` to allow what they read and write. */
+  data?: DataRoute[];
   /** Maximum number of records of one read. A read that asks for more, or for all, gets this many. */
   limit_max?: number;
   /** True: reads may get kept answers, up to the age that the caller accepts. */
@@ -57,6 +59,10 @@ export interface Policy {
    */
   publishable?: boolean;
 }
+
+/** What moves data: `POST /api/erp/export`, `/api/erp/changes`, `/api/erp/download` and `upload`, and subscriptions. */
+export const DATA_ROUTES = ['export', 'changes', 'files', 'subscriptions'] as const;
+export type DataRoute = (typeof DATA_ROUTES)[number];
 
 /** Members of the context that a policy gives to calls that leave them out. At least one. */
 export interface ContextDefaults {

@@ -8,12 +8,17 @@ import { pickPersonality } from '../src/versions/pick-personality.ts';
 const admin = 2;
 export const demo = 8;
 
-export function openEnvironment(version: Version = 18, uid = admin) {
+export function openEnvironment(
+  version: Version = 18,
+  { uid = admin, records = {} }: { uid?: number; records?: Record<string, number> } = {},
+) {
   const environment = new Instance(pickPersonality(version), {
     authDelayMs: 0,
     clock: Date.now,
     keysExpireAt: null,
     programmaticKeys: false,
+    records,
+    beforeCall: () => {},
   }).environment(uid);
   const call = (model: string, method: string, args: readonly unknown[], named: JsonObject = {}) =>
     environment.store.transact(() => callMethod(environment, model, method, args as never, named)) as never;

@@ -1,6 +1,7 @@
 /** Seed data: the API keys of the users, and whether users may create keys with calls. */
 import { printTime } from '../orm/environment.ts';
 import type { Seed } from './seed.ts';
+import { seededMs } from './seed-store.ts';
 import { users } from './users.ts';
 
 export interface ApiKeyOptions {
@@ -15,6 +16,7 @@ export function seedApiKeys({ keysExpireAt, programmaticKeys }: ApiKeyOptions): 
     'res.users.apikeys': Object.values(users).map(({ userId, login, apiKey }) => ({
       name: `key of ${login}`,
       user_id: userId,
+      create_date: printTime(seededMs),
       expiration_date: keysExpireAt === null ? null : printTime(keysExpireAt),
       key: apiKey,
     })),

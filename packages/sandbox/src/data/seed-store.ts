@@ -1,17 +1,25 @@
 /** Creates the data of a small company. Each reset restores them. The package README lists the ids that tests use. */
 import type { Json } from '../json/value.ts';
+import { printTime } from '../orm/environment.ts';
 import type { Model } from '../orm/model.ts';
 import type { Row } from '../orm/row.ts';
 import { Store } from '../orm/store.ts';
 import { crm, products, sales } from './business.ts';
+import { GeneratedRows } from './generated-rows.ts';
 import { companies, contacts } from './partners.ts';
 import type { Seed } from './seed.ts';
 import { people, world } from './world.ts';
 
-const seededAt = '2026-11-21 01:30:31';
+/** When all rows were created. */
+export const seededMs = Date.UTC(2026, 10, 21, 1, 30, 31);
+const seededAt = printTime(seededMs);
 
-/** `more`: rows that depend on the options of this sandbox. */
-export function seedStore(models: ReadonlyMap<string, Model>, more: Seed = {}): Store {
+/** `more`: rows that depend on the options of this sandbox. `generated`: number of further rows by model. */
+export function seedStore(
+  models: ReadonlyMap<string, Model>,
+  more: Seed = {},
+  generated: Readonly<Record<string, number>> = {},
+): Store {
   const store = new Store();
   store.transact(() => {
     for (const part of [world, people, companies, contacts, products, sales, crm, more]) {
@@ -19,13 +27,21 @@ export function seedStore(models: ReadonlyMap<string, Model>, more: Seed = {}): 
     }
     describeModels(store, models);
   });
+  for (const [name, count] of Object.entries(generated)) {
+    const model = models.get(name);
+    if (!model) throw new Error(`Rows of ${name} cannot be generated: there is no such model.`);
+    store.putBelow(name, (firstId) => new GeneratedRows(model, firstId, count, seededMs));
+  }
   return store;
 }
 
 function putRows(store: Store, models: ReadonlyMap<string, Model>, name: string, rows: readonly Row[]): void {
   const model = models.get(name);
   if (!model) return;
-  const log = { create_uid: 1, create_date: seededAt, write_uid: 1, write_date: seededAt };
+  const log =
+    model.logAccess === false
+      ? {}
+      : { create_uid: 1, create_date: seededAt, write_uid: 1, write_date: seededAt };
   const defaults: Record<string, Json> = {};
   for (const field of model.fields.values()) {
     if (field.default !== undefined && typeof field.default !== 'function')
@@ -72,7 +88,7 @@ function describeModels(store: Store, models: ReadonlyMap<string, Model>): void 
         required: field.required === true,
         readonly: field.readonly === true,
         translate: field.translate === true,
-        store: !field.compute,
+        store: !field.compute || field.storedFrom !== undefined,
         copied: field.copy !== false,
         on_delete: field.ondelete ?? null,
         selection: field.selection

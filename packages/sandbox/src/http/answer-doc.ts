@@ -15,7 +15,7 @@ import type { HttpRequest } from './http-request.ts';
 import { replyNotFound } from './pages.ts';
 import { contentLength, nosniff, type Reply, replyJson } from './reply.ts';
 
-export function answerDoc(instance: Instance, request: HttpRequest, path: string): Reply {
+export async function answerDoc(instance: Instance, request: HttpRequest, path: string): Promise<Reply> {
   const page = /^\/doc-bearer\/([^/]+)\.json$/.exec(path)?.[1];
   if (page === undefined) return replyNotFound(instance.personality.wire);
   return answerBearer(instance, request, () => {

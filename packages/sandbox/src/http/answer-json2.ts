@@ -13,8 +13,8 @@ import type { HttpRequest } from './http-request.ts';
 import { replyNoDatabase, replyUnsupportedMedia } from './pages.ts';
 import { nosniff, type Reply, replyJson } from './reply.ts';
 
-export function answerJson2(instance: Instance, request: HttpRequest, path: string): Reply {
-  return answerBearer(instance, request, () => {
+export function answerJson2(instance: Instance, request: HttpRequest, path: string): Promise<Reply> {
+  return answerBearer(instance, request, async () => {
     const parts = path.split('/').slice(3).map(decodePart);
     const [model, method] = parts;
     const isCall = parts.length === 2 && request.method === 'POST' && model && method;
@@ -25,7 +25,7 @@ export function answerJson2(instance: Instance, request: HttpRequest, path: stri
     }
     if (!isCall) throw httpFault('NotFound', 'Did you mean POST /json/2/<model>/<method>?');
     const uid = checkBearer(instance, request.authorization);
-    const result = callJson2(instance, uid, model, method, readBodyJson(request));
+    const result = await callJson2(instance, uid, model, method, readBodyJson(request));
     return replyJson(result ?? null, [nosniff]);
   });
 }
@@ -40,10 +40,14 @@ function decodePart(part: string): string {
 }
 
 /** Runs `run` on the database. A fault becomes an answer with its status. */
-export function answerBearer(instance: Instance, request: HttpRequest, run: () => Reply): Reply {
+export async function answerBearer(
+  instance: Instance,
+  request: HttpRequest,
+  run: () => Reply | Promise<Reply>,
+): Promise<Reply> {
   if (!instance.servesDatabase(request.database)) return replyNoDatabase();
   try {
-    return run();
+    return await run();
   } catch (error) {
     return replyFaultStatus(error, instance);
   }
@@ -59,7 +63,7 @@ function readBodyJson({ body, hasLength }: HttpRequest): Json {
     );
   }
   try {
-    return body.length > 0 ? readJson(body.toString('utf8')) : null;
+    return body.text.length > 0 ? readJson(body.text.toString('utf8'), body.binaries) : null;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw httpFault('BadRequest', `could not parse the body as json: ${reason}`);

@@ -4,10 +4,11 @@
  */
 
 import { isUtf8 } from 'node:buffer';
-import { printJson } from '../json/print-json.ts';
+import { printParts } from '../json/print-parts.ts';
 import { readJson } from '../json/read-json.ts';
 import { isObject, type Json } from '../json/value.ts';
 import type { Wire } from '../versions/personality.ts';
+import type { Body } from './collect-body.ts';
 import { describeFault, toFault } from './describe-fault.ts';
 import { replyInternalError, replyInvalidJson } from './old-pages.ts';
 import { contentLength, nosniff, type Reply, replyJson } from './reply.ts';
@@ -18,7 +19,7 @@ export interface JsonrpcRequest {
 }
 
 /** Parses the request in the body, or returns Odoo's 400. Invalid UTF-8 silently becomes U+FFFD. */
-export function readRequest(body: Buffer, wire: Wire): JsonrpcRequest | Reply {
+export function readRequest(body: Body, wire: Wire): JsonrpcRequest | Reply {
   const refuse = (text: string): Reply => ({
     status: 400,
     headers: [
@@ -28,15 +29,15 @@ export function readRequest(body: Buffer, wire: Wire): JsonrpcRequest | Reply {
     ],
     body: text,
   });
-  const text = body.toString('utf8');
-  if (wire.oldPages && !isUtf8(body)) return replyInternalError();
+  const text = body.text.toString('utf8');
+  if (wire.oldPages && !isUtf8(body.text)) return replyInternalError();
   try {
-    const request = readJson(text);
+    const request = readJson(text, body.binaries);
     if (!isObject(request)) return wire.oldPages ? replyInternalError() : refuse('Invalid JSON-RPC data');
     if (wire.oldPages && !isCall(request['params'])) return replyInternalError();
     return { id: request['id'] ?? null, params: request['params'] ?? null };
   } catch {
-    return wire.oldPages ? replyInvalidJson(body) : refuse('Invalid JSON data');
+    return wire.oldPages ? replyInvalidJson(body.text) : refuse('Invalid JSON data');
   }
 }
 
@@ -76,11 +77,10 @@ export function replyFault(
 
 function replyEnvelope(envelope: Json, headers: Reply['headers'], wire: Wire, status = 200): Reply {
   if (!wire.plainJsonType) return replyJson(envelope, headers, status);
-  const body = printJson(envelope);
   return {
     status,
     headers: [['Content-Type', 'application/json'], contentLength, ...headers],
-    body: wire.escapesNonAscii ? escapeNonAscii(body) : body,
+    body: printParts(envelope, wire.escapesNonAscii ? escapeNonAscii : undefined),
   };
 }
 

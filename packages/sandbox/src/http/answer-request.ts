@@ -64,7 +64,7 @@ export async function answerRequest(instance: Instance, request: HttpRequest): P
 
 /** The answer of 14 and 15 to a call with an unknown path. */
 function replyUnknownRoute({ body }: HttpRequest, wire: Wire): Reply {
-  const call = readRequest(body ?? Buffer.alloc(0), wire);
+  const call = readRequest(body ?? { text: Buffer.alloc(0), binaries: [] }, wire);
   return 'status' in call ? call : replyFault(call.id, routeNotFound(), wire, [bakeSession(wire)], 404);
 }
 

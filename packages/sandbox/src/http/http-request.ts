@@ -1,4 +1,6 @@
 /** The parts of a request that the routes use. */
+import type { Body } from './collect-body.ts';
+
 export interface HttpRequest {
   readonly method: string;
   readonly url: string;
@@ -12,5 +14,5 @@ export interface HttpRequest {
   /** Address of the caller. */
   readonly address: string;
   /** undefined: the client stalled before the body was complete. */
-  readonly body: Buffer | undefined;
+  readonly body: Body | undefined;
 }

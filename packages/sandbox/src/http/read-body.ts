@@ -3,21 +3,22 @@
  * (docs/odoo-facts.md#slow-body).
  */
 import type { IncomingMessage } from 'node:http';
+import { type Body, BodyCollector } from './collect-body.ts';
 
 /** undefined: the client stalled. */
-export function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+export function readBody(request: IncomingMessage): Promise<Body | undefined> {
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
+    const collector = new BodyCollector();
     const stalled = () => resolve(undefined);
     let timer = setTimeout(stalled, stallMs);
     request.on('data', (chunk: Buffer) => {
-      chunks.push(chunk);
+      collector.add(chunk);
       clearTimeout(timer);
       timer = setTimeout(stalled, stallMs);
     });
     request.on('end', () => {
       clearTimeout(timer);
-      resolve(Buffer.concat(chunks));
+      resolve(collector.end());
     });
     request.on('error', () => {
       clearTimeout(timer);

@@ -1,5 +1,5 @@
 /** The parts of an answer, and how JSON and Werkzeug's plain pages become one. */
-import { printJson } from '../json/print-json.ts';
+import { type Parts, printParts } from '../json/print-parts.ts';
 import type { Json } from '../json/value.ts';
 
 /** An answer before it is written: status, headers in wire order, body. */
@@ -7,7 +7,7 @@ export interface Reply {
   readonly status: number;
   /** The headers between Date and Connection. The length of the body goes where `Content-Length` is. */
   readonly headers: readonly (readonly [string, string])[];
-  readonly body: string;
+  readonly body: Parts;
 }
 
 export const contentLength = ['Content-Length', ''] as const;
@@ -18,7 +18,7 @@ export function replyHtml(
   title: string,
   text: string,
   headers: Reply['headers'] = [],
-): Reply {
+): Reply & { readonly body: string } {
   return {
     status,
     headers: [['Content-Type', 'text/html; charset=utf-8'], contentLength, ...headers],
@@ -27,8 +27,8 @@ export function replyHtml(
 }
 
 export function replyJson(value: Json, headers: Reply['headers'], status = 200): Reply {
-  const body = printJson(value);
-  if (!body.isWellFormed()) {
+  const body = printParts(value);
+  if (typeof body === 'string' && !body.isWellFormed()) {
     return replyHtml(
       500,
       '500 Internal Server Error',

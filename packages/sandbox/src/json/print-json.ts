@@ -1,18 +1,21 @@
 /**
  * Prints JSON with the bytes of Python's json.dumps(…, ensure_ascii=False) (docs/odoo-facts.md#json-spacing): `", "`
  * and `": "`, floats always with a point, non-ASCII characters unescaped. The text may contain a lone surrogate. Python
- * cannot encode that either, so the caller answers 500.
+ * cannot encode that either, so the caller answers 500. Files become their number between two NUL characters, which the
+ * text has nowhere else, and are added to `binaries`.
  */
+import { Binary } from './binary.ts';
 import { Float, type Json } from './value.ts';
 
-export function printJson(value: Json): string {
+export function printJson(value: Json, binaries: Binary[] = []): string {
   if (value === null) return 'null';
   if (value instanceof Float) return printFloat(value.value);
+  if (value instanceof Binary) return `"\0${binaries.push(value) - 1}\0"`;
   if (typeof value === 'string') return printString(value);
   if (typeof value === 'object') {
-    if (Array.isArray(value)) return `[${value.map(printJson).join(', ')}]`;
+    if (Array.isArray(value)) return `[${value.map((item) => printJson(item, binaries)).join(', ')}]`;
     const members = Object.entries(value).map(
-      ([name, member]) => `${printString(name)}: ${printJson(member)}`,
+      ([name, member]) => `${printString(name)}: ${printJson(member, binaries)}`,
     );
     return `{${members.join(', ')}}`;
   }

@@ -1,4 +1,5 @@
 /** Prints a value like Python's repr, which Odoo uses to quote values of the caller in messages. */
+import { Binary } from './binary.ts';
 import { printFloat } from './print-json.ts';
 import { Float, type Json } from './value.ts';
 
@@ -8,6 +9,7 @@ export function printPython(value: Json): string {
   if (value === false) return 'False';
   if (typeof value === 'string') return printText(value);
   if (value instanceof Float) return printFloat(value.value).replace('Infinity', 'inf').replace('NaN', 'nan');
+  if (value instanceof Binary) return printText(value.toBase64());
   if (Array.isArray(value)) return `[${value.map(printPython).join(', ')}]`;
   if (typeof value === 'object') {
     return `{${Object.entries(value)
@@ -26,7 +28,7 @@ export function printTuple(values: readonly Json[]): string {
 export function nameType(value: Json): string {
   if (value === null) return 'NoneType';
   if (typeof value === 'boolean') return 'bool';
-  if (typeof value === 'string') return 'str';
+  if (typeof value === 'string' || value instanceof Binary) return 'str';
   if (value instanceof Float) return 'float';
   if (Array.isArray(value)) return 'list';
   return typeof value === 'object' ? 'dict' : 'int';

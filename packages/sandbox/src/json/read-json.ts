@@ -1,11 +1,13 @@
 /**
  * Parses JSON like Python's json.loads: accepts NaN and Infinity, uses the last of two members with the same name,
- * keeps `1` and `1.0` different, and keeps every digit of integers (docs/odoo-facts.md#id-echo). Knows nothing of Odoo.
+ * keeps `1` and `1.0` different, and keeps every digit of integers (docs/odoo-facts.md#id-echo). A string that is a
+ * number between two NUL characters stands for the file with this number. Knows nothing of Odoo.
  */
+import type { Binary } from './binary.ts';
 import { Float, type Json } from './value.ts';
 
-export function readJson(text: string): Json {
-  const reader = new Reader(text);
+export function readJson(text: string, binaries: readonly Binary[] = []): Json {
+  const reader = new Reader(text, binaries);
   const value = reader.readValue();
   reader.skipSpace();
   if (reader.position !== text.length) throw reader.error('Extra data');
@@ -13,6 +15,8 @@ export function readJson(text: string): Json {
 }
 
 const number = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
+/** The place of a file. JSON text cannot have a NUL character in a string. */
+const reference = /"\0(\d+)\0"/y;
 const plain = /[^"\\\u0000-\u001f]*/y;
 const escapes: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 const words: [string, Json][] = [
@@ -28,8 +32,11 @@ class Reader {
   position = 0;
   readonly #text: string;
 
-  constructor(text: string) {
+  readonly #binaries: readonly Binary[];
+
+  constructor(text: string, binaries: readonly Binary[]) {
     this.#text = text;
+    this.#binaries = binaries;
   }
 
   /** Worded like Python, because json2 shows the message to the caller. */
@@ -49,7 +56,7 @@ class Reader {
     const first = this.#text[this.position];
     if (first === '{') return this.#readObject();
     if (first === '[') return this.#readArray();
-    if (first === '"') return this.#readString();
+    if (first === '"') return this.#readBinary() ?? this.#readString();
     for (const [word, value] of words) {
       if (this.#text.startsWith(word, this.position)) {
         this.position += word.length;
@@ -93,6 +100,15 @@ class Reader {
     } while (this.#take(','));
     this.#expect('}', ',');
     return members;
+  }
+
+  #readBinary(): Binary | undefined {
+    if (this.#text[this.position + 1] !== '\0') return undefined;
+    reference.lastIndex = this.position;
+    const match = reference.exec(this.#text);
+    const binary = this.#binaries[Number(match?.[1])];
+    if (binary) this.position = reference.lastIndex;
+    return binary;
   }
 
   #readString(): string {

@@ -1,7 +1,9 @@
 /**
  * The JSON values of the sandbox. Python distinguishes integers from floats (`1` and `1.0`), JavaScript does not: here
- * a float is an object of its own, and an integer beyond 2^53 a bigint.
+ * a float is an object of its own, and an integer beyond 2^53 a bigint. A file is a Binary, on the wire a string.
  */
+import { Binary } from './binary.ts';
+
 export class Float {
   readonly value: number;
   constructor(value: number) {
@@ -9,13 +11,19 @@ export class Float {
   }
 }
 
-export type Json = null | boolean | number | bigint | string | Float | readonly Json[] | JsonObject;
+export type Json = null | boolean | number | bigint | string | Float | Binary | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: Json;
 }
 
 export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Float);
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof Float) &&
+    !(value instanceof Binary)
+  );
 }
 
 /** The value as a number, whether it is an int or a float in Python; undefined for anything else. */

@@ -1,8 +1,10 @@
 /** The models of the simulated company, in the order of ir.model. */
 import type { ModelSpec } from '../orm/model.ts';
 import { apiKey } from './api-key.ts';
+import { attachment } from './attachment.ts';
 import { company, language, user } from './company.ts';
 import { lead, stage, tag } from './crm.ts';
+import { notification } from './notification.ts';
 import { partner, partnerCategory } from './partner.ts';
 import { message } from './post-message.ts';
 import { product, template } from './product.ts';
@@ -26,6 +28,8 @@ export const allModels: readonly ModelSpec[] = [
   partner,
   partnerCategory,
   message,
+  notification,
+  attachment,
   template,
   product,
   order,

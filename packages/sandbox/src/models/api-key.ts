@@ -8,6 +8,7 @@ import { char, datetime, many2one } from '../orm/field.ts';
 import type { Environment, Field, Method, ModelSpec } from '../orm/model.ts';
 import { parseValue } from '../orm/parse-value.ts';
 import type { Row } from '../orm/row.ts';
+import { allIds } from '../orm/row-source.ts';
 
 const modelName = 'res.users.apikeys';
 const limitByDefault = 10;
@@ -22,7 +23,7 @@ export function findApiKey(environment: Environment, key: Json, scope = 'rpc'): 
 }
 
 function listLiveKeys({ store, now }: Environment): Row[] {
-  return [...store.table(modelName).values()].filter(
+  return [...store.table(modelName).scan(allIds)].filter(
     ({ expiration_date }) => typeof expiration_date !== 'string' || expiration_date >= now,
   );
 }
@@ -83,8 +84,7 @@ function checkMayManage(environment: Environment): void {
 }
 
 function readParameter({ store }: Environment, key: string): Json {
-  const rows = [...store.table('ir.config_parameter').values()];
-  return rows.find((row) => row['key'] === key)?.['value'] ?? null;
+  return store.table('ir.config_parameter').where('key', key)[0]?.['value'] ?? null;
 }
 
 function checkExpiry(environment: Environment, expiresOn: Json): void {
@@ -98,6 +98,7 @@ function checkExpiry(environment: Environment, expiresOn: Json): void {
 export const apiKey: ModelSpec = {
   name: modelName,
   description: 'Users API Keys',
+  logAccess: false,
   access: { write: [], create: [], unlink: [] },
   rule: (environment) =>
     environment.hasGroup('base.group_system') ? [] : [['user_id', '=', environment.uid]],
@@ -106,6 +107,7 @@ export const apiKey: ModelSpec = {
     name: char('Description', { required: true, readonly: true }),
     user_id: many2one('User', 'res.users', { required: true, readonly: true, ondelete: 'cascade' }),
     scope: char('Scope', { readonly: true }),
+    create_date: datetime('Creation Date', { readonly: true }),
     expiration_date: datetime('Expiration Date', { readonly: true }),
   },
   methods: { generate, revoke },

@@ -51,7 +51,11 @@ export const partner: ModelSpec = {
     image_1920: binary('Image'),
     image_128: binary('Image 128', { readonly: true, compute: (_, row) => row['image_1920'] ?? null }),
     name: char('Name'),
-    complete_name: char('Complete Name', { readonly: true, compute: nameAddress }),
+    complete_name: char('Complete Name', {
+      readonly: true,
+      compute: nameAddress,
+      storedFrom: ['name', 'is_company', 'type', 'parent_id.name'],
+    }),
     parent_id: many2one('Related Company', 'res.partner', { ondelete: 'set null' }),
     child_ids: one2many('Contact', 'res.partner', 'parent_id'),
     ref: char('Reference'),
@@ -172,14 +176,14 @@ function checkRecursion(environment: Environment, row: Row): void {
 }
 
 function keepUsedPartner(environment: Environment, row: Row): void {
-  const users = [...environment.store.table('res.users').values()].filter(
-    (user) => user['partner_id'] === row['id'] && user['active'] !== false,
-  );
+  const id = row['id'] as number;
+  const users = environment.store
+    .table('res.users')
+    .where('partner_id', id)
+    .filter((user) => user['active'] !== false);
   if (users.length > 0) throw redirectToUsers(users);
-  const isSold = [...environment.store.table('sale.order').values()].some(
-    (order) => order['partner_id'] === row['id'],
-  );
-  if (isSold) throw userError('The partner cannot be deleted because it is used in Accounting');
+  if (environment.store.table('sale.order').where('partner_id', id).length > 0)
+    throw userError('The partner cannot be deleted because it is used in Accounting');
 }
 
 function redirectToUsers(users: readonly Row[]): Fault {

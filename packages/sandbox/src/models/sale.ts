@@ -18,6 +18,7 @@ import {
 import { ensureOne, listRows } from '../orm/methods/record-methods.ts';
 import type { Call, Environment, Method, ModelSpec } from '../orm/model.ts';
 import type { Row } from '../orm/row.ts';
+import { allIds } from '../orm/row-source.ts';
 import { writeRows } from '../orm/write.ts';
 import { orderMethods } from './order-methods.ts';
 import { postMessage } from './post-message.ts';
@@ -42,6 +43,9 @@ const states = [
   ['sale', 'Sales Order'],
   ['cancel', 'Cancelled'],
 ] as const;
+
+/** The fields of lines that the amounts of an order depend on. */
+const amounts = ['order_id', 'product_uom_qty', 'price_unit', 'discount'].map((name) => `order_line.${name}`);
 
 const method = (run: Method['run']): Method => ({ owner: 'SaleOrder', kind: 'record', parameters: '', run });
 
@@ -71,9 +75,9 @@ export const order: ModelSpec = {
     user_id: many2one('Salesperson', 'res.users', { default: (environment) => environment.uid }),
     order_line: one2many('Order Lines', 'sale.order.line', 'order_id'),
     note: html('Terms and conditions'),
-    amount_untaxed: monetary('Untaxed Amount', { readonly: true, compute: sumLines }),
-    amount_tax: monetary('Taxes', { readonly: true, compute: () => 0 }),
-    amount_total: monetary('Total', { readonly: true, compute: sumLines }),
+    amount_untaxed: monetary('Untaxed Amount', { readonly: true, compute: sumLines, storedFrom: amounts }),
+    amount_tax: monetary('Taxes', { readonly: true, compute: () => 0, storedFrom: amounts }),
+    amount_total: monetary('Total', { readonly: true, compute: sumLines, storedFrom: amounts }),
   },
   beforeCreate: (environment, { name, ...values }) => ({
     ...values,
@@ -108,9 +112,14 @@ export const orderLine: ModelSpec = {
     product_uom_qty: float('Quantity', { required: true, default: 1 }),
     price_unit: float('Unit Price', { required: true }),
     discount: float('Discount (%)', { default: 0 }),
-    price_subtotal: monetary('Subtotal', { readonly: true, compute: (_, row) => subtotal(row) }),
+    price_subtotal: monetary('Subtotal', {
+      readonly: true,
+      compute: (_, row) => subtotal(row),
+      storedFrom: ['product_uom_qty', 'price_unit', 'discount'],
+    }),
     state: selection('Order Status', states, {
       readonly: true,
+      storedFrom: ['order_id.state'],
       compute: (environment, row) =>
         environment.store.get('sale.order', row['order_id'] as number)?.['state'] ?? null,
     }),
@@ -119,10 +128,10 @@ export const orderLine: ModelSpec = {
 };
 
 function nameNext(environment: Environment): string {
-  const numbers = [...environment.store.table('sale.order').values()].map(
-    (row) => Number(String(row['name']).slice(1)) || 0,
-  );
-  return `S${String(Math.max(0, ...numbers) + 1).padStart(5, '0')}`;
+  let last = 0;
+  for (const row of environment.store.table('sale.order').scan(allIds))
+    last = Math.max(last, Number(String(row['name']).slice(1)) || 0);
+  return `S${String(last + 1).padStart(5, '0')}`;
 }
 
 function subtotal(row: Row): number {
@@ -135,8 +144,8 @@ function subtotal(row: Row): number {
 
 function sumLines(environment: Environment, row: Row): number {
   let total = 0;
-  for (const line of environment.store.table('sale.order.line').values())
-    if (line['order_id'] === row['id']) total += subtotal(line);
+  for (const line of environment.store.table('sale.order.line').where('order_id', row['id'] as number))
+    total += subtotal(line);
   return Math.round(total * 100) / 100;
 }
 

@@ -95,7 +95,7 @@ const setParameter: Method = {
   run: ({ environment, model, values }) => {
     checkAccess(environment, model, 'read');
     const key = values['key'] ?? null;
-    const known = [...environment.store.table(model.name).values()].find((row) => row['key'] === key);
+    const [known] = environment.store.table(model.name).where('key', key);
     if (known) writeRows(environment, model, [known['id'] as number], { value: values['value'] ?? false });
     else createRow(environment, model, { key, value: values['value'] ?? false });
     return known?.['value'] ?? false;
@@ -108,9 +108,7 @@ const getParameter: Method = {
   parameters: 'key, default=False',
   run: ({ environment, model, values }) => {
     checkAccess(environment, model, 'read');
-    const known = [...environment.store.table(model.name).values()].find(
-      (row) => row['key'] === values['key'],
-    );
+    const [known] = environment.store.table(model.name).where('key', values['key'] ?? null);
     return known?.['value'] ?? values['default'] ?? false;
   },
 };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { demo, openEnvironment } from '../../test/open-environment.ts';
 
 describe('a user without rights', () => {
-  const { call, search, readOne } = openEnvironment(18, demo);
+  const { call, search, readOne } = openEnvironment(18, { uid: demo });
 
   test('reads contacts but cannot change them', () => {
     expect(readOne('res.partner', 9, ['name'])).toEqual({ id: 9, name: 'Wood Corner' });

@@ -6,6 +6,7 @@
 import { compileDomain } from './domain.ts';
 import { accessError } from './fault.ts';
 import type { Environment, Field, Model, Operation } from './model.ts';
+import type { Row } from './row.ts';
 
 export function checkAccess(
   environment: Environment,
@@ -31,11 +32,17 @@ export function filterByRule(
   ids: readonly number[],
 ): readonly number[] {
   if (environment.isSuperuser || !model.rule || ids.length === 0) return ids;
-  const holds = compileDomain(environment.sudo(), model, model.rule(environment));
+  const holds = compileRule(environment, model);
   return ids.filter((id) => {
     const row = environment.store.get(model.name, id);
     return !row || holds(row);
   });
+}
+
+/** Whether the record rule leaves a row to the user. */
+export function compileRule(environment: Environment, model: Model): (row: Row) => boolean {
+  if (environment.isSuperuser || !model.rule) return () => true;
+  return compileDomain(environment.sudo(), model, model.rule(environment));
 }
 
 export function mayReadField(environment: Environment, field: Field): boolean {

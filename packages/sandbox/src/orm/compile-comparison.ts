@@ -5,7 +5,8 @@ import { valueError } from './fault.ts';
 import { matchPattern } from './match-pattern.ts';
 import type { Environment, Field, Model } from './model.ts';
 import type { Row } from './row.ts';
-import { getValue, nameRow } from './values.ts';
+import { padTime } from './row-source.ts';
+import { getValue, nameRow, readStored } from './values.ts';
 
 export type Test = (row: Row) => boolean;
 
@@ -16,6 +17,8 @@ export function compileComparison(
   operator: string,
   wanted: Json,
 ): Test {
+  if (field.type === 'datetime' && !operator.includes('like') && operator !== '=?')
+    return compileTime(environment, model, field, operator, wanted);
   const read = (row: Row) => getValue(environment, model, row, field);
   if (operator === '=?')
     return isEmpty(wanted) ? () => true : compileComparison(environment, model, field, '=', wanted);
@@ -24,6 +27,10 @@ export function compileComparison(
   }
   if (operator.includes('like')) return compileLike(environment, model, field, operator, wanted);
   if (field.relation && isText(wanted)) return compileByName(environment, model, field, operator, wanted);
+  return compare(read, operator, wanted);
+}
+
+function compare(read: (row: Row) => Json, operator: string, wanted: Json): Test {
   switch (operator) {
     case '=':
     case '==':
@@ -38,6 +45,33 @@ export function compileComparison(
     default:
       return (row) => isOrdered(read(row), operator, wanted);
   }
+}
+
+/**
+ * Times are compared with their microseconds, in 19 as whole seconds. A day is its beginning, or its end for `>` and
+ * `<=` (docs/odoo-facts.md#write-date).
+ */
+function compileTime(
+  environment: Environment,
+  model: Model,
+  field: Field,
+  operator: string,
+  wanted: Json,
+): Test {
+  const { comparesSeconds } = environment.personality;
+  const cut = (time: string) => (comparesSeconds ? time.slice(0, 19) : padTime(time));
+  const endsDay = operator === '>' || operator === '<=';
+  const parse = (value: Json): Json => {
+    if (typeof value !== 'string') return value;
+    return cut(
+      value.length === 10 ? `${value} ${endsDay ? '23:59:59' : '00:00:00'}` : value.replace('T', ' '),
+    );
+  };
+  const read = (row: Row) => {
+    const value = readStored(environment, model, row, field);
+    return typeof value === 'string' ? cut(value) : value;
+  };
+  return compare(read, operator, Array.isArray(wanted) ? wanted.map(parse) : parse(wanted));
 }
 
 function compileHierarchy(

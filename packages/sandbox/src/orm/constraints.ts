@@ -37,7 +37,7 @@ export function checkReferences(environment: Environment, model: Model, id: numb
   for (const other of environment.models.values()) {
     for (const field of other.fields.values()) {
       if (field.relation !== model.name || field.type === 'one2many' || !isStored(field)) continue;
-      for (const row of [...environment.store.table(other.name).values()])
+      for (const row of environment.store.table(other.name).where(field.name, id))
         releaseReference(environment, other, field, row, id);
     }
   }
@@ -47,15 +47,10 @@ function releaseReference(environment: Environment, other: Model, field: Field, 
   const value = row[field.name] as Json | undefined;
   const rowId = row['id'] as number;
   if (field.type === 'many2many') {
-    if ((value as number[] | undefined)?.includes(id)) {
-      environment.store.put(other.name, rowId, {
-        ...row,
-        [field.name]: (value as number[]).filter((link) => link !== id),
-      });
-    }
+    const links = (value as number[]).filter((link) => link !== id);
+    environment.store.put(other.name, rowId, { ...row, [field.name]: links });
     return;
   }
-  if (value !== id) return;
   if (field.ondelete === 'cascade') environment.store.put(other.name, rowId, undefined);
   else if (field.ondelete === 'restrict' || field.required) {
     throw environment.personality.texts.foreignKey(other, field.name, field.string);
@@ -64,8 +59,9 @@ function releaseReference(environment: Environment, other: Model, field: Field, 
 
 function hasTwin(environment: Environment, model: Model, row: Row, fields: readonly string[]): boolean {
   if (fields.some((name) => (row[name] ?? null) === null)) return false;
-  for (const [id, other] of environment.store.table(model.name)) {
-    if (id !== row['id'] && fields.every((name) => other[name] === row[name])) return true;
-  }
-  return false;
+  const [first = ''] = fields;
+  return environment.store
+    .table(model.name)
+    .where(first, row[first] as Json)
+    .some((other) => other['id'] !== row['id'] && fields.every((name) => other[name] === row[name]));
 }

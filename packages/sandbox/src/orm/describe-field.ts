@@ -20,7 +20,7 @@ export function describeField(
   attributes: readonly Json[],
 ): JsonObject {
   const { aggregator, hasGroupable, hasHierarchy } = environment.personality.fieldAttributes;
-  const isColumn = isStored(field);
+  const isColumn = isStored(field) || field.storedFrom !== undefined;
   const isText = field.type === 'char' || field.type === 'text' || field.type === 'html';
   const all: Record<string, Json | undefined> = {
     [aggregator]: isNumeric(field) && field.name !== 'id' ? 'sum' : undefined,

@@ -24,6 +24,6 @@ function checkLanguage(environment: Environment): void {
   const { unknownLanguage } = environment.personality.texts;
   const code = environment.context['lang'];
   if (!unknownLanguage || typeof code !== 'string') return;
-  const languages = [...environment.store.table('res.lang').values()];
-  if (!languages.some((row) => row['code'] === code && row['active'])) throw unknownLanguage(code);
+  const languages = environment.store.table('res.lang').where('code', code);
+  if (!languages.some((row) => row['active'])) throw unknownLanguage(code);
 }

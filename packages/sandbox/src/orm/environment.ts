@@ -12,7 +12,8 @@ interface EnvironmentParts {
   models: ReadonlyMap<string, Model>;
   personality: Personality;
   uid: number;
-  clock: () => number;
+  /** Start of the transaction, in milliseconds since 1970. */
+  startedMs: number;
   context?: JsonObject;
   isSuperuser?: boolean;
 }
@@ -28,14 +29,14 @@ class CallEnvironment implements Environment {
   readonly uid: number;
   readonly context: JsonObject;
   readonly isSuperuser: boolean;
-  readonly clock: () => number;
+  readonly startedMs: number;
 
   constructor(parts: EnvironmentParts) {
     this.store = parts.store;
     this.models = parts.models;
     this.personality = parts.personality;
     this.uid = parts.uid;
-    this.clock = parts.clock;
+    this.startedMs = parts.startedMs;
     this.context = parts.context ?? {};
     this.isSuperuser = parts.isSuperuser ?? false;
   }
@@ -83,12 +84,22 @@ class CallEnvironment implements Environment {
     return this.timeIn(0);
   }
 
+  get startedAt(): string {
+    return printInstant(this.startedMs);
+  }
+
   timeIn(ms: number): string {
-    return printTime(this.clock() + ms);
+    return printTime(this.startedMs + ms);
   }
 }
 
 /** Prints a datetime like Odoo, in UTC. */
 export function printTime(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
+}
+
+/** The same with microseconds, which are the fraction of a millisecond. */
+export function printInstant(ms: number): string {
+  const micros = Math.floor(ms * 1000);
+  return `${printTime(micros / 1000)}.${String(micros % 1_000_000).padStart(6, '0')}`;
 }

@@ -36,6 +36,11 @@ export interface FieldOptions {
   readonly default?: Json | ((environment: Environment) => Json);
   /** The value is computed at each read and never stored. */
   readonly compute?: (environment: Environment, row: Row) => Json;
+  /**
+   * The fields that a computed value depends on, if Odoo stores it: `name`, `order_line.price_unit`. Their change
+   * stamps the row.
+   */
+  readonly storedFrom?: readonly string[];
   /** The value is a field of a linked record, `product_tmpl_id.name`; writes go there too. */
   readonly related?: `${string}.${string}`;
   /** Only users of this group see the field. */
@@ -91,6 +96,8 @@ export interface ModelSpec {
   readonly fields: Readonly<Record<string, FieldSpec>>;
   /** Fields that other apps add. They follow the magic fields. */
   readonly lateFields?: Readonly<Record<string, FieldSpec>>;
+  /** false: rows have no create_uid, create_date, write_uid and write_date (`_log_access`). */
+  readonly logAccess?: false;
   readonly order?: string;
   readonly recName?: string;
   /** Text fields that a search by name compares, in addition to the name. */
@@ -127,16 +134,18 @@ export interface Environment {
   readonly context: JsonObject;
   /** Exempt from access control, like Odoo's sudo(). */
   readonly isSuperuser: boolean;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
+  /** The start of the transaction, in milliseconds since 1970. */
+  readonly startedMs: number;
   /** The row of the user of the call. */
   readonly user: Row;
   readonly userCompanyIds: readonly number[];
   /** The companies of the context, which must all be companies of the user; by default, all companies of the user. */
   readonly companyIds: readonly number[];
   readonly companyId: number;
-  /** The present time in Odoo's notation. */
+  /** The start of the transaction in Odoo's notation, in whole seconds. */
   readonly now: string;
+  /** The start of the transaction with microseconds, as Odoo stamps rows with it. */
+  readonly startedAt: string;
 
   /** Throws KeyError if there is no such model. */
   model(name: string): Model;
@@ -144,6 +153,6 @@ export interface Environment {
   /** The same environment if the context is not an object. */
   withContext(context: unknown): Environment;
   hasGroup(group: string): boolean;
-  /** The present time plus `ms` milliseconds, in Odoo's notation. */
+  /** The start of the transaction plus `ms` milliseconds, in Odoo's notation. */
   timeIn(ms: number): string;
 }

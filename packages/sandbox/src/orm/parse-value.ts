@@ -2,13 +2,16 @@
  * Converts a value from a caller into the ORM's form of it, or throws the fault of an invalid value. x2many fields take
  * commands instead.
  */
+import { Binary } from '../json/binary.ts';
 import { printPython } from '../json/print-python.ts';
 import { type Json, toNumber } from '../json/value.ts';
+import { decodeBase64 } from './decode-base64.ts';
 import { valueError } from './fault.ts';
 import { isNumeric } from './field.ts';
 import type { Environment, Field, Model } from './model.ts';
 
-export function parseValue(environment: Environment, model: Model, field: Field, value: Json): Json {
+export function parseValue(environment: Environment, model: Model, field: Field, given: Json): Json {
+  const value = given instanceof Binary && field.type !== 'binary' ? given.toBase64() : given;
   if (isNumeric(field)) return parseNumber(field, value);
   if (field.type === 'boolean') return Boolean(toNumber(value) ?? value);
   if (value === null || value === false || value === '') return null;
@@ -21,6 +24,8 @@ export function parseValue(environment: Environment, model: Model, field: Field,
     case 'date':
     case 'datetime':
       return parseDate(environment, field, String(value));
+    case 'binary':
+      return value instanceof Binary ? value : decodeBase64(String(value));
     case 'json':
     case 'properties':
       return value;

@@ -22,6 +22,8 @@ export function readRows(
     'read',
     known.filter((id) => id > 0),
   );
+  environment.store.reads.byIndex++;
+  environment.store.reads.rows += known.length;
   return known.flatMap((id) => {
     const row = id === 0 ? { id: 0 } : environment.store.get(model.name, id);
     return row ? [showRow(environment, model, row, fields, namesShown)] : [];

@@ -22,7 +22,7 @@ function buildModel(spec: ModelSpec, personality: VersionDefinition): Model {
 
 const id = integer('ID', { readonly: true });
 const displayName = char('Display Name', { readonly: true, compute: () => null });
-const log: Record<string, FieldSpec> = {
+const logFields: Record<string, FieldSpec> = {
   create_uid: many2one('Created by', 'res.users', { readonly: true }),
   create_date: datetime('Created on', { readonly: true }),
   write_uid: many2one('Last Updated by', 'res.users', { readonly: true }),
@@ -31,6 +31,7 @@ const log: Record<string, FieldSpec> = {
 
 function buildFields(spec: ModelSpec, personality: VersionDefinition): Map<string, Field> {
   const versioned = personality.fields[spec.name] ?? {};
+  const log = spec.logAccess === false ? {} : logFields;
   const everywhere = personality.fields['*'] ?? {};
   // A key keeps its first position: fields that a version changes stay in place, fields that it adds come last.
   const all: Record<string, FieldSpec | undefined> = personality.magicFieldsFirst

@@ -1,11 +1,21 @@
 /** Values of fields in the ORM's form, and in the form that `read` returns (docs/odoo-facts.md#values). */
+import { Binary } from '../json/binary.ts';
 import { Float, type Json } from '../json/value.ts';
 import { isNumeric, isToMany } from './field.ts';
 import type { Environment, Field, Model } from './model.ts';
 import type { Row } from './row.ts';
 
-/** The value of a field of a row; null if it is empty. Floats are plain numbers here. */
+/**
+ * The value of a field of a row; null if it is empty. Floats are plain numbers here. Times have whole seconds, as Odoo
+ * shows them.
+ */
 export function getValue(environment: Environment, model: Model, row: Row, field: Field): Json {
+  const value = readStored(environment, model, row, field);
+  return field.type === 'datetime' && typeof value === 'string' ? value.slice(0, 19) : value;
+}
+
+/** The same, but times with the microseconds of the database, by which domains and orders compare. */
+export function readStored(environment: Environment, model: Model, row: Row, field: Field): Json {
   if (field.name === 'display_name') return nameRow(environment, model, row);
   if (field.compute) return field.compute(environment, row);
   if (field.related) return readRelated(environment, model, row, field.related);
@@ -50,7 +60,7 @@ export function showValue(
   if (field.type === 'many2one' && namesShown)
     return showReference(environment, field.relation!, value as number);
   if (isToMany(field)) return filterActive(environment, field, value as number[]);
-  if (field.type === 'binary' && environment.context['bin_size']) return printSize(value as string);
+  if (field.type === 'binary' && environment.context['bin_size']) return printSize(value);
   return value;
 }
 
@@ -62,14 +72,16 @@ function filterActive(environment: Environment, field: Field, ids: readonly numb
 }
 
 function findInverse(environment: Environment, field: Field, id: number): number[] {
-  const found: number[] = [];
-  for (const [lineId, row] of environment.store.table(field.relation!))
-    if (row[field.inverse!] === id) found.push(lineId);
-  return found;
+  const lines = environment.store.table(field.relation!).where(field.inverse!, id);
+  return lines.map((row) => row['id'] as number);
 }
 
-function printSize(base64: string): string {
-  const bytes = Buffer.from(base64, 'base64').length;
-  if (bytes < 1024) return `${bytes.toFixed(2)} bytes`;
-  return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(2)} Kb` : `${(bytes / 1024 ** 2).toFixed(2)} Mb`;
+function printSize(content: Json): string {
+  let size = content instanceof Binary ? content.size : Buffer.from(String(content), 'base64').length;
+  const units = ['bytes', 'Kb', 'Mb', 'Gb'];
+  while (size >= 1024 && units.length > 1) {
+    size /= 1024;
+    units.shift();
+  }
+  return `${size.toFixed(2)} ${units[0]}`;
 }

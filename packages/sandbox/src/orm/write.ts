@@ -13,6 +13,7 @@ import { isStored, isToMany } from './field.ts';
 import type { Environment, Field, Model } from './model.ts';
 import { parseValue } from './parse-value.ts';
 import type { Row } from './row.ts';
+import { stampDependents } from './stamp-dependents.ts';
 
 const writer: RowWriter = { create: createRow, write: writeRows, unlink: unlinkRows };
 
@@ -24,7 +25,8 @@ export function createRow(environment: Environment, model: Model, values: Json):
   }
   const given = model.beforeCreate?.(environment, values) ?? values;
   const id = environment.store.nextId(model.name);
-  const stamp = { create_uid: environment.uid, create_date: environment.now };
+  const stamp =
+    model.logAccess === false ? {} : { create_uid: environment.uid, create_date: environment.startedAt };
   const row = { id, ...stamp, ...fillDefaults(environment, model, given) };
   saveRow(environment, model, row, given);
   model.afterCreate?.(environment, id);
@@ -57,6 +59,8 @@ export function unlinkRows(environment: Environment, model: Model, ids: readonly
     if (!row) throw recordMissing(environment, model, id);
     if (!environment.isSuperuser) model.beforeUnlink?.(environment, row);
     checkReferences(environment, model, id);
+    const names = [...model.fields.keys()];
+    stampDependents(environment, model, row, names, stampRow(environment, model), true);
     environment.store.put(model.name, id, undefined);
   }
 }
@@ -98,7 +102,7 @@ export function fillDefaults(environment: Environment, model: Model, given: Json
 }
 
 function saveRow(environment: Environment, model: Model, before: Row, values: JsonObject): void {
-  const row: Record<string, Json> = { ...before, write_uid: environment.uid, write_date: environment.now };
+  const row: Record<string, Json> = { ...before, ...stampRow(environment, model) };
   const commands: [Field, Json][] = [];
   const related: [Field, Json][] = [];
   for (const [name, value] of Object.entries(values)) {
@@ -112,7 +116,21 @@ function saveRow(environment: Environment, model: Model, before: Row, values: Js
   environment.store.put(model.name, id, row);
   for (const [field, value] of related) writeRelated(environment, model, row, field, value);
   for (const [field, value] of commands) runCommands(writer, environment, model, id, field, value);
-  checkRow(environment, model, environment.store.get(model.name, id) as Row);
+  const saved = environment.store.get(model.name, id) as Row;
+  checkRow(environment, model, saved);
+  const names = Object.keys(values);
+  stampDependents(environment, model, saved, names, stampRow(environment, model));
+  const moved = names.some(
+    (name) => model.fields.get(name)?.type === 'many2one' && before[name] !== saved[name],
+  );
+  if (moved && before['id'] === id && 'write_date' in before)
+    stampDependents(environment, model, before, names, stampRow(environment, model), true);
+}
+
+/** Odoo stamps each row with the start of the transaction that changed it. */
+function stampRow(environment: Environment, model: Model): Row {
+  if (model.logAccess === false) return {};
+  return { write_uid: environment.uid, write_date: environment.startedAt };
 }
 
 function writeRelated(environment: Environment, model: Model, row: Row, field: Field, value: Json): void {

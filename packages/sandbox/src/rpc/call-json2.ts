@@ -12,14 +12,14 @@ import type { Environment, Method, Model } from '../orm/model.ts';
 import { httpFault } from './http-fault.ts';
 import type { Instance } from './instance.ts';
 
-export function callJson2(
+export async function callJson2(
   instance: Instance,
   uid: number,
   modelName: string,
   name: string,
   body: Json,
-): Json | undefined {
-  instance.countCall(modelName, name);
+): Promise<Json | undefined> {
+  await instance.beginCall(modelName, name, uid);
   const environment = instance.environment(uid);
   // A body that is not an object means no arguments. The path names the method, whatever the body contains.
   const { ids = null, context, __model__, __method__, ...named } = isObject(body) ? body : ({} as JsonObject);

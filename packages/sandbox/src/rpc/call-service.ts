@@ -101,7 +101,7 @@ async function callObject(
   const parameters = method === 'execute' ? 'uid, obj, method, *args' : 'uid, obj, method, args, kw=None';
   bindArguments(method, parameters, [uid, ...args.slice(3)], {});
   const [positional, named] = method === 'execute' ? [rest, {}] : [rest[0] ?? [], rest[1] ?? {}];
-  instance.countCall(String(model), String(name));
+  await instance.beginCall(String(model), String(name), uid);
   if (model === 'res.users' && WRITES.has(String(name))) instance.forgetCredentials();
   const environment = instance.environment(uid);
   return environment.store.transact(() =>

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiKeyOptions, seedApiKeys } from '../data/api-keys.ts';
 import { seedStore } from '../data/seed-store.ts';
 import { database, users } from '../data/users.ts';
+import { Binary, generateBinary } from '../json/binary.ts';
 import type { Json } from '../json/value.ts';
 import { allModels } from '../models/all-models.ts';
 import { findApiKey } from '../models/api-key.ts';
@@ -10,10 +11,12 @@ import { createEnvironment } from '../orm/environment.ts';
 import { accessDenied, Fault, keyError } from '../orm/fault.ts';
 import type { Environment, Model } from '../orm/model.ts';
 import { buildModels } from '../orm/registry.ts';
-import type { Store } from '../orm/store.ts';
-import { recordMissing } from '../orm/write.ts';
+import type { Row } from '../orm/row.ts';
+import type { Reads, Store } from '../orm/store.ts';
+import { createRow, recordMissing } from '../orm/write.ts';
 import type { VersionDefinition } from '../versions/version-definition.ts';
 import { LoginCooldown } from './login-cooldown.ts';
+import { openTransaction, type SandboxTransaction } from './sandbox-transaction.ts';
 
 /** Counters of requests, for tests. */
 export interface Requests {
@@ -35,17 +38,42 @@ interface Counters {
   wrongKeys: number;
 }
 
+/** A call of a model's method, before it runs. */
+export interface SandboxCall {
+  readonly model: string;
+  readonly method: string;
+  readonly userId: number;
+}
+
+export type CallListener = (call: SandboxCall) => void | Promise<void>;
+
+export interface SandboxFile {
+  readonly name: string;
+  /** The bytes, or the size of a file whose bytes are generated as they are read. */
+  readonly content: Buffer | number;
+  /** By default, that of the extension of the name. */
+  readonly mimetype?: string;
+  readonly resModel?: string;
+  readonly resId?: number;
+}
+
 export interface InstanceOptions extends ApiKeyOptions {
   /** Delay of a wrong key, in milliseconds. */
   readonly authDelayMs: number;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
+  /** Number of generated rows by model. */
+  readonly records: Readonly<Record<string, number>>;
+  /** Runs after authentication and before the method. */
+  readonly beforeCall: CallListener;
 }
 
 export class Instance {
   readonly personality: VersionDefinition;
   readonly requests: Counters;
-  readonly #models: ReadonlyMap<string, Model>;
+  /** `model/field` of the fields that were removed. */
+  readonly #removed: Set<string>;
+  #models: ReadonlyMap<string, Model>;
   readonly #seed: Store;
   readonly #options: InstanceOptions;
   /** Undefined: wrong keys have no consequences. */
@@ -57,9 +85,11 @@ export class Instance {
     this.personality = personality;
     this.#options = options;
     this.#models = buildModels(allModels, personality);
-    this.#seed = seedStore(this.#models, seedApiKeys(options));
-    this.#store = before ? before.#store : this.#seed.copy();
+    this.#seed = seedStore(this.#models, seedApiKeys(options), options.records);
+    this.#store = before ? before.#store : this.#seed.branch();
     this.#cooldown = personality.wire.coolsDownLogins ? new LoginCooldown(options.clock) : undefined;
+    this.#removed = before ? before.#removed : new Set();
+    for (const name of this.#removed) this.#dropField(name);
     this.requests = before?.requests ?? { total: 0, calls: {}, routes: {}, wrongKeys: 0 };
   }
 
@@ -72,27 +102,87 @@ export class Instance {
   }
 
   reset(): void {
-    this.#store = this.#seed.copy();
+    this.#store.rollbackAll();
+    this.#store = this.#seed.branch(this.#store.reads);
+    this.#removed.clear();
+    this.#models = buildModels(allModels, this.personality);
     this.#cooldown?.clear();
   }
 
-  countCall(model: string, method: string): void {
+  /** Counts a call that passed authentication, and gives tests the chance to disturb or delay it. */
+  async beginCall(model: string, method: string, userId: number): Promise<void> {
     const name = `${model}.${method}`;
     this.requests.calls[name] = (this.requests.calls[name] ?? 0) + 1;
+    await this.#options.beforeCall({ model, method, userId });
   }
 
   countRoute(name: string): void {
     this.requests.routes[name] = (this.requests.routes[name] ?? 0) + 1;
   }
 
-  environment(uid: number): Environment {
+  get reads(): Readonly<Reads> {
+    return this.#store.reads;
+  }
+
+  begin(): SandboxTransaction {
+    const store = this.#store.begin();
+    return openTransaction(this.environment(users.admin.userId, store), store, () =>
+      this.forgetCredentials(),
+    );
+  }
+
+  /** Creates an attachment and returns its id. */
+  addFile({ name, content, mimetype, resModel, resId }: SandboxFile): number {
+    const datas = typeof content === 'number' ? generateBinary(content) : Binary.of([content]);
+    const values = {
+      name,
+      datas,
+      mimetype: mimetype ?? null,
+      res_model: resModel ?? null,
+      res_id: resId ?? null,
+    };
+    const environment = this.environment(users.admin.userId);
+    return this.#store.transact(() => createRow(environment, environment.model('ir.attachment'), values));
+  }
+
+  /** Like an SQL statement: no rights, checks, computed fields or new `write_date`. null deletes the row. */
+  putRaw(modelName: string, id: number, values: Row | null): void {
+    const model = this.environment(0).model(modelName);
+    const row = this.#store.get(model.name, id) ?? { id };
+    this.#store.transact(() =>
+      this.#store.put(model.name, id, values ? { ...row, ...values, id } : undefined),
+    );
+  }
+
+  /** As if a module were uninstalled. Running calls continue with the field. */
+  removeField(model: string, field: string): void {
+    if (!this.environment(0).model(model).fields.has(field))
+      throw new Error(`${model} has no field ${field}.`);
+    this.#removed.add(`${model}/${field}`);
+    this.#dropField(`${model}/${field}`);
+    const described = this.#store.table('ir.model.fields').where('name', field);
+    for (const row of described) {
+      if (row['model'] === model) this.putRaw('ir.model.fields', row['id'] as number, null);
+    }
+  }
+
+  #dropField(path: string): void {
+    const [name = '', field = ''] = path.split('/');
+    const model = this.#models.get(name);
+    if (!model) return;
+    const fields = new Map(model.fields);
+    fields.delete(field);
+    this.#models = new Map(this.#models).set(name, { ...model, fields });
+  }
+
+  environment(uid: number, store = this.#store): Environment {
     const { clock } = this.#options;
     return createEnvironment({
-      store: this.#store,
+      store,
       models: this.#models,
       personality: this.personality,
       uid,
-      clock,
+      startedMs: clock(),
     });
   }
 

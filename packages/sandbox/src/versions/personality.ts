@@ -61,6 +61,8 @@ export interface Personality {
   /** Number of arguments of execute_kw that are unpacked before any check. */
   readonly rpcArgumentsMin: number;
   readonly takesAny: boolean;
+  /** Domains compare times without their microseconds (19). */
+  readonly comparesSeconds: boolean;
   /** `copy` and `message_post` return lists. */
   readonly copyIsList: boolean;
   readonly messageIsList: boolean;

@@ -72,7 +72,8 @@ export const version16: VersionDefinition = {
     '*': {
       __last_update: datetime('Last Modified on', {
         readonly: true,
-        compute: (_, row) => row['write_date'] ?? null,
+        // Without the time of the last change it is the time of the read.
+        compute: (environment, row) => row['write_date'] ?? environment.now,
       }),
     },
     'res.users.apikeys': { expiration_date: undefined },

@@ -171,6 +171,7 @@ export const version18: VersionDefinition = {
   magicFieldsFirst: false,
   rpcArgumentsMin: 3,
   takesAny: true,
+  comparesSeconds: false,
   copyIsList: true,
   messageIsList: false,
   recordsetIsList: false,

@@ -103,6 +103,7 @@ export const version19: VersionDefinition = {
     },
   },
   magicFieldsFirst: true,
+  comparesSeconds: true,
   domainsAreFlat: true,
   rpcArgumentsMin: 5,
   messageIsList: true,

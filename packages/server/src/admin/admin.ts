@@ -26,6 +26,8 @@ import type {
   NewKeyView,
   Page,
   PageQuery,
+  StatisticsFilters,
+  StatisticsView,
   StatusView,
 } from '@erp-proxy/contract';
 import type { Approvals } from '../approvals/approvals.ts';
@@ -33,6 +35,7 @@ import type { Audit } from '../audit/audit.ts';
 import type { Instances } from '../instances/instances.ts';
 import type { DescribeKeyRotationAct } from '../key-rotation/key-rotation.ts';
 import type { Keys } from '../keys/keys.ts';
+import type { Statistics } from '../statistics/statistics.ts';
 import type { DeniedSubjectStore, KeyRecord } from '../stores/ports.ts';
 
 /** The administrator, for the audit. */
@@ -84,6 +87,7 @@ export interface Admin {
   verifyAudit(head?: string): Promise<AuditVerdict>;
   /** Reseals under the current master key what other master keys sealed. */
   resealVault(): Promise<{ resealed: number }>;
+  getStatistics(query: StatisticsFilters): Promise<StatisticsView>;
   status(): Promise<StatusView>;
 }
 
@@ -95,6 +99,7 @@ export interface AdminDeps {
   /** Names of the identity providers whose tokens are accepted (`auth.issuers`). */
   issuers: readonly string[];
   audit: Pick<Audit, 'prepareAct' | 'search' | 'export' | 'verify'>;
+  statistics: Pick<Statistics, 'query'>;
   status: () => Promise<StatusView>;
   explain: (key: KeyRecord, input: ExplainInput) => Promise<Explanation>;
   /** Rejects with a `KeyRotationError` that gives the reason. */

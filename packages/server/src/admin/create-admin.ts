@@ -7,6 +7,7 @@ import type { Actor, Admin, AdminDeps } from './admin.ts';
 import { createApprovalAdmin } from './approval-admin.ts';
 import { createInstanceAdmin } from './instance-admin.ts';
 import { createKeyAdmin } from './key-admin.ts';
+import { createStatisticsAdmin } from './statistics-admin.ts';
 import { createSubjectAdmin } from './subject-admin.ts';
 import { toAdminError } from './to-admin-error.ts';
 
@@ -43,6 +44,7 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
     exportAudit: (query) => convertStreamErrors(() => audit.export(query)),
     verifyAudit: convertErrors(audit.verify),
     resealVault: convertErrors(instances.resealVault),
+    getStatistics: convertErrors(createStatisticsAdmin(deps).getStatistics),
     status: convertErrors(deps.status),
   };
 }

@@ -93,7 +93,8 @@ export async function createApp({
     onKeyNotice: (notice) => events.keyNoticed(notice),
     isServing: true,
   });
-  const { store, keys, instances, audit, egress, keyRotation, approvals, expiryNotices } = services;
+  const { store, keys, instances, audit, egress, keyRotation, approvals, expiryNotices, statistics } =
+    services;
   const tokens = await openTokens(issuers, services, { clock, nowMs, logger });
   const months = new MonthCounts({
     clock,
@@ -123,7 +124,7 @@ export async function createApp({
     }),
     gather: gatherMetrics,
   });
-  const events = combineEvents([logEvents(logger), metrics.events, auditEvents(audit)]);
+  const events = combineEvents([logEvents(logger), metrics.events, auditEvents(audit), statistics.events]);
   const loadShedder = new LoadShedder({
     nowMs,
     atEndOfTurn: setImmediate,
@@ -152,14 +153,16 @@ export async function createApp({
       events,
       recordLogin: (login) => audit.noteLogin(login),
     },
-    mcp: createMcp({
-      instances,
-      secret: keys.deriveSecret('mcp confirmations'),
-      version,
-      clock,
-      nowMs,
-      onFault: (requestId, error) => events.faultSeen(requestId, error),
-    }),
+    conversations: {
+      mcp: createMcp({
+        instances,
+        secret: keys.deriveSecret('mcp confirmations'),
+        version,
+        clock,
+        nowMs,
+        onFault: (requestId, error) => events.faultSeen(requestId, error),
+      }),
+    },
 
     // The parts of the steps of calls.
     admission,
@@ -216,6 +219,7 @@ export async function createApp({
       keyRotation.start();
       void tokens?.readKeys();
       expiryNotices.start();
+      statistics.start();
       return url;
     },
     async stop() {

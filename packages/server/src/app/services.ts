@@ -1,5 +1,5 @@
 /** Creates the parts that the server and the commands share: the store and the parts that manage what is in it. */
-import { createSecretKey } from 'node:crypto';
+import { createSecretKey, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { UpstreamView } from '@erp-proxy/contract';
 import { createActDescriber, createKeyRotationDescriber, createResealDescriber } from '../admin/acts.ts';
@@ -29,6 +29,7 @@ import {
 } from '../observe/health.ts';
 import { describeError, type Logger, logKeyRotation } from '../observe/log.ts';
 import { compilePolicy } from '../policy/compile.ts';
+import { createStatistics, type Statistics } from '../statistics/statistics.ts';
 import { openStore } from '../stores/open.ts';
 import type { Store } from '../stores/ports.ts';
 import { parseIssuers } from '../tokens/parse-issuers.ts';
@@ -58,6 +59,7 @@ export interface Services {
   keyRotation: KeyRotation;
   approvals: Approvals;
   expiryNotices: ExpiryNotices;
+  statistics: Statistics;
   /** Checks the health of the parts, by name. */
   check(): Promise<Record<string, HealthCheck>>;
   /** The administration, whose acts are recorded under this actor. */
@@ -126,6 +128,14 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     onError: logErrorOf('expiry of client keys'),
   });
   if (isServing) void instances.reseal(createResealDescriber(describeOwnAct)).catch(logErrorOf('vault'));
+  const statistics = createStatistics({
+    store: store.statistics,
+    leases: store.leases,
+    process: `${hostname()} ${process.pid} ${randomUUID()}`,
+    clock,
+    countQueued: () => listUpstreams().reduce((sum, { waiting }) => sum + waiting, 0),
+    onError: logErrorOf('statistics'),
+  });
   const startedAt = clock();
   const check = async () => ({
     store: await checkStore(store),
@@ -140,6 +150,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     deniedSubjects: store.deniedSubjects,
     issuers: parseIssuers(settings.auth).issuers.map(({ name }) => name),
     audit,
+    statistics,
     clock,
     status: async () => ({
       version,
@@ -169,9 +180,11 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     keyRotation,
     approvals,
     expiryNotices,
+    statistics,
     check,
     adminFor: (actor) => createAdmin(adminDeps, actor),
     async close() {
+      await statistics.close();
       await expiryNotices.close();
       await keyRotation.close();
       await approvals.close();

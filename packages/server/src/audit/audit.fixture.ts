@@ -19,6 +19,7 @@ export function makeCall(changes: Partial<CallRecord> = {}): CallRecord {
     code: null,
     rule: null,
     approval: null,
+    via: null,
     httpStatus: 200,
     protocol: 'jsonrpc',
     upstreamStatus: 200,

@@ -30,6 +30,7 @@ const COLUMNS = [
   'problem',
   'client_id',
   'approval',
+  'via',
   'trace_id',
 ] as const;
 

@@ -1,6 +1,7 @@
 /** Reads the parameters of a search or an export. Pure. */
 import type { AuditQuery } from '@erp-proxy/contract';
 import type { AuditFilters } from '../stores/ports.ts';
+import { readTime, TIME_FORM } from '../text/read-time.ts';
 
 /** An invalid parameter. The message is for people. */
 export class AuditQueryError extends RangeError {
@@ -12,6 +13,7 @@ const FILTERS = [
   'key_id',
   'client_id',
   'approval',
+  'via',
   'instance',
   'model',
   'action',
@@ -20,7 +22,6 @@ const FILTERS = [
 ] as const;
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 500;
-const TIME = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
 
 /** The records to select. Times are milliseconds since 1970. */
 export interface Selection {
@@ -32,7 +33,7 @@ export interface Selection {
 export function readSelection(query: AuditQuery): Selection {
   const filters: AuditFilters = {};
   for (const name of FILTERS) if (query[name] !== undefined) filters[name] = query[name];
-  return { since: readTime('since', query.since), until: readTime('until', query.until), filters };
+  return { since: readMoment('since', query.since), until: readMoment('until', query.until), filters };
 }
 
 export function readLimit({ limit = LIMIT_DEFAULT }: AuditQuery): number {
@@ -51,17 +52,9 @@ export function readCursor({ cursor }: AuditQuery): number | null {
   throw new AuditQueryError('cursor is not one of this list: give `next` of the page before it, unchanged.');
 }
 
-function readTime(name: 'since' | 'until', text: string | undefined): number | undefined {
+function readMoment(name: 'since' | 'until', text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const [, day] = TIME.exec(text) ?? [];
-  const time = Date.parse(text);
-  // Date.parse reads the 30th of February as a day of March.
-  if (day !== undefined && !Number.isNaN(time) && isDay(day)) return time;
-  throw new AuditQueryError(
-    `${name} is a day or a time with its zone in ISO 8601, as 2026-03-31 or 2026-03-31T08:00:00Z.`,
-  );
-}
-
-function isDay(text: string): boolean {
-  return new Date(text).toISOString().startsWith(text);
+  const time = readTime(text);
+  if (time !== null) return time;
+  throw new AuditQueryError(`${name} is ${TIME_FORM}.`);
 }

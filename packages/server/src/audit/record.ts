@@ -35,6 +35,7 @@ export function printCall(call: AuditedCall, at: number): string {
     outcome: call.outcome,
     rule: cleanName(call.rule),
     approval: call.approval,
+    via: call.via,
     ...(call.traceId === undefined ? null : { trace_id: call.traceId }),
     code: call.code,
     http_status: call.httpStatus,
@@ -84,6 +85,7 @@ export function toAuditedCall({
     outcome,
     rule: refusedKey === null ? rule : `key:${refusedKey.why}`,
     approval: null,
+    via: null,
     code: null,
     httpStatus,
     totalMs: 0,
@@ -116,7 +118,7 @@ function parseRecord(record: string): Omit<AuditCallView, 'seq'> | Omit<AuditAct
 }
 
 /** Members that older records lack. */
-const LATER_MEMBERS = { address: null, rule: null, client_id: null, approval: null };
+const LATER_MEMBERS = { address: null, rule: null, client_id: null, approval: null, via: null };
 
 function printAnyTime(at: number): string {
   return printTime(Number.isNaN(new Date(at).getTime()) ? 0 : at);

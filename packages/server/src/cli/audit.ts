@@ -1,5 +1,5 @@
 /** `audit …`: lists, exports and verifies the audit. */
-import type { AuditQuery, AuditView } from '@erp-proxy/contract';
+import { type AuditQuery, type AuditView, CALL_SOURCES } from '@erp-proxy/contract';
 import { AUDIT_FORMATS, formatAudit } from '../audit/format.ts';
 import { type Command, CommandError, type CommandInput, type CommandOption, printJson } from './command.ts';
 import { type Column, printEach, printList } from './print-list.ts';
@@ -24,6 +24,11 @@ const FILTER_OPTIONS = {
     type: 'string',
     value: 'id',
     description: 'Only calls that asked for or used this approval.',
+  },
+  via: {
+    type: 'string',
+    value: 'source',
+    description: `Only calls that this made: ${CALL_SOURCES.join(', ')}.`,
   },
   instance: { type: 'string', value: 'name', description: 'Only calls to this instance.' },
   model: { type: 'string', value: 'model', description: 'Only calls to this model.' },
@@ -131,6 +136,7 @@ function readFilters({ option }: CommandInput): AuditQuery {
     key_id: option('key-id'),
     client_id: option('client-id'),
     approval: option('approval'),
+    via: readSource(option('via')),
     instance: option('instance'),
     model: option('model'),
     action: option('action'),
@@ -142,6 +148,12 @@ function readFilters({ option }: CommandInput): AuditQuery {
 function readKind(text: string | undefined): AuditQuery['kind'] {
   if (text === undefined || text === 'call' || text === 'admin') return text;
   throw new CommandError('--kind is call or admin.');
+}
+
+function readSource(text: string | undefined): AuditQuery['via'] {
+  const source = CALL_SOURCES.find((known) => known === text);
+  if (text === undefined || source !== undefined) return source;
+  throw new CommandError(`--via is one of ${CALL_SOURCES.join(', ')}.`);
 }
 
 function readLimit({ option }: CommandInput): number {

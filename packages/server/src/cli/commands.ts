@@ -35,6 +35,7 @@ import { mcpCommand } from './mcp.ts';
 import { migrateCommand } from './migrate.ts';
 import { sandboxCommand } from './sandbox.ts';
 import { serveCommand } from './serve.ts';
+import { statusCommand, topCommand } from './status.ts';
 import { subjectsAllowCommand, subjectsDenyCommand, subjectsListCommand } from './subjects.ts';
 import { typesCommand } from './types.ts';
 import { vaultKeyCommand, vaultResealCommand } from './vault.ts';
@@ -47,6 +48,8 @@ export const COMMANDS: readonly Command[] = [
   mcpCommand,
   typesCommand,
   doctorCommand,
+  statusCommand,
+  topCommand,
   keysCreateCommand,
   keysListCommand,
   keysShowCommand,

@@ -75,7 +75,7 @@ describe.skipIf(!isInstalled('bash'))('in bash', () => {
   };
 
   test.each<[string[], string[]]>([
-    [['s'], ['serve', 'sandbox', 'subjects']],
+    [['s'], ['serve', 'sandbox', 'status', 'subjects']],
     [['ke'], ['keys']],
     [
       ['keys', 'r'],

@@ -130,6 +130,7 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
     exportAudit,
     verifyAudit: (head) => ask(ANYTHING, { path: '/audit/verify', query: { head } }),
     resealVault: () => ask(ANYTHING, { method: 'POST', path: '/vault/reseal' }),
+    getStatistics: (query) => ask(ANYTHING, { path: '/stats', query }),
     status: () => ask(ANYTHING, { path: '/status' }),
   };
 }

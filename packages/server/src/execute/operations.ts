@@ -17,7 +17,13 @@ import {
   type VersionQuestion,
 } from './call/parse-version-question.ts';
 import { nameTarget, type ResolveDeps, resolveServer, resolveTarget } from './call/resolve.ts';
-import { createConversation, createPipeline, type Pipeline, type RunRequestDeps } from './run-request.ts';
+import {
+  type ConversationTerms,
+  createConversation,
+  createPipeline,
+  type Pipeline,
+  type RunRequestDeps,
+} from './run-request.ts';
 import { runSteps } from './run-steps.ts';
 import { Denial } from './terms/denial.ts';
 import type { TargetedCall } from './terms/method-call.ts';
@@ -65,6 +71,8 @@ export interface OperationDeps
   settings: RunRequestDeps['settings'] & ReceiveSettings;
 }
 
+export type { ConversationTerms };
+
 export type OperationName = 'execute' | 'json2' | 'version' | 'jsonVersion';
 
 export function createPipelines(deps: OperationDeps): Record<OperationName, Pipeline> {
@@ -80,9 +88,10 @@ export function createPipelines(deps: OperationDeps): Record<OperationName, Pipe
 /** The pipeline of requests whose execute calls `converse` makes. */
 export function createExecuteConversation(
   deps: OperationDeps,
-  converse: Parameters<typeof createConversation>[1],
+  terms: ConversationTerms,
+  converse: Parameters<typeof createConversation>[2],
 ): Pipeline {
-  return createConversation(createExecute(deps), converse, deps);
+  return createConversation(createExecute(deps), terms, converse, deps);
 }
 
 export function createOperations(deps: OperationDeps) {

@@ -6,7 +6,7 @@ import type { Client } from '../keys/keys.ts';
 import type { Events } from '../observe/events.ts';
 import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
 import { hasFieldRules, hasSameFieldRules } from './call/apply-field-rules.ts';
-import { authorizeCaller } from './call/authorize.ts';
+import { authorizeCaller, authorizeData } from './call/authorize.ts';
 import { type CheckDeps, isSameCall, isUnchanged } from './call/check-again.ts';
 import { renewClient } from './call/renew-client.ts';
 import { answerCall, answerInternal } from './request/answer.ts';
@@ -106,6 +106,7 @@ export async function runCall(
     clientId: client.key.clientId,
     address: exchange.address,
     batchIndex: isBatch ? index : null,
+    via: request.via,
     endedMs: deps.nowMs(),
   };
   recordCall(deps.events, more, read, trace, summary);
@@ -119,7 +120,8 @@ async function runWhileChanged(call: AnyParsed, authenticated: Client, running: 
     const renewed = renewClient(client, deps, request.dialect);
     const now = renewed instanceof Promise ? await renewed : renewed;
     if (now instanceof Denial) return now;
-    const denied = now === client ? null : authorizeCaller(now, request.exchange);
+    const denied =
+      now === client ? null : (authorizeCaller(now, request.exchange) ?? authorizeData(now, request.data));
     if (denied !== null) return denied;
     client = now;
     const reply = await runOnce(call, client, running);

@@ -3,10 +3,11 @@
  * each of its calls runs (run-call.ts). The calls are in its body, or are made while it is answered (a conversation).
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { CallSource, DataRoute } from '@erp-proxy/contract';
 import type { Client } from '../keys/keys.ts';
 import type { Limits } from '../limits/key-limits.ts';
 import type { AnswerWriter } from '../streams/answer-writer.ts';
-import { authorizeCaller } from './call/authorize.ts';
+import { authorizeCaller, authorizeData } from './call/authorize.ts';
 import { parseBody } from './call/parse.ts';
 import { type Admission, denyStopping } from './request/admission.ts';
 import { answerDenial } from './request/answer.ts';
@@ -58,34 +59,55 @@ interface ReceivedRequest {
   readonly approvalIds: readonly string[];
 }
 
-/** Runs the calls of a received request and answers it. Returns a denial of the whole request instead of an answer. */
-type Serve = (received: ReceivedRequest, incoming: IncomingRequest) => Promise<Denial | null>;
+/** What a route does with its requests. */
+interface Service extends Pick<ConversationTerms, 'data' | 'body'> {
+  /** Runs the calls of a received request and answers it. Returns a denial of the whole request instead. */
+  serve(received: ReceivedRequest, incoming: IncomingRequest): Promise<Denial | null>;
+}
 
 /** Runs a request of one operation to the last byte of its answer. Never rejects. */
 export type Pipeline = (exchange: Exchange, dialect: Dialect) => Promise<void>;
 
 export function createPipeline(operation: Operation, deps: RunRequestDeps): Pipeline {
-  const serve: Serve = (received, incoming) => serveBody(operation, received, incoming, deps);
+  const service: Service = {
+    serve: (received, incoming) => serveBody(operation, received, incoming, deps),
+  };
   return (exchange, dialect) =>
-    runRequest(serve, exchange, operation.isAddressInBody ? { ...dialect, instanceAt: '' } : dialect, deps);
+    runRequest(service, exchange, operation.isAddressInBody ? { ...dialect, instanceAt: '' } : dialect, deps);
+}
+
+/** How the calls of a conversation are made. */
+export interface ConversationTerms {
+  via: CallSource;
+  /** Whether values are normalized (docs/values.md); `preferred`: if the header `prefer` asks for it. */
+  values: 'normalized' | 'preferred' | 'unconverted';
+  /** What the policy of the key must allow in `data`; absent: nothing. Checked before the body is read. */
+  data?: DataRoute;
+  /** The body; `bytes`: a file of any media type. Default: JSON. */
+  body?: 'json' | 'bytes';
+  /** True if the request makes one call, for which `idempotency-key` holds. */
+  isSingleCall?: true;
 }
 
 /**
  * The same for requests whose calls are not in their body: `converse` makes them one after the other, and answers.
- * Their values are normalized (docs/values.md). Each may be given an idempotency key.
+ * Each may be given an idempotency key.
  */
 export function createConversation(
   operation: Operation,
+  terms: ConversationTerms,
   converse: (conversation: Conversation) => Promise<Denial | null>,
   deps: RunRequestDeps,
 ): Pipeline {
-  const serve: Serve = (received, incoming) =>
-    converse(startConversation(operation, received, incoming, deps));
-  return (exchange, dialect) => runRequest(serve, exchange, dialect, deps);
+  const service: Service = {
+    ...terms,
+    serve: (received, incoming) => converse(startConversation(operation, terms, received, incoming, deps)),
+  };
+  return (exchange, dialect) => runRequest(service, exchange, dialect, deps);
 }
 
 async function runRequest(
-  serve: Serve,
+  service: Service,
   exchange: Exchange,
   dialect: Dialect,
   deps: RunRequestDeps,
@@ -103,7 +125,7 @@ async function runRequest(
   exchange.onCallerLeft(() => time.callerLeft());
   deps.events.requestStarted();
   try {
-    const denial = deps.admission.enter(time.deadline) ?? (await runAdmitted(serve, incoming, deps));
+    const denial = deps.admission.enter(time.deadline) ?? (await runAdmitted(service, incoming, deps));
     if (denial !== null) refuse(denial, incoming, deps);
   } catch (error) {
     deps.events.faultSeen(exchange.requestId, error);
@@ -120,7 +142,7 @@ async function runRequest(
 
 /** Returns the denial of the whole request, or null after its calls were answered. */
 async function runAdmitted(
-  serve: Serve,
+  { data, body, serve }: Service,
   incoming: IncomingRequest,
   deps: RunRequestDeps,
 ): Promise<Denial | null> {
@@ -128,7 +150,7 @@ async function runAdmitted(
   const client = await authenticate(exchange, deps, dialect);
   if (client instanceof Denial) return client;
   incoming.client = client;
-  const denied = authorizeCaller(client, exchange);
+  const denied = authorizeCaller(client, exchange) ?? authorizeData(client, data ?? null);
   if (denied !== null) return denied;
   const keyAdmission = client.policy === null ? null : await throttle(client, deps.limits);
   if (keyAdmission instanceof Denial) return keyAdmission;
@@ -137,7 +159,7 @@ async function runAdmitted(
   if (idempotencyKey instanceof Denial) return idempotencyKey;
   const approvalIds = readApprovalIds(exchange);
   if (approvalIds instanceof Denial) return approvalIds;
-  const bytes = await exchange.readBody(time.signal);
+  const bytes = await exchange.readBody(time.signal, body);
   if (time.deadline.reason === 'shutdown') return denyStopping();
   if (bytes instanceof Denial) return bytes;
   time.start(readTimeoutMs(exchange.header('x-request-timeout')));
@@ -170,6 +192,8 @@ async function serveBody(
     approvalRule: null,
     traceparent: readTraceparent(exchange.header('traceparent')),
     areValuesNormalized,
+    via: null,
+    data: null,
   };
   if (isBatch) await runCalls(operation, body, client, request, keyAdmission, deps);
   else {
@@ -192,22 +216,26 @@ async function serveBody(
 /** The calls are recorded as those of a batch, in the order in which they are made. */
 function startConversation(
   operation: Operation,
+  { via, data, values, isSingleCall }: ConversationTerms,
   { bytes, client, keyAdmission, idempotencyKey, approvalIds }: ReceivedRequest,
-  { exchange, dialect, time, startedMs }: IncomingRequest,
+  incoming: IncomingRequest,
   deps: RunRequestDeps,
 ): Conversation {
+  const { exchange, dialect, time, startedMs } = incoming;
   const request: Request = {
     exchange,
     dialect,
     time,
     startedMs,
-    isBatch: true,
-    idempotencyKey: null,
+    isBatch: isSingleCall !== true,
+    idempotencyKey: isSingleCall === true ? idempotencyKey : null,
     hasKeyForOneCall: true,
     approvalIds,
     approvalRule: null,
     traceparent: readTraceparent(exchange.header('traceparent')),
-    areValuesNormalized: true,
+    areValuesNormalized: values === 'normalized' || (values === 'preferred' && prefersNormalized(exchange)),
+    via,
+    data: data ?? null,
   };
   let count = 0;
   let last: Promise<unknown> = Promise.resolve();
@@ -217,7 +245,10 @@ function startConversation(
     exchange,
     signal: time.signal,
     idempotencyKey,
+    areValuesNormalized: request.areValuesNormalized,
     describe: () => describeRequest({ startedMs, keyAdmission }, deps.nowMs()),
+    renewTime: () => time.renew(),
+    refuse: (denial, id) => refuse(denial, incoming, deps, id),
     run(call, writer, options = {}) {
       const ran = last.then(() => runNext(call, writer, options));
       last = ran.catch(() => {});
@@ -243,7 +274,7 @@ function startConversation(
       ...request,
       approvalIds: options.approvalIds ?? request.approvalIds,
       approvalRule: options.approvalRule ?? null,
-      idempotencyKey: options.idempotencyKey ?? null,
+      idempotencyKey: options.idempotencyKey ?? request.idempotencyKey,
       traceparent: readTraceparent(options.traceparent) ?? request.traceparent,
     };
     await runCall(operation, { body: { ...body, calls }, index, writer, describe }, client, named, deps);
@@ -322,13 +353,14 @@ function refuse(
   denial: Denial,
   { exchange, dialect, time, startedMs, client, keyAdmission }: IncomingRequest,
   deps: RunRequestDeps,
+  id: Uint8Array = NULL_ID,
 ): void {
   // The clock may not run yet. A caller that does not read its refusal must not keep the request for ever.
   if (time.dueMs === Number.POSITIVE_INFINITY) time.start(null);
   const { requestId, address, writer } = exchange;
   // A caller without a valid key must not learn how long the check took.
   const headers = client === null ? {} : describeRequest({ startedMs, keyAdmission }, deps.nowMs());
-  const { type, httpStatus, rule, detail } = answerDenial(denial, { id: NULL_ID, writer, headers, dialect });
+  const { type, httpStatus, rule, detail } = answerDenial(denial, { id, writer, headers, dialect });
   deps.events.requestRefused({
     requestId,
     keyId: client?.key.id ?? null,

@@ -30,7 +30,7 @@ export class HttpAnswerWriter implements AnswerWriter {
 
   sendWhole(status: number, headers: AnswerHeaders, body: Uint8Array): void {
     this.#isBegun = true;
-    const { encoding } = this.#request;
+    const encoding = this.#chooseEncoding(headers);
     if (encoding === null || body.length < ENCODED_BYTES_MIN) {
       this.#response.sendWhole(status, this.#describe(headers), body);
       return;
@@ -46,7 +46,7 @@ export class HttpAnswerWriter implements AnswerWriter {
 
   begin(status: number, headers: AnswerHeaders, lengthBytes: number | null): void {
     this.#isBegun = true;
-    const { encoding } = this.#request;
+    const encoding = this.#chooseEncoding(headers);
     const described = this.#describe(headers);
     if (encoding === null) {
       this.#response.begin(status, described, lengthBytes);
@@ -96,6 +96,11 @@ export class HttpAnswerWriter implements AnswerWriter {
     });
     encoder.on('end', () => this.#response.end());
     return encoder;
+  }
+
+  /** Null: uncompressed. An answer with `no-transform` (RFC 9111 section 5.2.2.6) stays as it is. */
+  #chooseEncoding(headers: AnswerHeaders): Encoding | null {
+    return headers['cache-control']?.includes('no-transform') ? null : this.#request.encoding;
   }
 
   #describe(headers: AnswerHeaders): AnswerHeaders {

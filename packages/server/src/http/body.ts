@@ -9,10 +9,15 @@ export interface BodyHeaders {
   contentLength: string | number | undefined;
 }
 
-/** Returns the reason why the body must not be read; null if it may be. */
-export function denyBody(headers: BodyHeaders, bytesMax: number): Denial | null {
+/** Returns the reason why the body must not be read; null if it may be. `kind` `bytes`: of any media type. */
+export function denyBody(
+  headers: BodyHeaders,
+  bytesMax: number,
+  kind: 'json' | 'bytes' = 'json',
+): Denial | null {
   const { contentType, contentEncoding, contentLength } = headers;
-  if (!isJson(contentType)) return unsupported('Send `content-type: application/json`, in UTF-8.');
+  if (kind === 'json' && !isJson(contentType))
+    return unsupported('Send `content-type: application/json`, in UTF-8.');
   if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
     return unsupported('The body has a content-encoding; send it as it is.');
   }

@@ -14,6 +14,7 @@ export function readNodeBody(
   response: ServerResponse,
   bytesMax: number,
   signal: AbortSignal,
+  kind?: 'json' | 'bytes',
 ): Promise<Uint8Array | Denial> | Denial {
   const { headers } = request;
   const denial = denyBody(
@@ -23,6 +24,7 @@ export function readNodeBody(
       contentLength: headers['content-length'],
     },
     bytesMax,
+    kind,
   );
   if (denial !== null) return denial;
   if (signal.aborted) return INCOMPLETE_BODY;

@@ -54,8 +54,8 @@ export class NodeExchange implements Exchange {
     else response.once('close', () => response.writableFinished || listener());
   }
 
-  async readBody(signal: AbortSignal): Promise<Uint8Array | Denial> {
-    return readNodeBody(this.#request, this.#response, this.#bodyBytesMax, signal);
+  async readBody(signal: AbortSignal, kind?: 'json' | 'bytes'): Promise<Uint8Array | Denial> {
+    return readNodeBody(this.#request, this.#response, this.#bodyBytesMax, signal, kind);
   }
 
   async waitUntilLeft(): Promise<void> {

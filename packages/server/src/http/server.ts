@@ -3,18 +3,18 @@
  * no route. Knows no step of a call.
  */
 import fastify, { type FastifyInstance } from 'fastify';
-import { createExecuteConversation, createPipelines } from '../execute/operations.ts';
+import { createPipelines } from '../execute/operations.ts';
 import { buildErrorAnswer, describeDenial } from '../execute/request/envelope.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../execute/terms/dialect.ts';
 import { NULL_ID } from '../execute/terms/parsed-body.ts';
-import type { Mcp } from '../mcp/mcp.ts';
 import { type AdminRoutesDeps, addAdminRoutes, answerUnreadablePath, isAdminPath } from './admin/routes.ts';
 import { handleBrokenRequest } from './broken-request.ts';
-import { addCallRoute, addCallRoutes, type CallRoutesDeps } from './call-routes.ts';
+import { addCallRoutes, type CallRoutesDeps } from './call-routes.ts';
 import { createAddressFinder } from './caller-address.ts';
 import { addCompatiblePages } from './compatible-pages.ts';
 import { ConnectionListener } from './connection/connection-listener.ts';
+import { addConversationRoutes, type Conversations } from './conversation-routes.ts';
 import { addHealthRoutes, type HealthRouteDeps } from './health-route.ts';
 import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
 import { addOpenapiRoute } from './openapi/openapi.ts';
@@ -40,7 +40,8 @@ export interface ServerDeps
   /** The issuers whose tokens are accepted. */
   issuers: readonly TokenIssuer[];
   admin: AdminRoutesDeps;
-  mcp: Mcp;
+  /** What serves the routes whose calls are made while they are answered. */
+  conversations: Conversations;
   /** Version of this program. */
   version: string;
 }
@@ -109,8 +110,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   const protectedResource = createProtectedResource(http.publicUrl, deps.issuers);
   const callRoutes = { ...deps, connectionListener, protectedResource };
   addCallRoutes(app, pipelines, callRoutes);
-  const converse = createExecuteConversation(deps, (conversation) => deps.mcp.serve(conversation));
-  addCallRoute(app, { path: MCP_PATH, dialect: OWN_DIALECT }, converse, callRoutes);
+  addConversationRoutes(app, callRoutes);
   protectedResource.addRoutes(app);
   addCompatiblePages(app, deps);
   addHealthRoutes(app, deps);
@@ -159,7 +159,6 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   return app;
 }
 
-const MCP_PATH = '/mcp';
 const METHODS = ['GET', 'HEAD', 'POST'] as const;
 
 const NO_HOST = new Denial('invalid_request', 'The request has no `host` header (RFC 9112 section 3.2).', {

@@ -471,6 +471,7 @@ function replaceKeys(store: Store, methods: Partial<KeyStore>): Store {
     audit: store.audit,
     idempotency: store.idempotency,
     callCounts: store.callCounts,
+    statistics: store.statistics,
     approvals: store.approvals,
     deniedSubjects: store.deniedSubjects,
     leases: store.leases,

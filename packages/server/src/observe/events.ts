@@ -1,4 +1,5 @@
 /** The events of the proxy, from which log, metrics and audit are derived. */
+import type { CallSource } from '@erp-proxy/contract';
 
 /** One call, after its end. Durations are in milliseconds. */
 export interface CallRecord {
@@ -27,6 +28,8 @@ export interface CallRecord {
   rule: string | null;
   /** Id of the approval that the call asked for or used; null if it needed none. */
   approval: string | null;
+  /** What made the call; null: its caller. */
+  via: CallSource | null;
   /** Id of the trace of which the caller says that the call is part; absent if it says none. */
   traceId?: string;
   httpStatus: number;

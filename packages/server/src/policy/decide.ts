@@ -2,7 +2,7 @@
  * Decides whether a policy allows a call, and by which rule. Pure. Messages are for the caller: they say what to do,
  * and reveal nothing else of the policy.
  */
-import type { ContextDefaults, FieldRule } from '@erp-proxy/contract';
+import type { ContextDefaults, DataRoute, FieldRule } from '@erp-proxy/contract';
 import type { FieldUses } from '../odoo/fields/field-uses.ts';
 import type { RecordCount } from '../odoo/record-count.ts';
 import type { RelatedWrite, WriteMethod } from '../odoo/related/related-writes.ts';
@@ -123,6 +123,19 @@ export function decideApproval(
 ): string | null {
   return findRule(approve, model, method)?.name ?? null;
 }
+
+/** Decides whether the key may move data in this way. Null: it may. Each call that moves them is decided too. */
+export function decideData(compiled: CompiledPolicy | null, route: DataRoute): DeniedDecision | null {
+  if (compiled === null || compiled.policy.data?.includes(route)) return null;
+  return deny('data', `This key may not use ${DATA_NAMES[route]}. Ask the operator to allow it in \`data\`.`);
+}
+
+const DATA_NAMES: Record<DataRoute, string> = {
+  export: 'the export of records',
+  changes: 'the list of changes',
+  files: 'the download and upload of files',
+  subscriptions: 'subscriptions',
+};
 
 function findRule(rules: readonly ModelRule[], model: string, method: string): ModelRule | undefined {
   return rules.find(({ matches, methods }) => matches(model) && methods.find(method) !== undefined);

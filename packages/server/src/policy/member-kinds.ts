@@ -85,6 +85,19 @@ export function texts(description: string, findError: FindTextError): MemberKind
   };
 }
 
+/** A list of distinct texts among these, at least one. */
+export function choices<Text extends string>(
+  description: string,
+  known: readonly Text[],
+): MemberKind<Text[]> {
+  const isKnown = (text: string): text is Text => (known as readonly string[]).includes(text);
+  const findError: FindTextError = (text) => (isKnown(text) ? null : `must be one of ${known.join(', ')}`);
+  return {
+    schema: z.array(z.enum(known)).describe(description),
+    read: (value, path, report) => readTexts(value, path, findError, report).filter(isKnown),
+  };
+}
+
 /** A list of distinct positive integers, at least one. `rule` is the error of any other entry. */
 export function ids(description: string, rule: string): MemberKind<number[]> {
   return {

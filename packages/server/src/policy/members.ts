@@ -2,12 +2,13 @@
  * The members of a policy, one row each. The parser, the schema of the admin API and its OpenAPI document follow from
  * this table.
  */
-import type { Policy } from '@erp-proxy/contract';
+import { DATA_ROUTES, type Policy } from '@erp-proxy/contract';
 import { z } from 'zod';
 import { parseBlock } from '../egress/address.ts';
 import { isTimeZone } from '../odoo/time-zone.ts';
 import { findFieldError } from './field-pattern.ts';
 import {
+  choices,
   count,
   counts,
   flag,
@@ -87,6 +88,10 @@ export const POLICY_MEMBERS: { [Name in keyof Policy]-?: MemberKind<Required<Pol
       ),
       allowed_company_ids: ids('Ids of companies. With `companies`, they must be among those.', COMPANY_RULE),
     },
+  ),
+  data: choices(
+    'What moves data that the key may use beside single calls. Each also needs `models` to allow what it reads and writes.',
+    DATA_ROUTES,
   ),
   limit_max: count('Maximum number of records of one read.'),
   per_day: count('Maximum number of calls in one day (UTC).'),

@@ -324,3 +324,24 @@ describe('approve', () => {
     ]);
   });
 });
+
+describe('data', () => {
+  const parse = (data: unknown, more: object = {}) => listErrors({ ...GOOD, ...more, data });
+
+  test('names what moves data', () => {
+    expect(parse(['export', 'changes', 'files', 'subscriptions'])).toEqual([]);
+    expect(parse([])[0]).toMatch(/^data: is empty/);
+    expect(parse(['export', 'file', 'export'])).toEqual([
+      expect.stringMatching(/^data\[1\]: must be one of export, changes, files, subscriptions/),
+      expect.stringMatching(/^data\[2\]: /),
+    ]);
+    expect(parse('export')[0]).toMatch(/^data: /);
+  });
+
+  test('must be left out for a publishable key', () => {
+    const publishable = { publishable: true, read_only: true, cors_origins: ['https://shop.example.com'] };
+    expect(parse(['export'], publishable)).toEqual([
+      'data: must be left out: any visitor of the page could copy all records',
+    ]);
+  });
+});

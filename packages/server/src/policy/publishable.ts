@@ -26,6 +26,9 @@ export function reportUnpublishable(given: Members, policy: Policy, report: Repo
   if (given['approve'] !== undefined) {
     report('approve', 'must be left out: any visitor of the page could ask for approvals');
   }
+  if (given['data'] !== undefined) {
+    report('data', 'must be left out: any visitor of the page could copy all records');
+  }
   if (given['origins'] !== undefined) {
     report('origins', 'must be left out: a page that brings credentials of Odoo would publish them too');
   } else if (given['instances'] === undefined) {

@@ -164,6 +164,7 @@ export interface AuditFilters {
   key_id?: string | undefined;
   client_id?: string | undefined;
   approval?: string | undefined;
+  via?: string | undefined;
   instance?: string | undefined;
   model?: string | undefined;
   action?: string | undefined;
@@ -395,6 +396,35 @@ export interface DeniedSubjectStore {
   list(after: string | null, limit: number): Awaitable<DeniedSubject[]>;
 }
 
+/** Counts of the calls of one process in one period. */
+export interface StatisticsRow {
+  readonly step: 'minute' | 'hour';
+  /** Milliseconds since 1970. */
+  readonly startsAt: number;
+  readonly process: string;
+  /** JSON text. Only statistics/ knows its shape. */
+  readonly body: string;
+}
+
+export interface StatisticsQuery {
+  step: StatisticsRow['step'];
+  /** Periods that start in this range; `until` is excluded. */
+  since: number;
+  until: number;
+  /** The last row of the page before; null: from the first. */
+  after: Pick<StatisticsRow, 'startsAt' | 'process'> | null;
+  limit: number;
+}
+
+export interface StatisticsStore {
+  /** Stores the rows. A row replaces that of the same step, start and process. */
+  put(rows: readonly StatisticsRow[]): Awaitable<void>;
+  /** At most `limit` rows, ordered by start, rows of one start by the code points of their processes. */
+  list(query: StatisticsQuery): Awaitable<StatisticsRow[]>;
+  /** Removes rows of this step that start before this time, at most `limit`. Returns their number. */
+  prune(step: StatisticsRow['step'], before: number, limit: number): Awaitable<number>;
+}
+
 /** Leases for work that only one process at a time may do. */
 export interface LeaseStore {
   /**
@@ -425,6 +455,7 @@ export interface Store {
   readonly callCounts: CallCountStore;
   readonly approvals: ApprovalStore;
   readonly deniedSubjects: DeniedSubjectStore;
+  readonly statistics: StatisticsStore;
   readonly leases: LeaseStore;
   watch(listener: ChangeListener): void;
   /** False while changes of other processes may be missed. Afterwards listeners get the missed changes, or null. */

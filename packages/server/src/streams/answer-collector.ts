@@ -9,6 +9,8 @@ export class AnswerCollector implements AnswerWriter {
   readonly isHeldBack = false;
   readonly #bytesMax: number;
   #collected = new PieceCollector();
+  /** 0 until the answer has begun. */
+  status = 0;
   headers: AnswerHeaders = {};
   /** True once the end has arrived. An answer that is not whole was broken off. */
   isWhole = false;
@@ -24,7 +26,8 @@ export class AnswerCollector implements AnswerWriter {
     this.end();
   }
 
-  begin(_status: number, headers: AnswerHeaders): void {
+  begin(status: number, headers: AnswerHeaders): void {
+    this.status = status;
     this.headers = headers;
   }
 

@@ -43,6 +43,7 @@ test('is one line for each call, with what an operator needs', async () => {
       code: null,
       rule: null,
       approval: null,
+      via: null,
       httpStatus: 200,
       protocol: 'jsonrpc',
       upstreamStatus: 200,

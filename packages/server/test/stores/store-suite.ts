@@ -28,6 +28,7 @@ import {
   describeIdempotencyPruning,
   describeSharedIdempotency,
 } from './idempotency-suite.ts';
+import { describeStatistics } from './statistics-suite.ts';
 
 export interface SuiteStore {
   /** As in the documentation, for the names of the tests. */
@@ -69,6 +70,7 @@ function describeOpenedStore(name: string, open: () => Awaitable<Store>): void {
     });
     describe('counts of calls', () => describeCallCounts(() => store.callCounts));
     describe('approvals', () => describeApprovals(() => store.approvals));
+    describe('statistics', () => describeStatistics(() => store.statistics));
     describe('denied subjects', () => describeDeniedSubjects(() => store));
     describe('leases', () => describeLeases(() => store));
     describe('changes', () => describeOwnChanges(() => store));

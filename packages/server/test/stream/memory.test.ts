@@ -1,9 +1,9 @@
 /**
- * A result of 200 MB adds at most 32 MB to the memory of a warm process. The proxy runs in a process of its own, and the
+ * A result or a file of 200 MB adds at most 32 MB to the memory of a warm process. The proxy runs in a process of its own, and the
  * kernel reports its peak memory.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request as sendRequest } from 'node:http';
@@ -39,7 +39,28 @@ const PACKERS = {
 interface Plan {
   framing: Framing;
   packed: keyof typeof PACKERS | null;
+  /** Default: the records. */
+  content?: Content;
 }
+
+/** A large answer: a piece that is sent many times, between its beginning and its end. */
+interface Content {
+  start: string;
+  piece: Buffer;
+  pieces: number;
+  end: string;
+}
+
+const RECORDS_CONTENT: Content = { start: `${ODOO_HEAD}[`, piece: RECORDS, pieces: PIECES, end: ']}' };
+
+/** The base64 of a file has a third more bytes than the file. */
+const FILE_PIECE = randomBytes(0.75 * MEBIBYTE);
+const FILE_CONTENT: Content = {
+  start: `${ODOO_HEAD}[{"id": 7, "name": "a", "mimetype": "text/plain", "datas": "`,
+  piece: Buffer.from(FILE_PIECE.toString('base64')),
+  pieces: Math.ceil(RESULT_BYTES / FILE_PIECE.length),
+  end: '"}]}',
+};
 
 /** The types of the fields of the records, for normalized values. */
 const TYPES = {
@@ -111,14 +132,29 @@ test.runIf(process.platform === 'linux').each<[string, Plan, Record<string, stri
   ['that is compressed with zstd', { framing: 'length', packed: null }, { 'accept-encoding': 'zstd' }],
   ['with normalized values', { framing: 'length', packed: null }, { prefer: 'values=normalized' }],
 ])('a result %s adds at most 32 MB', async (_, next, headers) => {
+  const { bytes, hash, addedBytes } = await measure(next, () => takeResult(headers));
+  expect({ bytes, hash }).toEqual('prefer' in headers ? NORMALIZED : EXPECTED);
+  expect(addedBytes).toBeLessThan(ADDED_BYTES_MAX);
+});
+
+test.runIf(process.platform === 'linux')('a file of 200 MB adds at most 32 MB', async () => {
+  const file = createHash('sha1');
+  for (let piece = 0; piece < FILE_CONTENT.pieces; piece++) file.update(FILE_PIECE);
+  const next: Plan = { framing: 'length', packed: null, content: FILE_CONTENT };
+  const { addedBytes, ...taken } = await measure(next, takeFile);
+  const bytes = FILE_CONTENT.pieces * FILE_PIECE.length;
+  expect(taken).toEqual({ bytes, hash: file.digest('hex') });
+  expect(addedBytes).toBeLessThan(ADDED_BYTES_MAX);
+});
+
+async function measure(next: Plan, take: () => Promise<Taken>): Promise<Taken & { addedBytes: number }> {
   plan = next;
   const beforeBytes = readMemory('VmRSS');
   // Resets the peak to the memory in use now (proc(5)).
   writeFileSync(`/proc/${proxy.pid}/clear_refs`, '5');
-  const { bytes, hash } = await takeResult(headers);
-  expect({ bytes, hash }).toEqual('prefer' in headers ? NORMALIZED : EXPECTED);
-  expect(readMemory('VmHWM') - beforeBytes).toBeLessThan(ADDED_BYTES_MAX);
-});
+  const taken = await take();
+  return { ...taken, addedBytes: readMemory('VmHWM') - beforeBytes };
+}
 
 const EXPECTED = describeResult(RECORDS);
 const NORMALIZED = describeResult(
@@ -138,25 +174,47 @@ function describeResult(records: Buffer): { bytes: number; hash: string } {
   };
 }
 
-async function sendResult(socket: Socket, { framing, packed }: Plan): Promise<void> {
+async function sendResult(
+  socket: Socket,
+  { framing, packed, content = RECORDS_CONTENT }: Plan,
+): Promise<void> {
   const pack = packed === null ? (bytes: Buffer) => bytes : PACKERS[packed];
-  const start = pack(Buffer.from(`${ODOO_HEAD}[`));
-  const records = pack(RECORDS);
-  const end = pack(Buffer.from(']}'));
-  const length = start.length + PIECES * records.length + end.length;
+  const start = pack(Buffer.from(content.start));
+  const piece = pack(content.piece);
+  const end = pack(Buffer.from(content.end));
+  const length = start.length + content.pieces * piece.length + end.length;
   writeHead(socket, framing, length, packed === null ? '' : `Content-Encoding: ${packed}\r\n`);
   writePiece(socket, framing, start);
-  for (let piece = 0; piece < PIECES && !socket.destroyed; piece++) {
-    if (!writePiece(socket, framing, records)) await untilWritable(socket);
+  for (let sent = 0; sent < content.pieces && !socket.destroyed; sent++) {
+    if (!writePiece(socket, framing, piece)) await untilWritable(socket);
   }
   writePiece(socket, framing, end);
   writeEnd(socket, framing);
 }
 
+interface Taken {
+  bytes: number;
+  hash: string;
+}
+
+function takeResult(headers: Record<string, string>): Promise<Taken> {
+  return takeAnswer('/api/erp/execute', makeCall(upstream.url), headers);
+}
+
+function takeFile(): Promise<Taken> {
+  const { erp_instance } = makeCall(upstream.url);
+  return takeAnswer('/api/erp/download', {
+    model_id: 'ir.attachment',
+    record: 7,
+    field: 'datas',
+    erp_instance,
+  });
+}
+
 /** Counts and hashes an answer without storing it. */
-function takeResult(headers: Record<string, string>): Promise<{ bytes: number; hash: string }> {
+function takeAnswer(path: string, call: object, headers: Record<string, string> = {}): Promise<Taken> {
   return new Promise((resolve, reject) => {
-    const request = sendRequest(`${proxyUrl}/api/erp/execute`, {
+    const request = sendRequest(proxyUrl + path, {
       method: 'POST',
       headers: {
         'x-proxy-api': key,
@@ -179,7 +237,7 @@ function takeResult(headers: Record<string, string>): Promise<{ bytes: number; h
       });
       body.on('end', () => resolve({ bytes, hash: hash.digest('hex') }));
     });
-    request.end(JSON.stringify(makeCall(upstream.url)));
+    request.end(JSON.stringify(call));
   });
 }
 

@@ -38,12 +38,13 @@ export const describeMethods: Readonly<Record<string, Method>> = {
         const xmlid = findXmlId(call.model.name, id);
         const who = (name: string) =>
           row[name] ? showReference(call.environment, 'res.users', row[name] as number) : false;
+        const when = (name: string) => (row[name] ? String(row[name]).slice(0, 19) : false);
         return {
           id,
           create_uid: who('create_uid'),
-          create_date: row['create_date'] ?? false,
+          create_date: when('create_date'),
           write_uid: who('write_uid'),
-          write_date: row['write_date'] ?? false,
+          write_date: when('write_date'),
           xmlid: xmlid ?? false,
           noupdate: xmlid !== undefined,
           xmlids: xmlid ? [{ xmlid, noupdate: true }] : [],

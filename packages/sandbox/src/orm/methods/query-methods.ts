@@ -3,7 +3,7 @@ import { isObject, type Json, toNumber } from '../../json/value.ts';
 import { keyError } from '../fault.ts';
 import type { Call, Method } from '../model.ts';
 import { readRows } from '../read.ts';
-import { searchIds } from '../search.ts';
+import { countRows, searchIds } from '../search.ts';
 import { showRecordset } from '../show-recordset.ts';
 import { getValue, nameRow } from '../values.ts';
 import { recordMissing } from '../write.ts';
@@ -30,7 +30,7 @@ export const queryMethods: Readonly<Record<string, Method>> = {
     run: (call) => {
       const { environment, model, values } = call;
       const domain = readDomain(call, values['domain'] ?? values['args'] ?? null);
-      return searchIds(environment, model, domain, { limit: values['limit'] ?? null }).length;
+      return countRows(environment, model, domain, values['limit'] ?? null);
     },
   },
   search_read: {

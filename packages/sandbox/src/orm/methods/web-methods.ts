@@ -5,7 +5,7 @@ import { isToMany } from '../field.ts';
 import type { Call, Environment, Method, Model } from '../model.ts';
 import { pickFields, readRows } from '../read.ts';
 import type { Row } from '../row.ts';
-import { searchIds } from '../search.ts';
+import { countRows, searchIds } from '../search.ts';
 import { getValue, showValue } from '../values.ts';
 import { createRow, writeRows } from '../write.ts';
 import { listIds } from './record-methods.ts';
@@ -28,9 +28,7 @@ export const webMethods: Readonly<Record<string, Method>> = {
     run: (call) => {
       const { environment, model, values } = call;
       const ids = searchIds(environment, model, values['domain'] ?? [], values);
-      const length = searchIds(environment, model, values['domain'] ?? [], {
-        limit: values['count_limit'] ?? null,
-      }).length;
+      const length = countRows(environment, model, values['domain'] ?? [], values['count_limit'] ?? null);
       // 16 has no specifications: its records are those of `read`.
       const isFlat = !('specification' in values);
       const records = isFlat

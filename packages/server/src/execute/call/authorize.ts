@@ -3,6 +3,7 @@
  * stay those of the caller.
  */
 
+import type { DataRoute } from '@erp-proxy/contract';
 import { readElements } from '../../json/elements.ts';
 import { readMembers } from '../../json/members.ts';
 import { setMembers } from '../../json/set-members.ts';
@@ -11,7 +12,14 @@ import type { Client } from '../../keys/keys.ts';
 import type { Arguments } from '../../odoo/arguments.ts';
 import { findLimitPosition } from '../../odoo/record-count.ts';
 import type { CompiledPolicy } from '../../policy/compile.ts';
-import { type Decision, decide, decideApproval, decideCaller, decideServer } from '../../policy/decide.ts';
+import {
+  type Decision,
+  decide,
+  decideApproval,
+  decideCaller,
+  decideData,
+  decideServer,
+} from '../../policy/decide.ts';
 import { denyPolicy } from '../terms/caller-denials.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Exchange } from '../terms/exchange.ts';
@@ -31,6 +39,12 @@ export function authorizeCaller(
 ): Denial | null {
   const browserOrigin = exchange.header('origin') ?? null;
   const denied = decideCaller(policy, { address: exchange.address, browserOrigin });
+  return denied && denyPolicy(denied);
+}
+
+/** Whether the key may move data in this way; `route` null: the request moves none. */
+export function authorizeData({ policy }: Pick<Client, 'policy'>, route: DataRoute | null): Denial | null {
+  const denied = route === null ? null : decideData(policy, route);
   return denied && denyPolicy(denied);
 }
 

@@ -11,7 +11,9 @@ import { findTraceId } from './traceparent.ts';
 
 export function recordCall(
   events: Events,
-  more: Pick<CallRecord, 'requestId' | 'keyId' | 'clientId' | 'address' | 'batchIndex'> & { endedMs: number },
+  more: Pick<CallRecord, 'requestId' | 'keyId' | 'clientId' | 'address' | 'batchIndex' | 'via'> & {
+    endedMs: number;
+  },
   read: ParsedCall<AnyParsed>,
   trace: CallTrace,
   summary: AnswerSummary,
@@ -34,6 +36,7 @@ export function recordCall(
     code: summary.code,
     rule: summary.rule ?? null,
     approval: trace.approval,
+    via: more.via,
     ...(trace.traceparent === null ? null : { traceId: findTraceId(trace.traceparent) }),
     httpStatus: summary.httpStatus,
     protocol: trace.protocol,

@@ -23,6 +23,8 @@ function createContext(): CallContext {
       approvalRule: null,
       traceparent: null,
       areValuesNormalized: false,
+      via: null,
+      data: null,
     },
     client: {} as Client,
     time,

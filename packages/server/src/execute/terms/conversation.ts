@@ -16,6 +16,12 @@ export interface Conversation {
   readonly signal: AbortSignal;
   /** Text of the header `idempotency-key`; null if there is none. It applies to no call by itself. */
   readonly idempotencyKey: string | null;
+  /** True if values of results are normalized (docs/values.md). */
+  readonly areValuesNormalized: boolean;
+  /** Starts the time limit of the request anew: for answers that take many calls, each of which has the limit. */
+  renewTime(): void;
+  /** Answers the request with a denial and the `id` of its body. */
+  refuse(denial: Denial, id: Uint8Array): void;
   /** Headers that the answer must have. */
   describe(): AnswerHeaders;
   /**

@@ -16,8 +16,11 @@ export interface Exchange {
   countHeader(name: string): number;
   /** Calls `listener` once when the caller leaves before the answer is complete; immediately if it has left already. */
   onCallerLeft(listener: () => void): void;
-  /** Reads the whole body. Denies a body of the wrong type, too large, or cut off, also by `signal`. Called once. */
-  readBody(signal: AbortSignal): Promise<Uint8Array | Denial>;
+  /**
+   * Reads the whole body. Denies a body of the wrong type, too large, or cut off, also by `signal`. Called once. With
+   * `kind` `bytes`, any media type is accepted. Default: JSON.
+   */
+  readBody(signal: AbortSignal, kind?: 'json' | 'bytes'): Promise<Uint8Array | Denial>;
   readonly writer: AnswerWriter;
   /** Resolves when the last byte of the answer was sent, or the connection is closed. Called after the answer. */
   waitUntilLeft(): Promise<void>;

@@ -55,6 +55,11 @@ export class RequestTime {
     this.#restart(askedMs ?? this.#allowedMs);
   }
 
+  /** Starts the clock anew, with the time limit that applies now: for requests whose calls each have it. */
+  renew(): void {
+    this.#restart(this.#allowedMs);
+  }
+
   /**
    * Applies the time limit of a stored instance, unless the caller set one. A batch gets the longest time limit of its
    * calls.

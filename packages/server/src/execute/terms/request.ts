@@ -1,6 +1,7 @@
 /**
  * What is known about a request after its body has arrived. Calls only read it; `time` is the only part that changes.
  */
+import type { CallSource, DataRoute } from '@erp-proxy/contract';
 import type { Dialect } from './dialect.ts';
 import type { Exchange } from './exchange.ts';
 import type { RequestTime } from './request-time.ts';
@@ -24,4 +25,8 @@ export interface Request {
   readonly traceparent: string | null;
   /** True if the caller prefers normalized values (docs/values.md). */
   readonly areValuesNormalized: boolean;
+  /** What makes the calls; null: they are in the body of the request. */
+  readonly via: CallSource | null;
+  /** What the policy must allow in `data`; null: nothing. */
+  readonly data: DataRoute | null;
 }

@@ -2,34 +2,39 @@
  * The shapes of the admin API, as far as JSON Schema can express them. They validate input and are rendered in the
  * OpenAPI document. The admin service checks the other rules: those of a policy, a certificate or a time.
  */
-import type {
-  ApprovalDetails,
-  ApprovalQuery,
-  ApprovalRefusal,
-  ApprovalView,
-  AuditQuery,
-  AuditVerdict,
-  AuditView,
-  DeniedSubjectView,
-  Examination,
-  ExplainInput,
-  Explanation,
-  InstanceChanges,
-  InstanceInput,
-  InstanceQuery,
-  InstanceView,
-  KeyChanges,
-  KeyInput,
-  KeyQuery,
-  KeyRotation,
-  KeyView,
-  NewKeyView,
-  Page,
-  PageQuery,
-  Policy,
-  Problem,
-  StatusView,
-  UnreadablePolicy,
+import {
+  type ApprovalDetails,
+  type ApprovalQuery,
+  type ApprovalRefusal,
+  type ApprovalView,
+  type AuditQuery,
+  type AuditVerdict,
+  type AuditView,
+  CALL_SOURCES,
+  type CallStatistics,
+  type DeniedSubjectView,
+  type Examination,
+  type ExplainInput,
+  type Explanation,
+  type InstanceChanges,
+  type InstanceInput,
+  type InstanceQuery,
+  type InstanceView,
+  type KeyChanges,
+  type KeyInput,
+  type KeyQuery,
+  type KeyRotation,
+  type KeyView,
+  type NewKeyView,
+  type Page,
+  type PageQuery,
+  type Policy,
+  type Problem,
+  STATISTICS_DIMENSIONS,
+  type StatisticsFilters,
+  type StatisticsView,
+  type StatusView,
+  type UnreadablePolicy,
 } from '@erp-proxy/contract';
 import { z } from 'zod';
 import { FIELD_RULE_SCHEMA } from '../../policy/member-kinds.ts';
@@ -340,6 +345,10 @@ const auditView = named(
           "The rule of the key's policy that denied the call; or `key:unknown`, `key:expired`, `key:revoked`.",
         ),
       approval: z.string().nullable().describe('The approval that the call asked for or used.'),
+      via: z
+        .enum(CALL_SOURCES)
+        .nullable()
+        .describe('What made the call while it answered a request; null: its caller.'),
       trace_id: z.string().exactOptional().describe('Id of the trace in the `traceparent` of the caller.'),
       code: z.int().nullable(),
       http_status: z.int(),
@@ -501,6 +510,7 @@ const AUDIT_FILTERS = {
   key_id: z.string().exactOptional(),
   client_id: z.string().describe('Calls with any key of this client.').exactOptional(),
   approval: z.string().describe('Calls that asked for or used this approval.').exactOptional(),
+  via: z.enum(CALL_SOURCES).describe('Calls that this made.').exactOptional(),
   instance: z.string().exactOptional(),
   model: z.string().exactOptional(),
   action: z.string().exactOptional(),
@@ -521,3 +531,68 @@ export const exportQuery = z.strictObject({
 export const verifyQuery = z.strictObject({
   head: z.string().describe('The `head` of an earlier verification.').exactOptional(),
 });
+
+const quantiles = z
+  .object({ p50: z.number(), p95: z.number(), p99: z.number() })
+  .nullable()
+  .describe('In milliseconds; null if there are none.');
+
+const CALL_STATISTICS = {
+  calls: z.int().describe('Calls, and requests that were refused before they were calls.'),
+  errors: z.record(z.string(), z.int()).describe('Calls by type of the error.'),
+  refused: z.int().describe('Refused for lack of capacity, or over a limit of the key.'),
+  shared: z.int().describe('Reads that an equal read answered.'),
+  replayed: z.int().describe('Answered from an idempotency key.'),
+  proxy_ms: quantiles.describe('Time of the proxy itself.'),
+  odoo_ms: quantiles.describe("Time from sending a call to the head of Odoo's answer."),
+} satisfies Record<keyof CallStatistics, z.ZodType>;
+
+export const statisticsView = named(
+  'Statistics',
+  z.object({
+    since: time,
+    until: time,
+    step: z.enum(['minute', 'hour']),
+    total: z.object(CALL_STATISTICS),
+    periods: z
+      .array(
+        z.object({
+          at: time,
+          ...CALL_STATISTICS,
+          in_flight_max: z.int().describe('The most requests at once, added up over processes.'),
+          queued_max: z.int().describe('The most calls that waited for Odoo.'),
+        }),
+      )
+      .describe('Periods in which there were calls.'),
+    groups: z.array(
+      z.object({
+        name: z.string().nullable().describe('Null: calls without one, or whose names are not kept apart.'),
+        ...CALL_STATISTICS,
+      }),
+    ),
+    now: z
+      .object({ in_flight: z.int(), queued: z.int() })
+      .describe('In progress in the process that answers.'),
+  }) satisfies z.ZodType<StatisticsView>,
+);
+
+export const statisticsQuery = z.strictObject({
+  since: time.describe('A time or a day. Default: an hour before `until`.').exactOptional(),
+  until: time.describe('A time or a day. Default: now.').exactOptional(),
+  step: z
+    .enum(['minute', 'hour'])
+    .describe('Length of the periods. Default: minutes up to six hours, hours beyond.')
+    .exactOptional(),
+  by: z.enum(STATISTICS_DIMENSIONS).describe('Groups the calls by this.').exactOptional(),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(100)
+    .describe('Maximum number of groups. Default: 20.')
+    .exactOptional(),
+  instance: z.string().describe('A stored instance, or the address of a server.').exactOptional(),
+  key: z.string().describe('The id of a client.').exactOptional(),
+  model: z.string().exactOptional(),
+  action: z.string().exactOptional(),
+}) satisfies z.ZodType<StatisticsFilters>;

@@ -303,6 +303,15 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   }),
   route({
     method: 'GET',
+    path: '/stats',
+    id: 'getStatistics',
+    summary: 'Returns counts and durations of calls, by minute for a day or by hour for 30 days.',
+    query: schemas.statisticsQuery,
+    answer: { status: 200, schema: schemas.statisticsView },
+    handle: ({ admin, query }) => admin.getStatistics(query),
+  }),
+  route({
+    method: 'GET',
     path: '/audit',
     id: 'listAudit',
     summary: 'Lists audit records, newest first. A page may be short or empty although more follow.',

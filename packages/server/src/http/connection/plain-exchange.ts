@@ -62,7 +62,7 @@ export class PlainExchange implements Exchange {
     else this.#onCallerLeft.push(listener);
   }
 
-  async readBody(signal: AbortSignal): Promise<Uint8Array | Denial> {
+  async readBody(signal: AbortSignal, kind?: 'json' | 'bytes'): Promise<Uint8Array | Denial> {
     const { headers, bodyBytes } = this.#request;
     const denial = denyBody(
       {
@@ -71,6 +71,7 @@ export class PlainExchange implements Exchange {
         contentLength: bodyBytes,
       },
       this.#bodyBytesMax,
+      kind,
     );
     return denial ?? this.#connection.readBody(signal);
   }

@@ -8,6 +8,7 @@ import {
 } from '@erp-proxy/contract';
 import type { z } from 'zod';
 import { CALL_ROUTES, type CallRoute } from '../call-routes.ts';
+import { CONVERSATION_ROUTES, type ConversationRoute } from '../conversation-routes.ts';
 import { refer } from '../schema-registry.ts';
 import type { CallExample } from './call-examples.ts';
 import { failedAnswer } from './call-schemas.ts';
@@ -76,7 +77,9 @@ const ANSWER_HEADERS = {
 export function describeCallPaths(): Record<string, object> {
   return {
     ...Object.fromEntries(CALL_ROUTES.map((route) => [route.path, { post: describeCall(route) }])),
-    '/mcp': { post: describeMcp() },
+    ...Object.fromEntries(
+      CONVERSATION_ROUTES.map((route) => [route.path, { post: describeConversation(route) }]),
+    ),
     ...Object.fromEntries(PAGES.map((page) => [page.path, { get: describePage(page) }])),
   };
 }
@@ -247,28 +250,41 @@ function describeCompatible(operationId: string, summary: string): object {
   };
 }
 
-/** The specification of MCP describes its messages. */
-function describeMcp(): object {
+function describeCallHeader(example: object): object {
   return {
-    operationId: 'mcp',
-    summary: 'Tools for agents, by the Model Context Protocol (docs/mcp.md).',
+    name: 'x-erp-call',
+    in: 'header',
+    required: true,
+    description: 'The call as JSON, percent-encoded as by `encodeURIComponent`.',
+    schema: { type: 'string' },
+    example: encodeURIComponent(JSON.stringify(example)),
+  };
+}
+
+function describeConversation({ id, summary, example, body, answer }: ConversationRoute): object {
+  const schema = { type: 'object' };
+  const isFile = body === 'bytes';
+  return {
+    operationId: id,
+    summary,
     tags: ['calls'],
     security: [{ clientKey: [] }, { clientToken: [] }],
+    ...(isFile && { parameters: [...CALL_HEADERS, IDEMPOTENCY_HEADER, describeCallHeader(example)] }),
     requestBody: {
       required: true,
-      content: { 'application/json': { schema: { type: 'object' }, example: MCP_EXAMPLE } },
+      content: isFile ? { 'application/octet-stream': {} } : { 'application/json': { schema, example } },
     },
     responses: {
       200: {
-        description: 'A message of the Model Context Protocol.',
-        content: { 'application/json': { schema: { type: 'object' } }, 'text/event-stream': {} },
+        description: answer.description,
+        content: Object.fromEntries(
+          answer.types.map((type) => [type, type === 'application/json' ? { schema } : {}]),
+        ),
       },
       ...describeErrors(),
     },
   };
 }
-
-const MCP_EXAMPLE = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
 /** `/v2/odoo/execute` is `compatibleV2OdooExecute`. */
 function nameCompatible(path: string): string {

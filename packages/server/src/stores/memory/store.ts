@@ -11,6 +11,7 @@ import { createMemoryIdempotency } from './idempotency.ts';
 import { createMemoryInstances } from './instances.ts';
 import { createMemoryKeys } from './keys.ts';
 import { createMemoryLeases } from './leases.ts';
+import { createMemoryStatistics } from './statistics.ts';
 
 const LABEL = 'memory';
 
@@ -30,6 +31,7 @@ export function openMemoryStore(): Store {
     callCounts: createMemoryCallCounts(),
     approvals: createMemoryApprovals(appendAct),
     deniedSubjects: createMemoryDeniedSubjects(tell, appendAct),
+    statistics: createMemoryStatistics(),
     leases: createMemoryLeases(),
     watch: (listener) => void listeners.push(listener),
     isWatching: true,

@@ -127,6 +127,13 @@ const MIGRATIONS: readonly string[] = [
    );
    CREATE TRIGGER tell_change AFTER INSERT OR DELETE ON denied_subjects
      FOR EACH ROW EXECUTE FUNCTION tell_change('subject', 'id');`,
+  `CREATE TABLE statistics (
+     step text NOT NULL,
+     starts_at bigint NOT NULL,
+     process text COLLATE "C" NOT NULL,
+     body text NOT NULL,
+     PRIMARY KEY (step, starts_at, process)
+   );`,
 ];
 
 /** An arbitrary number that other programs on the database are unlikely to lock. */

@@ -13,6 +13,7 @@ import { createPostgresInstances } from './instances.ts';
 import { createPostgresKeys } from './keys.ts';
 import { createPostgresLeases } from './leases.ts';
 import { isMigrated, migrate } from './migrations.ts';
+import { createPostgresStatistics } from './statistics.ts';
 
 /** Connects, and migrates the schema. Rejects with a {@link StoreError}. */
 export async function openPostgresStore(url: string): Promise<OpenedStore> {
@@ -58,6 +59,7 @@ async function open(address: PostgresAddress) {
     callCounts: createPostgresCallCounts(database),
     approvals: createPostgresApprovals(database),
     deniedSubjects: createPostgresDeniedSubjects(database),
+    statistics: createPostgresStatistics(database),
     leases: createPostgresLeases(database),
     watch: changes.watch,
     get isWatching() {

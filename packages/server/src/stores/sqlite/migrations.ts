@@ -162,6 +162,13 @@ const MIGRATIONS: readonly string[] = [
    CREATE TRIGGER subject_allowed AFTER DELETE ON denied_subjects BEGIN
      INSERT INTO changes (kind, id) VALUES ('subject', old.id);
    END;`,
+  `CREATE TABLE statistics (
+     step TEXT NOT NULL,
+     starts_at INTEGER NOT NULL,
+     process TEXT NOT NULL,
+     body TEXT NOT NULL,
+     PRIMARY KEY (step, starts_at, process)
+   ) STRICT;`,
 ];
 
 /**

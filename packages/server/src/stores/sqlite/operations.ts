@@ -11,6 +11,7 @@ import type {
   InstanceStore,
   KeyStore,
   LeaseStore,
+  StatisticsStore,
   Store,
   StoreChange,
 } from '../ports.ts';
@@ -43,6 +44,7 @@ export interface Parts {
   callCounts: CallCountStore;
   approvals: ApprovalStore;
   deniedSubjects: DeniedSubjectStore;
+  statistics: StatisticsStore;
   leases: LeaseStore;
   store: Pick<Store, 'probe'>;
 }
@@ -102,6 +104,7 @@ export const OPERATIONS: {
     prune: QUICK_WRITE,
   },
   deniedSubjects: { deny: WRITE, allow: WRITE, find: READ, list: READ },
+  statistics: { put: QUICK_WRITE, list: READ, prune: QUICK_WRITE },
   leases: { acquire: QUICK_WRITE, release: QUICK_WRITE },
   store: { probe: PROBE },
 };

@@ -25,6 +25,7 @@ import {
   SignOfLife,
 } from './operations.ts';
 import { Scheduler, type Task } from './scheduler.ts';
+import { createSqliteStatistics } from './statistics.ts';
 import { watchWritability } from './writability.ts';
 
 /** The file is inspected once a second. */
@@ -64,6 +65,7 @@ function serve(database: SqliteDatabase): void {
     callCounts: createSqliteCallCounts(quick),
     approvals: createSqliteApprovals({ durable, quick }),
     deniedSubjects: createSqliteDeniedSubjects(durable, changes.poll),
+    statistics: createSqliteStatistics(quick),
     leases: createSqliteLeases(quick),
     store: { probe: () => void readOne.get() },
   };

@@ -23,6 +23,7 @@ export async function openSqliteStore(path: string): Promise<OpenedStore> {
     callCounts: createPart(thread, 'callCounts'),
     approvals: createPart(thread, 'approvals'),
     deniedSubjects: createPart(thread, 'deniedSubjects'),
+    statistics: createPart(thread, 'statistics'),
     leases: createPart(thread, 'leases'),
     watch: (listener) => thread.watch(listener),
     get isWatching() {

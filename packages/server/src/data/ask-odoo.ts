@@ -1,0 +1,89 @@
+/**
+ * Makes one call of a request that moves data, and collects its answer. The call passes the execute pipeline, so that
+ * policy, limits and audit apply to it as to any other.
+ */
+import type { Conversation } from '../execute/terms/conversation.ts';
+import { Denial } from '../execute/terms/denial.ts';
+import { findValue, readMembers } from '../json/members.ts';
+import { AnswerCollector } from '../streams/answer-collector.ts';
+import { type DataRequest, readMemberBytes } from './data-request.ts';
+
+/** One call on the model and server of the request. */
+export interface Question {
+  method: string;
+  /** JSON text of the positional arguments. Default: none. */
+  params?: Uint8Array | string;
+  /** Named arguments: JSON texts by name. */
+  keyword: Readonly<Record<string, Uint8Array | string>>;
+}
+
+/** The JSON text of the result, or why there is none. */
+export type QuestionAnswer =
+  | { result: Uint8Array }
+  /** A whole answer with an error and the `id` of the request. */
+  | { status: number; headers: Record<string, string>; error: Uint8Array }
+  | { denial: Denial };
+
+/** Rejects never. An answer of more than `bytesMax` is denied. */
+export async function askOdoo(
+  conversation: Conversation,
+  request: DataRequest,
+  question: Question,
+  bytesMax: number,
+): Promise<QuestionAnswer> {
+  const writer = new AnswerCollector(bytesMax);
+  const denial = await conversation.run(buildCall(request, question), writer);
+  if (denial !== null) return { denial };
+  if (writer.isTooLarge) return { denial: denyTooLarge(bytesMax) };
+  if (!writer.isWhole) return { denial: BROKEN_OFF };
+  const bytes = writer.join();
+  const result = findResult(bytes);
+  return result === null ? { status: writer.status, headers: writer.headers, error: bytes } : { result };
+}
+
+/** The body of an execute call on the model and server of the request, with its `id`. */
+export function buildCall(request: DataRequest, { method, params = '[]', keyword }: Question): Uint8Array {
+  const parts: (Uint8Array | string)[] = [
+    '{"id":',
+    request.id,
+    ',"action":',
+    JSON.stringify(method),
+    ',"model_id":',
+    JSON.stringify(request.model),
+    ',"params":',
+    params,
+    ',"keyword":{',
+  ];
+  let separator = '';
+  for (const [name, value] of Object.entries(keyword)) {
+    parts.push(separator, JSON.stringify(name), ':', value);
+    separator = ',';
+  }
+  parts.push('},"erp_instance":', readMemberBytes(request, 'erp_instance') ?? 'null', '}');
+  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+}
+
+/** The envelope is ours: `result` is its last member, unless the answer is an error. */
+function findResult(bytes: Uint8Array): Uint8Array | null {
+  const members = readMembers(bytes, { kind: 'object', start: 0, end: bytes.length }, ENVELOPE_MEMBERS);
+  const result = findValue(members, 'result');
+  return result === undefined ? null : bytes.subarray(result.start, result.end);
+}
+
+const ENVELOPE_MEMBERS = 3;
+
+function denyTooLarge(bytesMax: number): Denial {
+  return new Denial(
+    'upstream_bad_response',
+    `An answer of Odoo is larger than ${bytesMax / 2 ** 20} MiB: ask for fewer fields.`,
+    { isReadOnly: true },
+  );
+}
+
+const BROKEN_OFF = new Denial(
+  'upstream_unreachable',
+  'An answer of Odoo broke off; send the request again.',
+  {
+    isReadOnly: true,
+  },
+);

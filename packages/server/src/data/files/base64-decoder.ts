@@ -1,0 +1,61 @@
+/**
+ * Decodes base64 that arrives in pieces, as the content of a JSON string. Odoo wraps some values into lines, so the
+ * escapes of white space between the digits are skipped. Everything else that is not base64 is an error. Pure.
+ */
+import { viewAsBuffer } from '../../json/buffer.ts';
+
+/** Digits of one group, which is three bytes. */
+const GROUP = 4;
+const BLANK_ESCAPES = '\\n\\r\\t';
+
+/** The text is no base64. */
+export class Base64Error extends Error {
+  override readonly name = 'Base64Error';
+
+  constructor() {
+    super('the value is not base64');
+  }
+}
+
+export class Base64Decoder {
+  /** Up to three digits of the last group, and the first byte of an escape that was cut. */
+  #rest = '';
+  #hasPadding = false;
+
+  /** Returns the bytes of all complete groups so far. Throws a {@link Base64Error}. */
+  decode(piece: Uint8Array): Uint8Array {
+    const text = this.#rest + viewAsBuffer(piece).toString('latin1');
+    const isCut = text.endsWith('\\');
+    const digits = removeBlanks(isCut ? text.slice(0, -1) : text);
+    const whole = digits.length - (digits.length % GROUP);
+    this.#rest = digits.slice(whole) + (isCut ? '\\' : '');
+    return this.#decodeGroups(digits.slice(0, whole));
+  }
+
+  /** The text has ended. Throws a {@link Base64Error} if a group is incomplete. */
+  end(): void {
+    if (this.#rest !== '') throw new Base64Error();
+  }
+
+  /** Node skips what is no digit, and stops at the padding: the result is then too short. */
+  #decodeGroups(digits: string): Uint8Array {
+    if (digits.length === 0) return EMPTY;
+    if (this.#hasPadding) throw new Base64Error();
+    const paddingBytes = digits.endsWith('==') ? 2 : digits.endsWith('=') ? 1 : 0;
+    this.#hasPadding = paddingBytes > 0;
+    const bytes = Buffer.from(digits, 'base64');
+    if (bytes.length !== (digits.length / GROUP) * 3 - paddingBytes) throw new Base64Error();
+    return bytes;
+  }
+}
+
+const EMPTY = new Uint8Array(0);
+
+function removeBlanks(text: string): string {
+  if (!text.includes('\\')) return text;
+  return text.replaceAll(/\\(.)/g, (pair) => {
+    if (BLANK_ESCAPES.includes(pair)) return '';
+    if (pair === '\\/') return '/';
+    throw new Base64Error();
+  });
+}

@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { describeFile } from './file-headers.ts';
+
+function disposition(name: string | null): string {
+  return describeFile({ name, mediaType: null })['content-disposition'] as string;
+}
+
+test.each([
+  ['report.pdf', 'attachment; filename="report.pdf"'],
+  [
+    'Übersicht 2026.pdf',
+    `attachment; filename="_bersicht 2026.pdf"; filename*=UTF-8''%C3%9Cbersicht%202026.pdf`,
+  ],
+  ['a"b\\c', 'attachment; filename="c"'],
+  ['../../etc/passwd', 'attachment; filename="passwd"'],
+  ['.htaccess', 'attachment; filename="htaccess"'],
+  [
+    'x\r\nset-cookie: a=1',
+    `attachment; filename="xset-cookie_ a=1"; filename*=UTF-8''xset-cookie%3A%20a%3D1`,
+  ],
+  ["it's (1).txt", 'attachment; filename="it\'s (1).txt"'],
+  ['evil\u202Efdp.exe', 'attachment; filename="evilfdp.exe"'],
+  ['..', 'attachment'],
+  ['', 'attachment'],
+  [null, 'attachment'],
+])('the name %j is %s', (name, expected) => {
+  expect(disposition(name)).toBe(expected);
+});
+
+test('a long name keeps its kind', () => {
+  expect(disposition(`${'a'.repeat(5000)}.tar.gz`)).toBe(`attachment; filename="${'a'.repeat(193)}.tar.gz"`);
+});
+
+test('no name and no media type can add a header or a parameter', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: fc.constantFrom(...'a"\\;\r\n\u0000=*%é𝄞') }),
+  );
+  fc.assert(
+    fc.property(text, text, (name, mediaType) => {
+      const headers = describeFile({ name, mediaType });
+      for (const value of Object.values(headers)) expect(value).toMatch(/^[\x20-\x7e]+$/);
+      expect(headers['content-disposition']).toMatch(
+        /^attachment(; filename="[^"\\]*"(; filename\*=UTF-8''[\w.!~%-]*)?)?$/,
+      );
+      expect(headers['content-type']).toMatch(/^[^\s;,"]+\/[^\s;,"]+$/);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test.each(['text/html', 'image/svg+xml', 'application/vnd.ms-excel'])(
+  '%s is passed on, and never shown',
+  (type) => {
+    expect(describeFile({ name: 'x', mediaType: type })).toMatchObject({
+      'content-type': type,
+      'content-security-policy': "default-src 'none'; sandbox",
+      'x-content-type-options': 'nosniff',
+      'content-disposition': 'attachment; filename="x"',
+    });
+  },
+);
+
+test.each(['text', 'text/html; charset=utf-7', 'text/html\r\nx: y', '', 'a/b/c', null])(
+  '%j is no media type',
+  (mediaType) => {
+    expect(describeFile({ name: null, mediaType })['content-type']).toBe('application/octet-stream');
+  },
+);

@@ -1,0 +1,28 @@
+/** Reads the members that a download and an upload share: the record, and its field with the file. */
+import { describe, invalid, readText } from '../../execute/call/read-members.ts';
+import { Denial } from '../../execute/terms/denial.ts';
+import { findValue } from '../../json/members.ts';
+import { readInteger } from '../../json/number.ts';
+import type { DataRequest } from '../data-request.ts';
+
+/** The names of fields in Python are at most 63 bytes long in a database. */
+const FIELD_LENGTH_MAX = 63;
+const FIELD = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const ID_MAX = 2 ** 31 - 1;
+
+export function readField({ bytes, members }: DataRequest): string | Denial {
+  const value = findValue(members, 'field');
+  const field = readText(bytes, value, 'field', FIELD_LENGTH_MAX, 'a binary field, e.g. "datas"');
+  if (field instanceof Denial || FIELD.test(field)) return field;
+  return invalid('field', '`field` must be the name of one field: letters, digits and "_".');
+}
+
+/** Null if it is absent or null. */
+export function readRecord({ bytes, members }: DataRequest): number | null | Denial {
+  const value = findValue(members, 'record');
+  if (value === undefined || value.kind === 'null') return null;
+  const id = value.kind === 'number' ? readInteger(bytes, value) : null;
+  if (id !== null && id >= 1 && id <= ID_MAX) return Number(id);
+  const given = value.kind === 'number' ? 'another number' : describe(value);
+  return invalid('record', `\`record\` must be the id of a record, a positive integer, not ${given}.`);
+}

@@ -1,0 +1,111 @@
+/**
+ * Reads the beginning of an answer to `read` of one record, up to the value of its last field: the file. The answer
+ * arrives in pieces, and the file is too large to wait for. Odoo prints the fields in the order in which they were
+ * asked for. Pure.
+ */
+import { skipWhiteSpace } from '../../json/scan.ts';
+import { readKind, skipString, skipValue } from '../../json/skip.ts';
+import { decodeString } from '../../json/string.ts';
+
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const OPEN_ARRAY = 0x5b;
+const OPEN_OBJECT = 0x7b;
+
+export type RecordHead =
+  /** The bytes end before the value of the field. */
+  | { kind: 'incomplete' }
+  /** An answer with an error. */
+  | { kind: 'error' }
+  /** The value is a string. `start`: index after its quote. `texts`: the fields before it that are texts. */
+  | { kind: 'file'; start: number; texts: ReadonlyMap<string, string> }
+  /** The value is `false`: the field is empty. */
+  | { kind: 'empty' }
+  /** There is no such record. */
+  | { kind: 'no_record' }
+  /** The record has another value than a text, or not this field after the others. */
+  | { kind: 'no_file' };
+
+const INCOMPLETE: RecordHead = { kind: 'incomplete' };
+const NO_FILE: RecordHead = { kind: 'no_file' };
+
+/** `bytes`: the answer of the proxy so far, whose members are `jsonrpc`, `id`, and `result` or `error`. */
+export function readRecordHead(bytes: Uint8Array, field: string): RecordHead {
+  try {
+    return readHead(bytes, field);
+  } catch (error) {
+    // Strings of a long answer were not checked.
+    if (error instanceof SyntaxError) return NO_FILE;
+    throw error;
+  }
+}
+
+function readHead(bytes: Uint8Array, field: string): RecordHead {
+  const result = findResult(bytes);
+  if (typeof result !== 'number') return result;
+  let at = skip(bytes, result);
+  if (at >= bytes.length) return INCOMPLETE;
+  if (bytes[at] !== OPEN_ARRAY) return NO_FILE;
+  at = skip(bytes, at + 1);
+  if (at >= bytes.length) return INCOMPLETE;
+  if (bytes[at] !== OPEN_OBJECT) return { kind: 'no_record' };
+  return readFields(bytes, at + 1, field);
+}
+
+function readFields(bytes: Uint8Array, start: number, field: string): RecordHead {
+  const texts = new Map<string, string>();
+  for (let at = skip(bytes, start); ; ) {
+    const member = readName(bytes, at);
+    if (member === null) return at < bytes.length && bytes[at] !== QUOTE ? NO_FILE : INCOMPLETE;
+    const { name, value } = member;
+    if (value >= bytes.length) return INCOMPLETE;
+    if (name === field) return readFile(bytes, value, texts);
+    const end = skipValue(bytes, value);
+    // The byte after a value shows that it is whole.
+    if (end >= bytes.length) return INCOMPLETE;
+    if (bytes[value] === QUOTE) texts.set(name, decodeString(bytes, { start: value, end }));
+    const next = skip(bytes, end);
+    if (next >= bytes.length) return INCOMPLETE;
+    if (bytes[next] !== COMMA) return NO_FILE;
+    at = skip(bytes, next + 1);
+  }
+}
+
+function readFile(bytes: Uint8Array, start: number, texts: ReadonlyMap<string, string>): RecordHead {
+  switch (readKind(bytes, start)) {
+    case 'string':
+      return { kind: 'file', start: start + 1, texts };
+    case 'false':
+    case 'null':
+      return { kind: 'empty' };
+    default:
+      return NO_FILE;
+  }
+}
+
+/** Index of the value of `result`. */
+function findResult(bytes: Uint8Array): number | RecordHead {
+  for (let at = skip(bytes, skip(bytes, 0) + 1); ; ) {
+    const member = readName(bytes, at);
+    if (member === null) return at < bytes.length && bytes[at] !== QUOTE ? NO_FILE : INCOMPLETE;
+    if (member.name === 'result') return member.value;
+    if (member.name === 'error') return { kind: 'error' };
+    const end = skipValue(bytes, member.value);
+    if (end >= bytes.length) return INCOMPLETE;
+    at = skip(bytes, skip(bytes, end) + 1);
+  }
+}
+
+/** The name at this index, and the index of its value. Null if it is not there or not whole. */
+function readName(bytes: Uint8Array, at: number): { name: string; value: number } | null {
+  if (at >= bytes.length || bytes[at] !== QUOTE) return null;
+  const end = skipString(bytes, at);
+  const colon = skip(bytes, end);
+  if (colon >= bytes.length || bytes[colon] !== COLON) return null;
+  return { name: decodeString(bytes, { start: at, end }), value: skip(bytes, colon + 1) };
+}
+
+function skip(bytes: Uint8Array, at: number): number {
+  return skipWhiteSpace(bytes, at, bytes.length);
+}

@@ -1,0 +1,135 @@
+/**
+ * Serves `POST /api/erp/upload`: the body of the request is a file, and a header has the rest of the call. Writes the
+ * file into a binary field of a record, or creates a record with it.
+ */
+import { invalid } from '../../execute/call/read-members.ts';
+import type { Conversation } from '../../execute/terms/conversation.ts';
+import { Denial } from '../../execute/terms/denial.ts';
+import { NULL_ID } from '../../execute/terms/parsed-body.ts';
+import { findDuplicate, findValue, readMembers } from '../../json/members.ts';
+import { AnswerCollector } from '../../streams/answer-collector.ts';
+import { buildCall } from '../ask-odoo.ts';
+import { type DataRequest, readDataRequest, readMemberBytes } from '../data-request.ts';
+import { encodeBase64 } from './encode-base64.ts';
+import { readField, readRecord } from './file-members.ts';
+
+const CALL_HEADER = 'x-erp-call';
+const MEMBERS = ['record', 'field', 'values', 'context'];
+/** The answer is the id of a record, or an error. */
+const ANSWER_BYTES_MAX = 1024 * 1024;
+/** More than any model has fields. */
+const VALUES_MAX = 2000;
+
+export async function upload(conversation: Conversation): Promise<null> {
+  const call = readHeader(conversation.exchange);
+  if (call instanceof Denial) {
+    conversation.refuse(call, NULL_ID);
+    return null;
+  }
+  const request = readDataRequest(call, MEMBERS, `header \`${CALL_HEADER}\``);
+  const denial = 'denial' in request ? request.denial : await send(request, conversation);
+  if (denial !== null) conversation.refuse(denial, request.id);
+  return null;
+}
+
+/** Null once the answer is sent. */
+async function send(request: DataRequest, conversation: Conversation): Promise<Denial | null> {
+  const field = readField(request);
+  if (field instanceof Denial) return field;
+  const record = readRecord(request);
+  if (record instanceof Denial) return record;
+  const values = readValues(request, field);
+  if (values instanceof Denial) return values;
+  const context = readMemberBytes(request, 'context');
+  const keyword = context === null ? {} : { context };
+  const { head, tail } = frameValues(values, field, record);
+  const params = await encodeBase64(head, conversation.bytes, tail);
+  const method = record === null ? 'create' : 'write';
+  const { writer } = conversation.exchange;
+  const answer = new AnswerCollector(ANSWER_BYTES_MAX);
+  const denial = await conversation.run(buildCall(request, { method, params, keyword }), answer);
+  if (denial !== null) return denial;
+  if (!answer.isWhole || answer.isTooLarge) return BROKEN_OFF;
+  const headers = { ...answer.headers, ...conversation.describe() };
+  const body = answer.join();
+  const isWritten = record !== null && hasResult(body);
+  writer.sendWhole(answer.status, headers, isWritten ? answerRecord(request.id, record) : body);
+  return null;
+}
+
+/** The bytes before and after the digits of the file: the positional arguments of `create` or `write`. */
+function frameValues(
+  values: Uint8Array,
+  field: string,
+  record: number | null,
+): { head: Uint8Array; tail: Uint8Array } {
+  const inner = Buffer.from(values.buffer, values.byteOffset, values.length)
+    .toString('utf8')
+    .trim()
+    .slice(1, -1);
+  const others = inner.trim() === '' ? '' : `${inner},`;
+  const ids = record === null ? '' : `[${record}],`;
+  return { head: Buffer.from(`[${ids}{${others}"${field}":"`), tail: Buffer.from('"}]') };
+}
+
+/** JSON text of the values of the other fields. */
+function readValues(request: DataRequest, field: string): Uint8Array | Denial {
+  const bytes = readMemberBytes(request, 'values') ?? Buffer.from('{}');
+  if (findValue(request.members, 'values') !== undefined && bytes[0] !== OPEN_OBJECT) {
+    return invalid('values', '`values` must be an object with the values of further fields.');
+  }
+  const members = readMembers(bytes, { kind: 'object', start: 0, end: bytes.length }, VALUES_MAX + 1);
+  if (members.length > VALUES_MAX)
+    return invalid('values', `\`values\` may have at most ${VALUES_MAX} fields.`);
+  const twice = findDuplicate(members);
+  if (twice !== null)
+    return invalid('values', `\`values\` has the field "${twice.name.slice(0, 64)}" twice.`);
+  if (findValue(members, field) === undefined) return bytes;
+  return invalid(
+    `values.${field}`,
+    `\`values\` has \`${field}\` as well; its value is the body of the request.`,
+  );
+}
+
+const OPEN_OBJECT = 0x7b;
+
+/** The header is percent-encoded JSON, because headers have ASCII characters only. */
+function readHeader(exchange: Conversation['exchange']): Uint8Array | Denial {
+  const text = exchange.header(CALL_HEADER);
+  if (text === undefined) {
+    return new Denial(
+      'invalid_request',
+      `The header \`${CALL_HEADER}\` is missing: the call as percent-encoded JSON, {"model_id", "field", "erp_instance", …}.`,
+      { path: CALL_HEADER },
+    );
+  }
+  if (exchange.countHeader(CALL_HEADER) > 1) {
+    return new Denial('invalid_request', `The header \`${CALL_HEADER}\` appears twice; send it once.`, {
+      path: CALL_HEADER,
+    });
+  }
+  try {
+    return Buffer.from(decodeURIComponent(text));
+  } catch {
+    return new Denial(
+      'parse_error',
+      `The header \`${CALL_HEADER}\` is not percent-encoded UTF-8: encode it as encodeURIComponent does.`,
+      { path: CALL_HEADER },
+    );
+  }
+}
+
+function hasResult(body: Uint8Array): boolean {
+  const members = readMembers(body, { kind: 'object', start: 0, end: body.length });
+  return findValue(members, 'result') !== undefined;
+}
+
+function answerRecord(id: Uint8Array, record: number): Uint8Array {
+  return Buffer.concat([Buffer.from('{"jsonrpc":"2.0","id":'), id, Buffer.from(`,"result":${record}}`)]);
+}
+
+const BROKEN_OFF = new Denial(
+  'upstream_unreachable',
+  'The answer of Odoo broke off. Odoo may have written the file: look before you send it again, or send it with `idempotency-key`.',
+  { outcome: 'unknown' },
+);

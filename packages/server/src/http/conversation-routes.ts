@@ -1,0 +1,96 @@
+/**
+ * The routes whose calls are made while they are answered, as one table: Fastify's routes and their part of the OpenAPI
+ * document are generated from it.
+ */
+import type { FastifyInstance } from 'fastify';
+import { download } from '../data/files/download.ts';
+import { upload } from '../data/files/upload.ts';
+import {
+  type ConversationTerms,
+  createExecuteConversation,
+  type OperationDeps,
+} from '../execute/operations.ts';
+import type { Conversation } from '../execute/terms/conversation.ts';
+import type { Denial } from '../execute/terms/denial.ts';
+import { OWN_DIALECT } from '../execute/terms/dialect.ts';
+import type { Mcp } from '../mcp/mcp.ts';
+import { addCallRoute, type CallRoutesDeps } from './call-routes.ts';
+
+/** What serves the routes. */
+export interface Conversations {
+  mcp: Mcp;
+}
+
+/** A `POST` route. */
+export interface ConversationRoute extends ConversationTerms {
+  path: string;
+  /** Answers the request, or returns why it is refused as a whole. */
+  serve(conversation: Conversation, conversations: Conversations): Promise<Denial | null>;
+  /** For the OpenAPI document, as the members below: the name of the operation in generated clients. */
+  id: string;
+  summary: string;
+  /** An example of the body, or of the call in `x-erp-call` if the body is a file. */
+  example: object;
+  answer: { description: string; types: readonly string[] };
+}
+
+export const CONVERSATION_ROUTES: readonly ConversationRoute[] = [
+  {
+    path: '/mcp',
+    via: 'mcp',
+    values: 'normalized',
+    serve: (conversation, { mcp }) => mcp.serve(conversation),
+    id: 'mcp',
+    summary: 'Tools for agents, by the Model Context Protocol (docs/mcp.md).',
+    example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+    answer: {
+      description: 'A message of the Model Context Protocol.',
+      types: ['application/json', 'text/event-stream'],
+    },
+  },
+  {
+    path: '/api/erp/download',
+    via: 'download',
+    data: 'files',
+    values: 'unconverted',
+    serve: download,
+    id: 'download',
+    summary: 'Returns the file in a binary field of a record (docs/files.md).',
+    example: { model_id: 'ir.attachment', record: 7, field: 'datas', erp_instance: { name: 'prod' } },
+    answer: { description: 'The bytes of the file.', types: ['application/octet-stream'] },
+  },
+  {
+    path: '/api/erp/upload',
+    via: 'upload',
+    data: 'files',
+    values: 'unconverted',
+    body: 'bytes',
+    isSingleCall: true,
+    serve: upload,
+    id: 'upload',
+    summary: 'Writes a file into a binary field of a record, or creates a record with it (docs/files.md).',
+    example: {
+      model_id: 'ir.attachment',
+      field: 'datas',
+      values: { name: 'contract.pdf', res_model: 'res.partner', res_id: 10 },
+      erp_instance: { name: 'prod' },
+    },
+    answer: { description: 'The id of the record.', types: ['application/json'] },
+  },
+];
+
+export interface ConversationRoutesDeps extends CallRoutesDeps {
+  conversations: Conversations;
+}
+
+export function addConversationRoutes(
+  app: FastifyInstance,
+  deps: ConversationRoutesDeps & OperationDeps,
+): void {
+  for (const { path, serve, ...terms } of CONVERSATION_ROUTES) {
+    const pipeline = createExecuteConversation(deps, terms, (conversation) =>
+      serve(conversation, deps.conversations),
+    );
+    addCallRoute(app, { path, dialect: OWN_DIALECT }, pipeline, deps);
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * The calls of one period, by what they have in common: instance, client, model and method. A combination is a cell.
+ * Their number is bounded, also for names that callers make up. Pure.
+ */
+import { Durations } from './durations.ts';
+
+/** What calls are counted by. Null: the call has none, or names of its kind are not counted apart. */
+export interface CellNames {
+  readonly instance: string | null;
+  readonly client: string | null;
+  readonly model: string | null;
+  readonly action: string | null;
+}
+
+export type Dimension = keyof CellNames;
+
+/** What is counted of a call. */
+export interface CountedCall extends CellNames {
+  /** `ok`, `replayed`, or the type of the error. */
+  outcome: string;
+  sharedFrom: string | null;
+  totalMs: number;
+  /** Null if the call was not sent to Odoo. */
+  upstreamMs: number | null;
+}
+
+export interface Cell extends CellNames {
+  /** Calls by outcome. */
+  readonly outcomes: Map<string, number>;
+  /** Calls that were answered by an equal read. */
+  shared: number;
+  /** Time of the proxy itself, and time of Odoo up to the head of its answer. */
+  readonly proxyMs: Durations;
+  readonly odooMs: Durations;
+}
+
+/** Cells of a period in one process. Calls beyond it are counted in the cell without names. */
+const CELLS_MAX = 300;
+
+export class Cells {
+  readonly #byInstance = new Map<
+    string | null,
+    Map<string | null, Map<string | null, Map<string | null, Cell>>>
+  >();
+  #count = 0;
+
+  add(call: CountedCall): void {
+    const cell = this.#find(call, ANSWERED.has(call.outcome));
+    cell.outcomes.set(call.outcome, (cell.outcomes.get(call.outcome) ?? 0) + 1);
+    if (call.sharedFrom !== null) cell.shared++;
+    cell.proxyMs.add(call.totalMs - (call.upstreamMs ?? 0));
+    if (call.upstreamMs !== null) cell.odooMs.add(call.upstreamMs);
+  }
+
+  /** Counts requests that were refused before they were calls. They took no time to speak of. */
+  addRefused(client: string | null, outcome: string, count: number): void {
+    const { outcomes } = this.#find({ ...NO_NAMES, client }, true);
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + count);
+  }
+
+  addCell(other: Cell): void {
+    const cell = this.#find(other, true);
+    for (const [outcome, count] of other.outcomes)
+      cell.outcomes.set(outcome, (cell.outcomes.get(outcome) ?? 0) + count);
+    cell.shared += other.shared;
+    cell.proxyMs.addAll(other.proxyMs);
+    cell.odooMs.addAll(other.odooMs);
+  }
+
+  addAll(other: Cells): void {
+    for (const cell of other.list()) this.addCell(cell);
+  }
+
+  *list(): Generator<Cell> {
+    for (const clients of this.#byInstance.values())
+      for (const models of clients.values()) for (const actions of models.values()) yield* actions.values();
+  }
+
+  /** `mayAdd`: names that were never seen in an answer of Odoo get no cell, since a caller can make up any number. */
+  #find(names: CellNames, mayAdd: boolean): Cell {
+    const found = this.#byInstance
+      .get(names.instance)
+      ?.get(names.client)
+      ?.get(names.model)
+      ?.get(names.action);
+    if (found !== undefined) return found;
+    if (mayAdd && this.#count < CELLS_MAX) return this.#insert(names);
+    const { client } = names;
+    const ofClient = { ...NO_NAMES, client };
+    if (!isSame(names, ofClient)) return this.#find(ofClient, true);
+    return client === null ? this.#insert(NO_NAMES) : this.#find(NO_NAMES, true);
+  }
+
+  #insert({ instance, client, model, action }: CellNames): Cell {
+    const cell: Cell = {
+      instance,
+      client,
+      model,
+      action,
+      outcomes: new Map(),
+      shared: 0,
+      proxyMs: new Durations(),
+      odooMs: new Durations(),
+    };
+    const clients = getOrAdd(this.#byInstance, instance);
+    const models = getOrAdd(clients, client);
+    getOrAdd(models, model).set(action, cell);
+    this.#count++;
+    return cell;
+  }
+}
+
+const NO_NAMES: CellNames = { instance: null, client: null, model: null, action: null };
+
+/** Outcomes of calls whose model and method exist. */
+const ANSWERED: ReadonlySet<string> = new Set([
+  'ok',
+  'replayed',
+  'user_error',
+  'validation_error',
+  'redirect_warning',
+  'access_error',
+  'record_missing',
+  'concurrency_conflict',
+]);
+
+function isSame(one: CellNames, other: CellNames): boolean {
+  return (
+    one.instance === other.instance &&
+    one.client === other.client &&
+    one.model === other.model &&
+    one.action === other.action
+  );
+}
+
+function getOrAdd<Inner extends Map<string | null, unknown>>(
+  outer: Map<string | null, Inner>,
+  key: string | null,
+): Inner {
+  let inner = outer.get(key);
+  if (inner === undefined) {
+    inner = new Map() as Inner;
+    outer.set(key, inner);
+  }
+  return inner;
+}

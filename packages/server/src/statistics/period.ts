@@ -1,0 +1,105 @@
+/**
+ * The statistics of one process in one minute or hour, and their text in the store. Text of other versions of the
+ * program is read as far as it can be. Pure.
+ */
+import { type Cell, type CellNames, Cells } from './cells.ts';
+import { Durations } from './durations.ts';
+
+export const STEPS = { minute: 60_000, hour: 3_600_000 } as const;
+export type Step = keyof typeof STEPS;
+
+/** What is in progress at a moment. */
+export interface Gauges {
+  /** Requests that have not been answered. */
+  inFlight: number;
+  /** Calls that wait for an Odoo database. */
+  queued: number;
+}
+
+export interface Period {
+  readonly step: Step;
+  /** Milliseconds since 1970, a multiple of the step. */
+  readonly startsAt: number;
+  readonly cells: Cells;
+  /** The most in flight and queued. */
+  readonly most: Gauges;
+}
+
+export function createPeriod(step: Step, now: number): Period {
+  const startsAt = now - (now % STEPS[step]);
+  return { step, startsAt, cells: new Cells(), most: { inFlight: 0, queued: 0 } };
+}
+
+/** Adds the statistics of another period. */
+export function addPeriod(period: Period, { cells, most }: Period): void {
+  period.cells.addAll(cells);
+  noteMost(period, most);
+}
+
+export function noteMost({ most }: Period, { inFlight, queued }: Gauges): void {
+  most.inFlight = Math.max(most.inFlight, inFlight);
+  most.queued = Math.max(most.queued, queued);
+}
+
+type CellText = [
+  ...names: (string | null)[],
+  outcomes: Record<string, number>,
+  shared: number,
+  proxyMs: number[],
+  odooMs: number[],
+];
+
+export function printPeriod({ cells, most }: Period): string {
+  const texts = Array.from(cells.list(), (cell) => [
+    cell.instance,
+    cell.client,
+    cell.model,
+    cell.action,
+    Object.fromEntries(cell.outcomes),
+    cell.shared,
+    cell.proxyMs,
+    cell.odooMs,
+  ]);
+  return JSON.stringify({ most: [most.inFlight, most.queued], cells: texts });
+}
+
+/** Adds what `printPeriod` gave. A text that is damaged adds nothing. */
+export function readPeriod(text: string, period: Period): void {
+  const { most, cells } = parse(text);
+  if (Array.isArray(most)) noteMost(period, { inFlight: toCount(most[0]), queued: toCount(most[1]) });
+  if (!Array.isArray(cells)) return;
+  for (const cell of cells) if (Array.isArray(cell)) period.cells.addCell(readCell(cell as CellText));
+}
+
+function readCell([instance, client, model, action, outcomes, shared, proxyMs, odooMs]: CellText): Cell {
+  const names: CellNames = {
+    instance: toName(instance),
+    client: toName(client),
+    model: toName(model),
+    action: toName(action),
+  };
+  const counts = Object.entries(typeof outcomes === 'object' && outcomes !== null ? outcomes : {});
+  return {
+    ...names,
+    outcomes: new Map(counts.map(([outcome, count]) => [outcome, toCount(count)])),
+    shared: toCount(shared),
+    proxyMs: Durations.read(proxyMs),
+    odooMs: Durations.read(odooMs),
+  };
+}
+
+function parse(text: string): { most?: unknown; cells?: unknown } {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function toName(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function toCount(value: unknown): number {
+  return Number.isInteger(value) && (value as number) >= 0 ? (value as number) : 0;
+}

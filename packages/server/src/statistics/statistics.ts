@@ -1,0 +1,179 @@
+/**
+ * Statistics of calls: by minute for a day, and by hour for 30 days. Each process counts its own calls (recorder.ts). A
+ * query adds the rows of all processes.
+ */
+import type {
+  CallStatistics,
+  StatisticsDimension,
+  StatisticsFilters,
+  StatisticsView,
+} from '@erp-proxy/contract';
+import type { EventHandlers } from '../observe/events.ts';
+import type { LeaseStore, StatisticsRow, StatisticsStore } from '../stores/ports.ts';
+import { type PeriodicTask, startPeriodicTask } from '../streams/periodic-task.ts';
+import type { Cell, Cells, Dimension } from './cells.ts';
+import { createPeriod, type Period, readPeriod, STEPS, type Step } from './period.ts';
+import { createRecorder } from './recorder.ts';
+import { createSummary, type Summary } from './summary.ts';
+
+export interface StatisticsOptions {
+  store: StatisticsStore;
+  leases: Pick<LeaseStore, 'acquire'>;
+  /** Unique for the process. */
+  process: string;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+  /** Calls that wait for Odoo databases now. */
+  countQueued: () => number;
+  onError: (error: unknown) => void;
+}
+
+/** A query whose times were read. */
+export interface StatisticsRange extends Omit<StatisticsFilters, 'since' | 'until'> {
+  /** Milliseconds since 1970; `until` is excluded. */
+  since?: number | undefined;
+  until?: number | undefined;
+}
+
+export interface Statistics {
+  events: EventHandlers;
+  query(range: StatisticsRange): Promise<StatisticsView>;
+  /** Removes old periods now and then. */
+  start(): void;
+  /** Writes what was counted. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const KEPT_MS: Record<Step, number> = { minute: DAY_MS, hour: 30 * DAY_MS };
+/** Ranges up to this are shown in minutes. */
+const MINUTES_RANGE_MS = 6 * HOUR_MS;
+const PAGE_ROWS = 50;
+const PRUNE_INTERVAL_MS = 10 * 60_000;
+const PRUNE_ROWS = 500;
+const GROUPS_DEFAULT = 20;
+
+/** The names of the contract for the names of a cell. */
+const DIMENSIONS: Record<StatisticsDimension, Dimension> = {
+  instance: 'instance',
+  key: 'client',
+  model: 'model',
+  action: 'action',
+};
+
+export function createStatistics(options: StatisticsOptions): Statistics {
+  const { store, leases, process, clock, onError } = options;
+  const recorder = createRecorder(options);
+  let task: PeriodicTask | null = null;
+
+  /** Rows are read in pages, so that the event loop is free between them. */
+  async function* readPeriods(step: Step, since: number, until: number): AsyncGenerator<Period> {
+    let after: Pick<StatisticsRow, 'startsAt' | 'process'> | null = null;
+    for (;;) {
+      const rows: StatisticsRow[] = await store.list({ step, since, until, after, limit: PAGE_ROWS });
+      for (const row of rows) {
+        const period = createPeriod(step, row.startsAt);
+        readPeriod(row.body, period);
+        yield period;
+        await new Promise(setImmediate);
+      }
+      after = rows.at(-1) ?? null;
+      if (after === null || rows.length < PAGE_ROWS) return;
+    }
+  }
+
+  async function prune(): Promise<void> {
+    if (!(await leases.acquire('statistics', process, PRUNE_INTERVAL_MS))) return;
+    for (const [step, keptMs] of Object.entries(KEPT_MS) as [Step, number][]) {
+      let removed: number;
+      do {
+        removed = await store.prune(step, clock() - keptMs, PRUNE_ROWS);
+      } while (removed === PRUNE_ROWS);
+    }
+  }
+
+  return {
+    events: recorder.events,
+    flush: recorder.flush,
+    async query({ since, until = clock() + 1, step: asked, by, limit = GROUPS_DEFAULT, ...filters }) {
+      const start = since ?? until - HOUR_MS;
+      const step = asked ?? (until - start <= MINUTES_RANGE_MS ? 'minute' : 'hour');
+      // What cannot be written now is not lost, and what is stored can be shown.
+      await recorder.flush().catch(() => {});
+      const from = start - (start % STEPS[step]);
+      const total = createSummary();
+      const periods = new Map<number, { summary: Summary; period: Period }>();
+      const groups = new Map<string | null, Summary>();
+      for await (const period of readPeriods(step, from, until)) {
+        const shown = periods.get(period.startsAt) ?? { summary: createSummary(), period };
+        periods.set(period.startsAt, shown);
+        if (shown.period !== period) addMost(shown.period, period);
+        for (const cell of pickCells(period.cells, filters)) {
+          total.add(cell);
+          shown.summary.add(cell);
+          if (by !== undefined) findGroup(groups, cell[DIMENSIONS[by]]).add(cell);
+        }
+      }
+      return {
+        since: new Date(from).toISOString(),
+        until: new Date(until).toISOString(),
+        step,
+        total: total.show(),
+        periods: Array.from(periods.values(), ({ summary, period }) => ({
+          at: new Date(period.startsAt).toISOString(),
+          ...summary.show(),
+          in_flight_max: period.most.inFlight,
+          queued_max: period.most.queued,
+        })),
+        groups: listGroups(groups, limit),
+        now: { in_flight: recorder.gauges.inFlight, queued: recorder.gauges.queued },
+      };
+    },
+    start() {
+      task = startPeriodicTask(prune, { intervalMs: PRUNE_INTERVAL_MS, onError });
+      task.run();
+    },
+    async close() {
+      await task?.close();
+      await recorder.close().catch(() => {});
+    },
+  };
+}
+
+/** The processes of one period. Their peaks need not be at the same moment: the sum is an upper bound. */
+function addMost(period: Period, { most }: Period): void {
+  period.most.inFlight += most.inFlight;
+  period.most.queued += most.queued;
+}
+
+function* pickCells(
+  cells: Cells,
+  filters: Partial<Record<StatisticsDimension, string | undefined>>,
+): Generator<Cell> {
+  const wanted = (Object.keys(DIMENSIONS) as StatisticsDimension[]).flatMap((name) => {
+    const value = filters[name];
+    return value === undefined ? [] : [{ dimension: DIMENSIONS[name], value }];
+  });
+  for (const cell of cells.list())
+    if (wanted.every(({ dimension, value }) => cell[dimension] === value)) yield cell;
+}
+
+function findGroup(groups: Map<string | null, Summary>, name: string | null): Summary {
+  let group = groups.get(name);
+  if (group === undefined) {
+    group = createSummary();
+    groups.set(name, group);
+  }
+  return group;
+}
+
+function listGroups(
+  groups: ReadonlyMap<string | null, Summary>,
+  limit: number,
+): (CallStatistics & { name: string | null })[] {
+  return Array.from(groups, ([name, summary]) => ({ name, ...summary.show() }))
+    .sort((one, other) => other.calls - one.calls)
+    .slice(0, limit);
+}

@@ -1,0 +1,48 @@
+/** Adds cells up, and shows the sums. Pure. */
+import type { CallStatistics } from '@erp-proxy/contract';
+import type { Cell } from './cells.ts';
+import { Durations } from './durations.ts';
+
+export interface Summary {
+  add(cell: Cell): void;
+  show(): CallStatistics;
+}
+
+/** Outcomes that are no errors. */
+const GOOD: ReadonlySet<string> = new Set(['ok', 'replayed']);
+/** Outcomes of requests for which there was no capacity, or which were over a limit. */
+const REFUSED = ['overloaded', 'rate_limited'];
+
+export function createSummary(): Summary {
+  const outcomes = new Map<string, number>();
+  const proxyMs = new Durations();
+  const odooMs = new Durations();
+  let shared = 0;
+  return {
+    add(cell) {
+      for (const [outcome, count] of cell.outcomes)
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + count);
+      proxyMs.addAll(cell.proxyMs);
+      odooMs.addAll(cell.odooMs);
+      shared += cell.shared;
+    },
+    show() {
+      const errors = [...outcomes].filter(([outcome]) => !GOOD.has(outcome));
+      return {
+        calls: sum(outcomes.values()),
+        errors: Object.fromEntries(errors.sort(([, one], [, other]) => other - one)),
+        refused: sum(REFUSED.map((outcome) => outcomes.get(outcome) ?? 0)),
+        shared,
+        replayed: outcomes.get('replayed') ?? 0,
+        proxy_ms: proxyMs.quantiles(),
+        odoo_ms: odooMs.quantiles(),
+      };
+    },
+  };
+}
+
+function sum(counts: Iterable<number>): number {
+  let total = 0;
+  for (const count of counts) total += count;
+  return total;
+}

@@ -1,0 +1,66 @@
+/** `GET /admin/v1/stats`, and the commands that show it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
+import { runCommand } from '../commands/run-command.ts';
+import { answerLikeOdoo, makeCall, printResult, startUpstream } from '../scripted-upstream.ts';
+import { SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
+
+async function startWithCalls() {
+  const upstream = closeAfterTest(await startUpstream((socket) => answerLikeOdoo(socket, printResult('[]'))));
+  const admin = await startAdmin({ allow: [upstream.url], settings: SETTINGS });
+  for (let count = 0; count < 3; count++) await admin.proxy.call(makeCall(upstream.url));
+  await admin.proxy.call(makeCall(upstream.url, { action: '_private' }));
+  await admin.proxy.post('{}', { 'x-proxy-api': 'ep_unknown' });
+  return { ...admin, upstream };
+}
+
+test('counts calls and refused requests by what they called', async () => {
+  const { get, upstream } = await startWithCalls();
+  const { status, json } = await get('/stats?by=model');
+  expect(status).toBe(200);
+  expect(json.total).toMatchObject({ calls: 5, errors: { action_invalid: 1, unauthorized: 1 } });
+  expect(json.total.odoo_ms.p50).toBeGreaterThan(0);
+  expect(json.groups.map(({ name, calls }: { name: string; calls: number }) => [name, calls])).toEqual([
+    ['res.partner', 3],
+    [null, 2],
+  ]);
+  expect(json.now).toEqual({ in_flight: 0, queued: 0 });
+  const ofServer = await get(`/stats?instance=${encodeURIComponent(upstream.url)}`);
+  expect(ofServer.json.total.calls).toBe(3);
+});
+
+test.each([
+  'since=yesterday',
+  'since=2026-02-30',
+  'since=2026-03-02&until=2026-03-01',
+  'since=2020-01-01&until=2026-01-01',
+  'step=day',
+  'by=db',
+  'limit=0',
+  'limit=x',
+  'limit=101',
+  'page=2',
+])('refuses %s', async (query) => {
+  const { get } = await startAdmin();
+  expect((await get(`/stats?${query}`)).status).toBe(400);
+});
+
+test('the commands show the calls of a running proxy', async () => {
+  const { proxy } = await startWithCalls();
+  const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-statistics-'));
+  closeAfterTest({ close: async () => rmSync(folder, { recursive: true }) });
+  const run = (...args: string[]) =>
+    runCommand([...args, '--url', proxy.url], { folder, env: { ERP_PROXY_ADMIN_TOKEN: TOKEN } });
+  const status = await run('status');
+  expect(status).toMatchObject({ status: 0, stderr: '' });
+  expect(status.stdout).toMatch(/^erp-proxy \S+, started \S+, store memory\n {2}store: ok/);
+  expect(status.stdout).toMatch(/5 calls since \S+: 2 errors, 0 refused, .*0 in flight, 0 queued/);
+  const top = await run('top', '--by', 'action', '--last', '2h');
+  expect(top.stdout).toMatch(/\nread\t3\t0\t[\d.]+ ms\t/);
+  expect(JSON.parse((await run('top', '--json')).stdout).groups[0]).toMatchObject({ name: 'res.partner' });
+  expect(await run('top', '--by', 'db')).toMatchObject({ status: 2 });
+  expect(await run('top', '--last', 'soon')).toMatchObject({ status: 2 });
+});

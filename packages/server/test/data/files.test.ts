@@ -1,0 +1,418 @@
+/** Files: `POST /api/erp/download` and `POST /api/erp/upload`, against an upstream that answers as Odoo does. */
+import { randomBytes } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type HttpAnswer, type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
+import {
+  answerLikeOdoo,
+  printResult,
+  type ScriptedUpstream,
+  startUpstream,
+  type UpstreamRequest,
+} from '../scripted-upstream.ts';
+
+let answer: (socket: Socket, request: UpstreamRequest) => void | Promise<void>;
+let upstream: ScriptedUpstream;
+let proxy: RunningProxy;
+let instance: Record<string, unknown>;
+
+beforeAll(async () => {
+  upstream = await startUpstream((socket, request) => answer(socket, request));
+  proxy = await startProxy({
+    allow: [upstream.url],
+    settings: { 'http.bodyBytesMax': String(12 * 2 ** 20) },
+  });
+  instance = { url: upstream.url, db: 'prod', user_id: 2, api_key: 'upstream-key-0123456789' };
+});
+afterAll(async () => {
+  await proxy.close();
+  await upstream.close();
+});
+beforeEach(() => {
+  upstream.requests.length = 0;
+});
+
+const ATTACHMENT = { model_id: 'ir.attachment', record: 7, field: 'datas' };
+
+function download(
+  body: Record<string, unknown> = {},
+  headers: Record<string, string> = {},
+): Promise<HttpAnswer> {
+  return send(`${proxy.url}/api/erp/download`, {
+    method: 'POST',
+    headers: { 'x-proxy-api': proxy.key, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ id: 'd1', ...ATTACHMENT, erp_instance: instance, ...body }),
+  });
+}
+
+function upload(
+  file: Uint8Array,
+  call: Record<string, unknown> | string,
+  headers: Record<string, string> = {},
+): Promise<HttpAnswer> {
+  const text = typeof call === 'string' ? call : encodeURIComponent(JSON.stringify({ id: 'u1', ...call }));
+  return send(`${proxy.url}/api/erp/upload`, {
+    method: 'POST',
+    headers: { 'x-proxy-api': proxy.key, 'content-type': 'image/png', 'x-erp-call': text, ...headers },
+    body: file,
+  });
+}
+
+function readJson({ body }: HttpAnswer) {
+  return JSON.parse(body.toString());
+}
+
+/** The last call that Odoo got: model, method, positional and named arguments. */
+function sentCall() {
+  const [, , , model, method, params, keyword] = JSON.parse(upstream.requests.at(-1)!.body.toString()).params
+    .args;
+  return { model, method, params, keyword };
+}
+
+/** Answers with one record. */
+function answerRecord(fields: Record<string, unknown>): void {
+  answer = (socket) => answerLikeOdoo(socket, printResult(JSON.stringify([{ id: 7, ...fields }])));
+}
+
+async function makeKey(policy: object): Promise<string> {
+  const { key } = await proxy.app.keys.create({ name: 'limited', policy: policy as never });
+  return key;
+}
+
+test('a download has the bytes, the name and the media type of the file', async () => {
+  const file = randomBytes(300_001);
+  answerRecord({ name: 'Vertrag ä.pdf', mimetype: 'application/pdf', datas: file.toString('base64') });
+  const got = await download();
+  expect(got.status).toBe(200);
+  expect(got.body.equals(file)).toBe(true);
+  expect(got.headers).toMatchObject({
+    'content-type': 'application/pdf',
+    'content-disposition': `attachment; filename="Vertrag _.pdf"; filename*=UTF-8''Vertrag%20%C3%A4.pdf`,
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'; sandbox",
+    'cache-control': 'no-store, no-transform',
+  });
+  expect(sentCall()).toMatchObject({
+    model: 'ir.attachment',
+    method: 'read',
+    params: [[7]],
+    keyword: {
+      fields: ['name', 'mimetype', 'datas'],
+      context: { bin_size: false, bin_size_datas: false },
+    },
+  });
+});
+
+test.each([0, 1, 2, 3, 48, 12_000, 16_384, 100_000])('a file of %i bytes arrives whole', async (bytes) => {
+  const file = randomBytes(bytes);
+  answerRecord({ name: false, mimetype: false, datas: file.toString('base64') });
+  const got = await download();
+  expect(got.body.equals(file)).toBe(true);
+  expect(got.headers['content-type']).toBe('application/octet-stream');
+});
+
+test('the first bytes leave while Odoo still sends', async () => {
+  const file = randomBytes(3 * 40_000);
+  const text = Buffer.from(file.toString('base64'));
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  answer = async (socket) => {
+    const head = printResult('[{"id": 7, "name": "a", "mimetype": "a/b", "datas": "').slice(0, -1);
+    const length = head.length + text.length + 4;
+    socket.write(
+      `HTTP/1.0 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${head}`,
+    );
+    socket.write(text.subarray(0, 40_001));
+    await released;
+    socket.end(Buffer.concat([text.subarray(40_001), Buffer.from('"}]}')]));
+  };
+  const response = await fetch(`${proxy.url}/api/erp/download`, {
+    method: 'POST',
+    headers: { 'x-proxy-api': proxy.key, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...ATTACHMENT, erp_instance: instance }),
+  });
+  const reader = response.body!.getReader();
+  const first = await reader.read();
+  expect(first.value!.length).toBeGreaterThan(0);
+  release();
+  const pieces = [first.value!];
+  for (let next = await reader.read(); !next.done; next = await reader.read()) pieces.push(next.value);
+  expect(Buffer.concat(pieces).equals(file)).toBe(true);
+});
+
+test('a file that was stored in lines is decoded', async () => {
+  const file = randomBytes(200_000);
+  answerRecord({ name: 'a', mimetype: 'a/b', datas: file.toString('base64').replaceAll(/.{76}/g, '$&\n') });
+  expect((await download()).body.equals(file)).toBe(true);
+});
+
+test('a file is not compressed again', async () => {
+  answerRecord({ name: 'a', mimetype: 'a/b', datas: Buffer.alloc(100_000).toString('base64') });
+  const got = await download({}, { 'accept-encoding': 'gzip, br, zstd' });
+  expect(got.headers['content-encoding']).toBeUndefined();
+  expect(got.body.equals(Buffer.alloc(100_000))).toBe(true);
+});
+
+test('an empty field is an empty file', async () => {
+  answerRecord({ name: 'a', mimetype: 'a/b', datas: false });
+  const got = await download({}, { prefer: 'values=normalized' });
+  expect(got).toMatchObject({ status: 200, body: Buffer.alloc(0) });
+  expect(got.headers['content-length']).toBe('0');
+});
+
+test('other models are asked for the field alone', async () => {
+  const file = randomBytes(10);
+  answerRecord({ image_1920: file.toString('base64') });
+  const got = await download({
+    model_id: 'res.partner',
+    field: 'image_1920',
+    context: { bin_size: true, lang: 'fr_FR' },
+  });
+  expect(got.body.equals(file)).toBe(true);
+  expect(got.headers['content-disposition']).toBe('attachment');
+  expect(sentCall().keyword).toEqual({
+    fields: ['image_1920'],
+    context: { bin_size: false, lang: 'fr_FR', bin_size_image_1920: false },
+  });
+});
+
+test('an error of Odoo is passed on with the id of the request', async () => {
+  answer = (socket) =>
+    answerLikeOdoo(
+      socket,
+      JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        error: {
+          code: 200,
+          message: 'Odoo Server Error',
+          data: {
+            name: 'odoo.exceptions.MissingError',
+            debug: '',
+            message: 'Record does not exist or has been deleted.',
+            arguments: ['Record does not exist or has been deleted.'],
+            context: {},
+          },
+        },
+      }),
+    );
+  const got = await download();
+  expect(got.status).toBe(200);
+  expect(readJson(got)).toMatchObject({ id: 'd1', error: { data: { type: 'record_missing' } } });
+  expect(got.headers['content-type']).toBe('application/json');
+});
+
+test.each([
+  ['no record', '[]', 'record'],
+  ['a number', '[{"id": 7, "name": "a", "mimetype": "b/c", "datas": 12}]', 'field'],
+  [
+    'a text that is no base64',
+    '[{"id": 7, "name": "a", "mimetype": "b/c", "datas": "Deco Addict"}]',
+    'field',
+  ],
+  ['an incomplete group', '[{"id": 7, "name": "a", "mimetype": "b/c", "datas": "AAAAA"}]', 'field'],
+])('%s is a clear error', async (_, result, path) => {
+  answer = (socket) => answerLikeOdoo(socket, printResult(result));
+  const got = await download();
+  expect(got.status).toBe(400);
+  expect(readJson(got)).toMatchObject({ id: 'd1', error: { data: { type: 'invalid_params', path } } });
+});
+
+test.each([
+  ['a character that is no digit in the middle', `${'A'.repeat(200_000)} ${'A'.repeat(200_003)}"}]}`],
+  ['an incomplete group at the end', `${'A'.repeat(200_001)}"}]}`],
+  ['no end of the value', 'A'.repeat(200_000)],
+])('a file with %s breaks the connection off', async (_, rest) => {
+  answer = async (socket) => {
+    socket.write(
+      'HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n{"jsonrpc": "2.0", "id": 1, "result": [{"id": 7, "name": "a", "mimetype": "b/c", "datas": "',
+    );
+    for (let at = 0; at < rest.length; at += 40_000) {
+      socket.write(rest.slice(at, at + 40_000));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    socket.end();
+  };
+  await expect(download()).rejects.toThrow(/aborted|reset|hang up/i);
+});
+
+test('an answer whose head does not end is refused', async () => {
+  answer = (socket) => answerLikeOdoo(socket, printResult(`[{"id": 7, "name": "${'a'.repeat(500_000)}"}]`));
+  const got = await download();
+  expect(readJson(got)).toMatchObject({ id: 'd1', error: { data: { type: 'upstream_bad_response' } } });
+});
+
+test.each([
+  [{ record: 0 }, 'record'],
+  [{ record: -3 }, 'record'],
+  [{ record: 1.5 }, 'record'],
+  [{ record: '7' }, 'record'],
+  [{ record: [7] }, 'record'],
+  [{ record: null }, 'record'],
+  [{ record: 2 ** 31 }, 'record'],
+  [{ field: 'datas", "x' }, 'field'],
+  [{ field: 'a.b' }, 'field'],
+  [{ field: '' }, 'field'],
+  [{ field: ['datas'] }, 'field'],
+  [{ field: 'a'.repeat(64) }, 'field'],
+  [{ model_id: 7 }, 'model_id'],
+  [{ fields: ['datas'] }, 'fields'],
+  [{ context: 3 }, 'context'],
+])('refuses %j and names the member', async (changes, path) => {
+  const got = await download(changes);
+  expect(got.status).toBe(400);
+  expect(readJson(got)).toMatchObject({ id: 'd1', error: { data: { type: 'invalid_request', path } } });
+  expect(upstream.requests).toEqual([]);
+});
+
+test('a policy must allow files, and the reading of the model and the field', async () => {
+  const origins = [upstream.url];
+  answerRecord({ name: 'a', mimetype: 'a/b', datas: 'AAAA' });
+  const ask = async (policy: object, body = {}) =>
+    readJson(await download(body, { 'x-proxy-api': await makeKey({ origins, ...policy }) })).error.data;
+  const models = { 'ir.attachment': ['read'] };
+  expect(await ask({ models })).toMatchObject({ type: 'policy_denied', rule: 'data' });
+  expect(await ask({ models, data: ['export', 'changes'] })).toMatchObject({ rule: 'data' });
+  expect(await ask({ models: { 'res.partner': ['read'] }, data: ['files'] })).toMatchObject({
+    rule: 'models',
+  });
+  const fields = { 'ir.attachment': { deny: ['datas'] } };
+  expect(await ask({ models, data: ['files'], fields })).toMatchObject({ type: 'policy_denied' });
+  expect(upstream.requests).toEqual([]);
+});
+
+test('name and media type are not asked for where the policy denies them', async () => {
+  answer = (socket, { body }) => {
+    const types = { datas: { type: 'binary' } };
+    const result = body.includes('"fields_get"') ? types : [{ id: 7, datas: 'AAAA' }];
+    answerLikeOdoo(socket, printResult(JSON.stringify(result)));
+  };
+  const key = await makeKey({
+    origins: [upstream.url],
+    models: { 'ir.attachment': ['read'] },
+    data: ['files'],
+    read_only: true,
+    fields: { 'ir.attachment': { allow: ['datas'] } },
+  });
+  const got = await download({}, { 'x-proxy-api': key });
+  expect(got.body).toEqual(Buffer.alloc(3));
+  expect(sentCall().keyword.fields).toEqual(['datas']);
+});
+
+test('a download is logged as one call that it made', async () => {
+  answerRecord({ name: 'a', mimetype: 'a/b', datas: 'AAAA' });
+  proxy.log.length = 0;
+  await download();
+  await expect.poll(() => proxy.log).toHaveLength(1);
+  expect(proxy.log[0]).toMatchObject({ via: 'download', method: 'read', outcome: 'ok' });
+  expect(JSON.stringify(proxy.log)).not.toContain('AAAA');
+});
+
+test('a large file is uploaded as it is, with the other fields of its record', async () => {
+  const file = randomBytes(10 * 2 ** 20 + 1);
+  answer = (socket) => answerLikeOdoo(socket, printResult('41'));
+  const values = { name: 'Foto ä "x".png', res_model: 'res.partner', res_id: 12.0, ratio: 1.5 };
+  const got = await upload(file, {
+    model_id: 'ir.attachment',
+    field: 'datas',
+    values,
+    erp_instance: instance,
+  });
+  expect(readJson(got)).toEqual({ jsonrpc: '2.0', id: 'u1', result: 41 });
+  const { model, method, params, keyword } = sentCall();
+  expect({ model, method, keyword }).toEqual({ model: 'ir.attachment', method: 'create', keyword: {} });
+  const [{ datas, ...others }] = params;
+  expect(others).toEqual(values);
+  expect(Buffer.from(datas, 'base64').equals(file)).toBe(true);
+});
+
+test('an upload into a record answers its id', async () => {
+  answer = (socket) => answerLikeOdoo(socket, printResult('true'));
+  const call = { model_id: 'res.partner', record: 12, field: 'image_1920', context: { lang: 'fr_FR' } };
+  const got = await upload(Buffer.from('abc'), { ...call, erp_instance: instance });
+  expect(readJson(got)).toEqual({ jsonrpc: '2.0', id: 'u1', result: 12 });
+  expect(sentCall()).toEqual({
+    model: 'res.partner',
+    method: 'write',
+    params: [[12], { image_1920: 'YWJj' }],
+    keyword: { context: { lang: 'fr_FR' } },
+  });
+});
+
+test('an upload with an idempotency key runs once', async () => {
+  let id = 50;
+  answer = (socket) => answerLikeOdoo(socket, printResult(String(id++)));
+  const call = { model_id: 'ir.attachment', field: 'datas', erp_instance: instance };
+  const headers = { 'idempotency-key': 'upload-1' };
+  const first = await upload(Buffer.from('abc'), call, headers);
+  const second = await upload(Buffer.from('abc'), call, headers);
+  const other = await upload(Buffer.from('abd'), call, headers);
+  expect(readJson(first).result).toBe(50);
+  expect(readJson(second).result).toBe(50);
+  expect(second.headers['idempotency-replayed']).toBe('true');
+  expect(readJson(other)).toMatchObject({ id: 'u1', error: { data: { type: 'idempotency_conflict' } } });
+  expect(upstream.requests).toHaveLength(1);
+});
+
+test.each<[string, Record<string, unknown> | string, string, string | undefined]>([
+  ['no JSON', '%7Bmodel', 'parse_error', undefined],
+  ['a broken percent-encoding', '%E4', 'parse_error', 'x-erp-call'],
+  ['an array', '%5B%5D', 'invalid_request', undefined],
+  [
+    'the file twice',
+    { model_id: 'a', field: 'datas', values: { datas: 'AAAA' } },
+    'invalid_request',
+    'values.datas',
+  ],
+  ['values that are no object', { model_id: 'a', field: 'datas', values: [1] }, 'invalid_request', 'values'],
+  ['an unknown member', { model_id: 'a', field: 'datas', value: {} }, 'invalid_request', 'value'],
+  ['no field', { model_id: 'a' }, 'invalid_request', 'field'],
+  ['a bad record', { model_id: 'a', field: 'datas', record: -1 }, 'invalid_request', 'record'],
+])('refuses a call with %s', async (_, call, type, path) => {
+  const got = await upload(Buffer.from('abc'), call);
+  expect(got.status).toBe(400);
+  const { data } = readJson(got).error;
+  expect({ type: data.type, path: data.path }).toEqual({ type, path });
+  expect(upstream.requests).toEqual([]);
+});
+
+test('a field that values name twice is refused, and names cannot leave the object', async () => {
+  const text = (values: string) =>
+    encodeURIComponent(
+      `{"model_id": "a", "field": "datas", "values": ${values}, "erp_instance": {"name": "x"}}`,
+    );
+  const twice = await upload(Buffer.from('abc'), text('{"name": 1, "name": 2}'));
+  expect(readJson(twice).error.data.path).toBe('values');
+  answer = (socket) => answerLikeOdoo(socket, printResult('1'));
+  const call = { model_id: 'a', field: 'datas', values: { 'x":1},{"y': '"]}' }, erp_instance: instance };
+  await upload(Buffer.from('abc'), call);
+  expect(sentCall().params).toEqual([{ 'x":1},{"y': '"]}', datas: 'YWJj' }]);
+});
+
+test('an upload without its header, or that is too large, is refused', async () => {
+  const none = await send(`${proxy.url}/api/erp/upload`, {
+    method: 'POST',
+    headers: { 'x-proxy-api': proxy.key },
+    body: 'abc',
+  });
+  expect(readJson(none).error.data).toMatchObject({ type: 'invalid_request', path: 'x-erp-call' });
+  const call = { model_id: 'a', field: 'datas', erp_instance: instance };
+  const large = await upload(Buffer.alloc(12 * 2 ** 20 + 1), call);
+  expect(large.status).toBe(413);
+});
+
+test('a policy must allow files and the write', async () => {
+  const origins = [upstream.url];
+  const call = { model_id: 'ir.attachment', field: 'datas', erp_instance: instance };
+  const ask = async (policy: object) => {
+    const key = await makeKey({ origins, models: { 'ir.attachment': ['*'] }, ...policy });
+    return readJson(await upload(Buffer.from('abc'), call, { 'x-proxy-api': key })).error.data;
+  };
+  expect(await ask({})).toMatchObject({ type: 'policy_denied', rule: 'data' });
+  expect(await ask({ data: ['files'], read_only: true })).toMatchObject({ rule: 'read_only' });
+  const fields = { 'ir.attachment': { deny: ['datas'] } };
+  expect(await ask({ data: ['files'], fields })).toMatchObject({ type: 'policy_denied' });
+  expect(upstream.requests).toEqual([]);
+});
