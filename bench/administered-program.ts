@@ -1,4 +1,4 @@
-/** Starts the program with an admin token and a vault, so that a scenario can store keys with policies and instances. */
+/** Starts the program with admin token and vault, so that scenarios can store keys with policies, and instances. */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';

@@ -15,7 +15,7 @@ export interface Message {
 }
 
 const IDEMPOTENCY_KEY = 'idempotency-key';
-/** Of `_meta`, what says nothing about the client. The SDK accepts any text in the last ones. */
+/** Members of `_meta` that say nothing about the client. The SDK accepts any text in the last ones. */
 const PROGRESS_TOKEN = 'progressToken';
 const CALL_MEMBERS = ['traceparent', 'tracestate', 'baggage', IDEMPOTENCY_KEY];
 

@@ -38,7 +38,7 @@ export interface ConversationCallOptions {
    * ids count as unknown ones.
    */
   approvalIds?: readonly string[] | undefined;
-  /** A rule because of which the call needs an approval, even if the policy asks for none. Absent: the policy decides. */
+  /** A rule because of which the call needs an approval, even if the policy asks for none. */
   approvalRule?: string | undefined;
   /** A valid idempotency key, of this call alone. A retry need not make the same calls before it. */
   idempotencyKey?: string | null;

@@ -3,7 +3,7 @@ import { isObject } from '../fields.ts';
 
 const DELETE_COMMAND = 2;
 
-/** Also finds deletions in lines that are created or updated. May take other values for one; the person is asked then. */
+/** Also finds deletions in lines that are created or updated. Other values can look like one; a person is asked too. */
 export function hasDeletion(value: unknown): boolean {
   if (Array.isArray(value)) return value.some((item) => isDeleteCommand(item) || hasDeletion(item));
   if (!isObject(value)) return false;
