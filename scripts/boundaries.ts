@@ -276,6 +276,20 @@ const BOUNDARIES: Boundary[] = [
     takesClock: true,
   },
   {
+    files: `${SERVER}/data/changes/**`,
+    allow: [
+      '../*.ts',
+      '../../execute/call/read-members.ts',
+      '../../execute/request/{answer-headers,envelope}.ts',
+      '../../execute/terms/{conversation,deadline,denial}.ts',
+      '../../instances/instances.ts',
+      '../../json/*',
+      CONTRACT,
+      'node:*',
+    ],
+    takesClock: true,
+  },
+  {
     files: `${SERVER}/mcp/*.ts`,
     allow: [
       './tools/all-tools.ts',

@@ -1,4 +1,5 @@
 /** How the methods of models send their calls. Types only. */
+import type { AskChanges } from './changes.ts';
 import type { ErpProxyError } from './errors.ts';
 import type { CallOptions, ExecuteCall } from './options.ts';
 import type { Sent } from './send.ts';
@@ -6,6 +7,7 @@ import type { Sent } from './send.ts';
 export interface Calls {
   execute: Execute;
   batch: Batch;
+  askChanges: AskChanges;
 }
 
 export type Execute = (call: ExecuteCall, options?: CallOptions) => Promise<Sent & { result: unknown }>;

@@ -1,5 +1,6 @@
 /** Creates a client: reads its options and sends calls for its models. */
 import type { Batch, BatchResult, Execute } from './calls.ts';
+import type { AskChanges, ChangesPage } from './changes.ts';
 import { readVariable } from './environment.ts';
 import { ErpProxyError, readError } from './errors.ts';
 import type { AnyModels } from './field-types.ts';
@@ -14,7 +15,7 @@ import type {
   ValueForm,
 } from './options.ts';
 import { createRetryBudget } from './retry-budget.ts';
-import { type SendSettings, send } from './send.ts';
+import { type SendSettings, type Sent, send } from './send.ts';
 
 export interface Client<Models = AnyModels, Form extends ValueForm = 'odoo'> {
   /** The methods of a model. */
@@ -65,11 +66,20 @@ function openClient<Models, Form extends ValueForm>(
     const keyword = Object.keys(merged).length > 0 ? { ...call.keyword, context: merged } : call.keyword;
     return { ...call, ...(keyword ? { keyword } : {}), erp_instance: instance };
   };
+  const checkForm = ({ isNormalized }: Sent) => {
+    if (settings.isNormalized && !isNormalized)
+      throw new ErpProxyError('invalid_answer', NOT_NORMALIZED, { status: 200 });
+  };
+  const askChanges: AskChanges = async (call, options = {}) => {
+    const url = settings.url.replace(/execute$/, 'changes');
+    const body = { ...call, context: { ...context, ...options.context }, erp_instance: instance };
+    const sent = await send({ ...settings, url }, [{ ...call, action: 'changes' }], body, options);
+    checkForm(sent);
+    return (sent.answer as { result: ChangesPage<{ id: number }> }).result;
+  };
   const execute: Execute = async (call, options = {}) => {
     const sent = await send(settings, [call], complete(call, options.context), options);
-    if (settings.isNormalized && !sent.isNormalized && returnsValues(call.action)) {
-      throw new ErpProxyError('invalid_answer', NOT_NORMALIZED, { status: 200 });
-    }
+    if (returnsValues(call.action)) checkForm(sent);
     return { ...sent, result: (sent.answer as { result?: unknown }).result };
   };
   const batch: Batch = async (calls, options = {}) => {
@@ -94,7 +104,7 @@ function openClient<Models, Form extends ValueForm>(
     return results;
   };
   return {
-    model: (name) => createModel(name, { execute, batch }) as never,
+    model: (name) => createModel(name, { execute, batch, askChanges }) as never,
     withContext: (added) => openClient(settings, instance, { ...context, ...added }),
     execute: async (call, options) => (await execute(call, options)).result as never,
     batch,

@@ -1,5 +1,6 @@
 /** The client of erp-proxy, for Node, browsers, Deno, Bun and edge runtimes. Imports nothing. */
 export type { BatchResult } from './calls.ts';
+export type { Change, ChangesPage } from './changes.ts';
 export { type Client, createClient } from './create-client.ts';
 export type { Domain, Operator } from './domain-types.ts';
 export { ErpProxyError, type ErrorType, isErpProxyError, type Outcome } from './errors.ts';

@@ -1,5 +1,6 @@
 /** The methods of one model, as calls of Odoo's methods. */
 import type { Calls } from './calls.ts';
+import { type ChangesPage, readChanges } from './changes.ts';
 import type { CheckDomain, CheckOrder, DomainInput } from './domain-types.ts';
 import { ErpProxyError } from './errors.ts';
 import type { Comparable, Create, FieldInfo, FieldName, Row, Update } from './field-types.ts';
@@ -84,6 +85,25 @@ export interface Model<Models, Name extends keyof Models, Form extends ValueForm
     query?: FieldsQuery<Fields> & PageQuery<CheckOrder<Models, Name, Order>>,
     options?: Omit<CallOptions, 'idempotencyKey'>,
   ): Pages<Row<Models, Name, Fields, Form>>;
+  /**
+   * Returns what has changed since a cursor, answer after answer until there is no more. `since: null` begins with all
+   * records that match. The policy of the key must allow changes.
+   */
+  changes<
+    const Given extends DomainInput<Models, Name>,
+    const Fields extends readonly (keyof Models[Name] & string)[],
+  >(
+    domain: CheckDomain<Models, Name, Given>,
+    query: {
+      /** The fields of the records, beside `id`. */
+      fields: Fields;
+      /** The cursor of the last answer, with the same domain and fields. */
+      since: string | null;
+      /** Maximum changes of an answer. Default: 500. */
+      limit?: number | undefined;
+    },
+    options?: Omit<CallOptions, 'idempotencyKey' | 'approval'>,
+  ): AsyncGenerator<ChangesPage<Row<Models, Name, Fields, Form>>, void, undefined>;
   /** Creates a record and returns its id. */
   create(values: Create<Models, Name, Form>, options?: CallOptions): Promise<number>;
   /** Creates all of the records or none, and returns their ids. */
@@ -130,7 +150,7 @@ interface Query {
 }
 
 /** Untyped inside: the caller adds the types of its models. */
-export function createModel(model: string, { execute, batch }: Calls) {
+export function createModel(model: string, { execute, batch, askChanges }: Calls) {
   async function call(
     action: string,
     params: readonly unknown[],
@@ -176,6 +196,8 @@ export function createModel(model: string, { execute, batch }: Calls) {
       call('search_count', [domain], {}, options),
     paginate: (domain: readonly unknown[], query: Query = {}, options?: CallOptions) =>
       createPages(model, execute, domain, query, options),
+    changes: (domain: readonly unknown[], query: Parameters<typeof readChanges>[3], options?: CallOptions) =>
+      readChanges(model, askChanges, domain, query, options),
     create,
     createMany: create,
     update,

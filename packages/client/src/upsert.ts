@@ -17,7 +17,7 @@ const VALUES_MAX = 1000;
 /** The results have the order of the rows. If the same call is repeated after an error, it completes the rest. */
 export async function upsertRows(
   model: string,
-  { execute, batch }: Calls,
+  { execute, batch }: Pick<Calls, 'execute' | 'batch'>,
   by: readonly string[],
   rows: readonly Values[],
   options: CallOptions = {},

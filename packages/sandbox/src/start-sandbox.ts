@@ -19,7 +19,10 @@ export interface SandboxOptions {
   readonly authDelayMs?: number;
   /** true: HTTP/1.1 with persistent connections, like a reverse proxy in front of Odoo. */
   readonly keepAlive?: boolean;
-  /** Milliseconds since 1970, with fractions for microseconds. Stamps rows, and decides which keys have expired. */
+  /**
+   * Milliseconds since 1970, with fractions for microseconds. Stamps rows and answers, and decides which keys have
+   * expired.
+   */
   readonly clock?: () => number;
   /**
    * Number of generated records by model, such as `{ 'res.partner': 1_000_000 }`. They follow the records of the
@@ -112,7 +115,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         body,
         address: request.socket.remoteAddress ?? '',
       });
-      await writeReply(request, response, reply, { keepAlive, ...serving.personality.wire });
+      await writeReply(request, response, reply, { keepAlive, nowMs: clock(), ...serving.personality.wire });
     },
   );
   // Like nginx: longer than the timeout of clients, so that the server does not close connections first.

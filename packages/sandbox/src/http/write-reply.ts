@@ -13,7 +13,7 @@ export async function writeReply(
   request: IncomingMessage,
   response: ServerResponse,
   reply: Reply,
-  { keepAlive, connectionHeader }: { keepAlive: boolean; connectionHeader: boolean },
+  { keepAlive, connectionHeader, nowMs }: { keepAlive: boolean; connectionHeader: boolean; nowMs: number },
 ): Promise<void> {
   const parts = (typeof reply.body === 'string' ? [reply.body] : reply.body).map((part) =>
     typeof part === 'string' ? Buffer.from(part) : part,
@@ -24,7 +24,7 @@ export async function writeReply(
   );
   const own: [string, string][] = [
     ['Server', 'Werkzeug/2.2.2 Python/3.11.2'],
-    ['Date', new Date().toUTCString()],
+    ['Date', new Date(nowMs).toUTCString()],
   ];
   const given = reply.headers.map(([name, value]): [string, string] => [
     name,

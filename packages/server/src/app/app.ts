@@ -6,6 +6,7 @@ import { showUpstreams } from '../admin/views.ts';
 import { auditEvents } from '../audit/audit-events.ts';
 import type { Settings } from '../config/schema.ts';
 import { StartError } from '../config/start-error.ts';
+import { createChanges } from '../data/changes/changes.ts';
 import { createCredentialNames } from '../execute/call/credentials-id.ts';
 import { Admission } from '../execute/request/admission.ts';
 import { createCredentialMemory } from '../execute/upstream/credential-memory.ts';
@@ -161,6 +162,13 @@ export async function createApp({
         clock,
         nowMs,
         onFault: (requestId, error) => events.faultSeen(requestId, error),
+      }),
+      changes: createChanges({
+        instances,
+        secret: keys.deriveSecret('cursors of changes'),
+        overlapSeconds: settings.changes.overlapSeconds,
+        timeoutMs: settings.upstream.timeoutMs,
+        nowMs,
       }),
     },
 

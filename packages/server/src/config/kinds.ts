@@ -24,7 +24,7 @@ export interface Kind<Value> {
 export function integer(
   min: number,
   max: number,
-  unit?: 'milliseconds' | 'calls' | 'days' | 'processes' | 'hours' | 'minutes' | 'bytes a second',
+  unit?: 'milliseconds' | 'calls' | 'days' | 'processes' | 'hours' | 'minutes' | 'seconds' | 'bytes a second',
 ): Kind<number> {
   return {
     schema: z.int().min(min).max(max),

@@ -236,6 +236,12 @@ export const SETTINGS = {
     description:
       'Place of kept answers: `memory` keeps them in each process, `redis` keeps them sealed for all processes and needs `redis.url`.',
   }),
+  'changes.overlapSeconds': define({
+    kind: integer(1, 86_400, 'seconds'),
+    default: 900,
+    description:
+      'How long a transaction in Odoo may last so that its changes are not missed, together with the difference between the clocks of the web server and the database, and with the delay of a replica that Odoo reads from. See [changes.md](changes.md).',
+  }),
   'egress.allow': define({
     kind: list('origins, hosts or CIDRs', (entry) => entry.trim() !== ''),
     default: [],

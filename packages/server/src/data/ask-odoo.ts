@@ -17,12 +17,15 @@ export interface Question {
   keyword: Readonly<Record<string, Uint8Array | string>>;
 }
 
-/** The JSON text of the result, or why there is none. */
-export type QuestionAnswer =
-  | { result: Uint8Array }
+/** Why there is no result. */
+export type QuestionFailure =
   /** A whole answer with an error and the `id` of the request. */
   | { status: number; headers: Record<string, string>; error: Uint8Array }
-  | { denial: Denial };
+  /** `isTooLarge`: the answer is larger than the maximum. */
+  | { denial: Denial; isTooLarge?: true };
+
+/** The JSON text of the result, or why there is none. */
+export type QuestionAnswer = { result: Uint8Array; headers: Record<string, string> } | QuestionFailure;
 
 /** Rejects never. An answer of more than `bytesMax` is denied. */
 export async function askOdoo(
@@ -34,11 +37,12 @@ export async function askOdoo(
   const writer = new AnswerCollector(bytesMax);
   const denial = await conversation.run(buildCall(request, question), writer);
   if (denial !== null) return { denial };
-  if (writer.isTooLarge) return { denial: denyTooLarge(bytesMax) };
+  if (writer.isTooLarge) return { denial: denyTooLarge(bytesMax), isTooLarge: true };
   if (!writer.isWhole) return { denial: BROKEN_OFF };
   const bytes = writer.join();
   const result = findResult(bytes);
-  return result === null ? { status: writer.status, headers: writer.headers, error: bytes } : { result };
+  const { status, headers } = writer;
+  return result === null ? { status, headers, error: bytes } : { result, headers };
 }
 
 /** The body of an execute call on the model and server of the request, with its `id`. */

@@ -239,6 +239,7 @@ function startConversation(
   };
   let count = 0;
   let last: Promise<unknown> = Promise.resolve();
+  let upstreamDate: string | null = null;
   return {
     client,
     bytes,
@@ -246,6 +247,9 @@ function startConversation(
     signal: time.signal,
     idempotencyKey,
     areValuesNormalized: request.areValuesNormalized,
+    get upstreamDate() {
+      return upstreamDate;
+    },
     describe: () => describeRequest({ startedMs, keyAdmission }, deps.nowMs()),
     renewTime: () => time.renew(),
     refuse: (denial, id) => refuse(denial, incoming, deps, id),
@@ -269,7 +273,11 @@ function startConversation(
     const index = count++;
     const calls: CallSpan[] = [];
     calls[index] = body.calls[0]!;
-    const describe = ({ policyLimit }: CallTrace) => describeLimit(policyLimit);
+    upstreamDate = null;
+    const describe = (trace: CallTrace) => {
+      upstreamDate = trace.upstreamDate;
+      return describeLimit(trace.policyLimit);
+    };
     const named: Request = {
       ...request,
       approvalIds: options.approvalIds ?? request.approvalIds,

@@ -3,6 +3,7 @@
  * document are generated from it.
  */
 import type { FastifyInstance } from 'fastify';
+import type { Changes } from '../data/changes/changes.ts';
 import { download } from '../data/files/download.ts';
 import { upload } from '../data/files/upload.ts';
 import {
@@ -19,6 +20,7 @@ import { addCallRoute, type CallRoutesDeps } from './call-routes.ts';
 /** What serves the routes. */
 export interface Conversations {
   mcp: Mcp;
+  changes: Changes;
 }
 
 /** A `POST` route. */
@@ -46,6 +48,28 @@ export const CONVERSATION_ROUTES: readonly ConversationRoute[] = [
     answer: {
       description: 'A message of the Model Context Protocol.',
       types: ['application/json', 'text/event-stream'],
+    },
+  },
+  {
+    path: '/api/erp/changes',
+    via: 'changes',
+    data: 'changes',
+    values: 'preferred',
+    serve: (conversation, { changes }) => changes.serve(conversation),
+    id: 'changes',
+    summary: 'Returns the records that were made or changed since an earlier answer (docs/changes.md).',
+    example: {
+      id: 1,
+      model_id: 'res.partner',
+      domain: [['is_company', '=', true]],
+      fields: ['name', 'email'],
+      since: null,
+      limit: 2,
+      erp_instance: { name: 'prod' },
+    },
+    answer: {
+      description: 'The changes, and the cursor for the next request.',
+      types: ['application/json'],
     },
   },
   {

@@ -12,6 +12,8 @@ export interface CallTrace {
   answeredMs: number | null;
   attempts: number;
   upstreamStatus: number | null;
+  /** Header `date` of the last answer from Odoo; null if there is none. */
+  upstreamDate: string | null;
   target: (ServerAddress & { db?: string }) | null;
   protocol: Protocol | null;
   /** The source of the answer to a read that was not sent itself; null if the call was sent. */
@@ -35,6 +37,7 @@ export function startTrace(startedMs: number, traceparent: string | null): CallT
     answeredMs: null,
     attempts: 0,
     upstreamStatus: null,
+    upstreamDate: null,
     target: null,
     protocol: null,
     sharedFrom: null,

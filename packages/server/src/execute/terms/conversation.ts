@@ -18,6 +18,8 @@ export interface Conversation {
   readonly idempotencyKey: string | null;
   /** True if values of results are normalized (docs/values.md). */
   readonly areValuesNormalized: boolean;
+  /** Header `date` of Odoo's answer to the last call; null if there was none. */
+  readonly upstreamDate: string | null;
   /** Starts the time limit of the request anew: for answers that take many calls, each of which has the limit. */
   renewTime(): void;
   /** Answers the request with a denial and the `id` of its body. */

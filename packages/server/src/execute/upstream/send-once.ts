@@ -29,6 +29,7 @@ export async function sendOnce(
   });
   trace.answeredMs = nowMs();
   trace.upstreamStatus = egressResult.ok ? egressResult.status : null;
+  trace.upstreamDate = (egressResult.ok && egressResult.headers['date']?.toString()) || null;
   return egressResult;
 }
 

@@ -1,0 +1,53 @@
+/** Reads what has changed since a cursor, answer after answer. */
+import type { CallOptions } from './options.ts';
+
+export type Change<Row> =
+  | {
+      /** The record was made or changed, and matches. */
+      change: 'upsert';
+      id: number;
+      /** Its `write_date`, as `2026-10-21T01:31:00Z`. */
+      at: string | null;
+      record: Row;
+    }
+  | {
+      /** The record has changed and does not match. It may never have matched. */
+      change: 'left';
+      id: number;
+      at: string | null;
+      record: null;
+    };
+
+export interface ChangesPage<Row> {
+  changes: Change<Row>[];
+  /** For the next call. Store it together with what the changes did. */
+  cursor: string;
+  /** Whether there are more changes now. */
+  more: boolean;
+}
+
+interface ChangesQuery {
+  fields: readonly string[];
+  since: string | null;
+  limit?: number | undefined;
+}
+
+/** `call`: the body of the route, without context and instance. */
+export type AskChanges = (
+  call: { model_id: string } & ChangesQuery & { domain: readonly unknown[] },
+  options?: CallOptions,
+) => Promise<ChangesPage<{ id: number }>>;
+
+export async function* readChanges(
+  model: string,
+  ask: AskChanges,
+  domain: readonly unknown[],
+  { since, ...query }: ChangesQuery,
+  options?: CallOptions,
+): AsyncGenerator<ChangesPage<{ id: number }>, void, undefined> {
+  for (let more = true; more; ) {
+    const page = await ask({ model_id: model, domain, ...query, since }, options);
+    ({ cursor: since, more } = page);
+    yield page;
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * Serves `POST /api/erp/changes`: opens the cursor, reads the changes through calls of the request, and seals the next
+ * cursor. What is read is decided in read-changes.ts.
+ */
+import { LIMIT_HEADER } from '@erp-proxy/contract';
+import { invalid } from '../../execute/call/read-members.ts';
+import { NORMALIZED } from '../../execute/request/answer-headers.ts';
+import { buildResultHead } from '../../execute/request/envelope.ts';
+import type { Conversation } from '../../execute/terms/conversation.ts';
+import { readTimeoutMs } from '../../execute/terms/deadline.ts';
+import { Denial } from '../../execute/terms/denial.ts';
+import type { Instances } from '../../instances/instances.ts';
+import { askOdoo, type QuestionFailure } from '../ask-odoo.ts';
+import { readMemberBytes } from '../data-request.ts';
+import { askNewest } from './changes-questions.ts';
+import { type ChangesRequest, readChangesRequest } from './changes-request.ts';
+import { type CursorOwner, type CursorTerms, createCursorSeal, type OpenedCursor } from './cursor.ts';
+import { readChanges } from './read-changes.ts';
+import type { Ask, Change, ChangesFault, ChangesState } from './terms.ts';
+
+export interface ChangesOptions {
+  instances: Pick<Instances, 'find'>;
+  /** 32 bytes, the same on all replicas and after restarts. */
+  secret: Uint8Array;
+  overlapSeconds: number;
+  /** Time limit of a request that names none. */
+  timeoutMs: number;
+  /** Monotonic clock in milliseconds. */
+  nowMs: () => number;
+}
+
+export interface Changes {
+  /** Answers the request of a conversation. */
+  serve(conversation: Conversation): Promise<null>;
+}
+
+/** Records of a call on Odoo: the limit of the request, or this number if the limit is lower. */
+const PAGE_MIN = 100;
+/** Maximum bytes of an answer of Odoo. A page that is larger is asked for again with fewer records. */
+const PAGE_BYTES_MAX = 4 * 1024 * 1024;
+/** An answer ends early once it has taken this long, or half of its time limit. */
+const ANSWER_MS = 5000;
+
+export function createChanges({
+  instances,
+  secret,
+  overlapSeconds,
+  timeoutMs,
+  nowMs,
+}: ChangesOptions): Changes {
+  const cursors = createCursorSeal(secret);
+
+  /** Null once the answer is sent. */
+  async function answer(
+    request: ChangesRequest,
+    conversation: Conversation,
+  ): Promise<QuestionFailure | null> {
+    const ask = createAsk(request, conversation, nowMs);
+    const owner = await findOwner(request, conversation, instances);
+    if (owner === null) return await explainMissing(request, ask);
+    const terms = listTerms(request, conversation);
+    let state: ChangesState | null = null;
+    if (request.since !== null) {
+      const opened = cursors.open(owner, terms, request.since);
+      if ('problem' in opened) return { denial: denyCursor(opened) };
+      state = opened.state;
+    }
+    const limitMs = readTimeoutMs(conversation.exchange.header('x-request-timeout')) ?? timeoutMs;
+    const endsMs = nowMs() + Math.min(ANSWER_MS, limitMs / 2);
+    const read = await readChanges(ask, request, state, {
+      changesMax: request.limit,
+      bytesMax: PAGE_BYTES_MAX,
+      pageMax: Math.max(request.limit, PAGE_MIN),
+      overlapSeconds,
+      isOver: () => nowMs() >= endsMs || conversation.signal.aborted,
+    });
+    if ('failure' in read) return read.failure;
+    if ('fault' in read) return { denial: denyFault(read.fault) };
+    const cursor = cursors.seal(owner, terms, read.state);
+    const headers = { ...conversation.describe(), ...(conversation.areValuesNormalized ? NORMALIZED : {}) };
+    conversation.exchange.writer.sendWhole(
+      200,
+      headers,
+      printAnswer(request.data.id, read.changes, cursor, read.more),
+    );
+    return null;
+  }
+
+  return {
+    async serve(conversation) {
+      const request = readChangesRequest(conversation.bytes);
+      if ('denial' in request) {
+        conversation.refuse(request.denial, request.id);
+        return null;
+      }
+      const failure = await answer(request, conversation);
+      if (failure === null) return null;
+      if ('denial' in failure) conversation.refuse(failure.denial, request.data.id);
+      else
+        conversation.exchange.writer.sendWhole(
+          failure.status,
+          { ...conversation.describe(), ...failure.headers },
+          failure.error,
+        );
+      return null;
+    },
+  };
+}
+
+function createAsk(
+  { data }: ChangesRequest,
+  conversation: Conversation,
+  nowMs: () => number,
+): Ask<QuestionFailure> {
+  return async (question) => {
+    const startedMs = nowMs();
+    const asked = await askOdoo(conversation, data, question, PAGE_BYTES_MAX);
+    if (!('result' in asked)) return { failure: asked, ...findCause(asked) };
+    const tookSeconds = Math.ceil((nowMs() - startedMs) / 1000);
+    const answered = Math.floor(Date.parse(conversation.upstreamDate ?? '') / 1000);
+    const limit = asked.headers[LIMIT_HEADER];
+    return {
+      result: asked.result,
+      clock: Number.isNaN(answered) ? null : { asked: answered - tookSeconds, answered },
+      limit: limit === undefined ? null : Number(limit),
+    };
+  };
+}
+
+function findCause(failure: QuestionFailure): { cause?: 'too_large' | 'query_invalid' } {
+  if ('denial' in failure) return failure.isTooLarge ? { cause: 'too_large' } : {};
+  return readErrorType(failure.error) === 'query_invalid' ? { cause: 'query_invalid' } : {};
+}
+
+/** `error` is a whole answer of ours. */
+function readErrorType(error: Uint8Array): unknown {
+  const answer = JSON.parse(Buffer.from(error).toString()) as { error?: { data?: { type?: unknown } } };
+  return answer.error?.data?.type;
+}
+
+/** Null if the server cannot be named. */
+async function findOwner(
+  { data }: ChangesRequest,
+  { client }: Conversation,
+  instances: Pick<Instances, 'find'>,
+): Promise<CursorOwner | null> {
+  const text = Buffer.from(readMemberBytes(data, 'erp_instance') ?? []).toString();
+  const server = await nameServer(text, instances);
+  return server === null ? null : { clientId: client.key.clientId, server };
+}
+
+async function nameServer(text: string, instances: Pick<Instances, 'find'>): Promise<string | null> {
+  if (!text.startsWith('{')) return null;
+  const given = JSON.parse(text) as Record<string, unknown>;
+  const { name, url, db, user_id: userId } = given;
+  if (name === undefined) return JSON.stringify([url, db, Number(userId)]);
+  if (typeof name !== 'string') return null;
+  try {
+    const instance = await instances.find(name);
+    return instance && JSON.stringify([instance.id, instance.url, instance.db, instance.userId]);
+  } catch {
+    return null;
+  }
+}
+
+/** A policy sets companies and language too, which decide what is read. */
+function listTerms({ data, domain, fields, context }: ChangesRequest, { client }: Conversation): CursorTerms {
+  const { context: ofPolicy = null, companies = null } = client.policy?.policy ?? {};
+  return {
+    model_id: data.model,
+    fields: JSON.stringify(fields.toSorted()),
+    domain: JSON.stringify(JSON.parse(domain)),
+    context: JSON.stringify([JSON.parse(context), ofPolicy, companies]),
+  };
+}
+
+/** The error of a call tells why the server cannot be named. */
+async function explainMissing(request: ChangesRequest, ask: Ask<QuestionFailure>): Promise<QuestionFailure> {
+  const asked = await ask(askNewest(request));
+  if ('failure' in asked) return asked.failure;
+  return { denial: invalid('erp_instance', '`erp_instance` was changed just now: send the request again.') };
+}
+
+function denyCursor({ problem, changed }: Extract<OpenedCursor, { problem: string }>): Denial {
+  const restart = 'or null to begin again';
+  if (problem === 'changed') {
+    const path = changed as string;
+    const policy = path === 'context' ? ', or the companies or the context of the policy are others' : '';
+    return invalid(
+      path,
+      `\`${path}\` is not that of the cursor${policy}: send the one that the cursor was made with, ${restart} with \`since\`.`,
+    );
+  }
+  return problem === 'old'
+    ? invalid('since', '`since` is a cursor of another version of the proxy: send null to begin again.')
+    : invalid(
+        'since',
+        `\`since\` is not a cursor of this key and server: send the cursor of the last answer, ${restart}.`,
+      );
+}
+
+function denyFault(fault: ChangesFault): Denial {
+  return fault.type === 'no_write_date'
+    ? new Denial(
+        'invalid_params',
+        'This model has no `write_date`, so that its changes cannot be found. Read its records with POST /api/erp/export instead.',
+        { path: 'model_id' },
+      )
+    : new Denial('upstream_bad_response', `An answer of Odoo cannot be used. ${fault.message}`, {
+        isReadOnly: true,
+        detail: fault.message,
+      });
+}
+
+function printAnswer(id: Uint8Array, changes: readonly Change[], cursor: string, more: boolean): Uint8Array {
+  const parts: (Uint8Array | string)[] = [buildResultHead(id), '{"changes":['];
+  let separator = '';
+  for (const { change, id: record, at, record: values } of changes) {
+    parts.push(
+      `${separator}{"change":"${change}","id":${record},"at":${JSON.stringify(at)},"record":`,
+      values ?? 'null',
+      '}',
+    );
+    separator = ',';
+  }
+  parts.push(`],"cursor":${JSON.stringify(cursor)},"more":${more}}}`);
+  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+}

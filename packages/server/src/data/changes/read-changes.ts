@@ -1,0 +1,352 @@
+/**
+ * Reads what has changed in a model since a state, through calls on Odoo that `ask` makes. Knows neither HTTP nor who
+ * asks: the route and the subscriptions use it. docs/decisions/0039-changes.md proves what it promises.
+ *
+ * First, the records that match are copied by id. Then scans follow, by `(write_date, id)`: a full one begins an
+ * overlap before the last one did, and finds what transactions have committed late; a quick one finds what is new,
+ * while a full one would cost too much.
+ */
+import { hash, randomBytes } from 'node:crypto';
+import type { Question } from '../ask-odoo.ts';
+import { askCopy, askFrom, askMatching, askNewest, askSecond, hasTerms } from './changes-questions.ts';
+import {
+  addRecords,
+  comparePlaces,
+  compareRecords,
+  countRecords,
+  decodeRuns,
+  dropRuns,
+  encodeRuns,
+  findScanStart,
+  LAST_ID,
+  limitRuns,
+  type Place,
+  type Run,
+} from './given-records.ts';
+import { dropMember, type ReadRow, readIds, readRows } from './read-rows.ts';
+import { CLOCK_TOLERANCE_SECONDS, noteAnswer, type ServerTime, UNKNOWN_TIME } from './server-time.ts';
+import {
+  type Ask,
+  type Change,
+  type ChangesBounds,
+  type ChangesFault,
+  type ChangesQuery,
+  type ChangesRead,
+  type ChangesState,
+  type Scan,
+  STATE_VERSION,
+} from './terms.ts';
+
+/** Full scans read again what was given within the overlap: so many records each time, */
+const REREAD_ALWAYS = 100;
+/** or, of more, so many a second on average. */
+const REREAD_PER_SECOND = 10;
+/** Quick scans begin this much before the last answer, for the transactions of single calls. */
+const QUICK_OVERLAP_SECONDS = 10;
+const PAGE_MIN = 1;
+
+/** The failure of one page, as an exception within this file. */
+class PageError<Failure> extends Error {
+  readonly read: { failure: Failure } | { fault: ChangesFault };
+
+  constructor(read: { failure: Failure } | { fault: ChangesFault }) {
+    super('page');
+    this.read = read;
+  }
+}
+
+/** `state` null: from the beginning, all records that match. */
+export async function readChanges<Failure>(
+  ask: Ask<Failure>,
+  query: ChangesQuery,
+  state: ChangesState | null,
+  bounds: ChangesBounds,
+): Promise<ChangesRead<Failure>> {
+  const reader = new Reader(ask, query, bounds, state);
+  try {
+    if (state === null) await reader.start();
+    do await reader.readPage();
+    while (!reader.isDone && reader.hasRoom && !bounds.isOver());
+  } catch (error) {
+    if (!(error instanceof PageError)) throw error;
+    // What was given before is not lost. The next call meets the failure again, if it lasts.
+    if (reader.changes.length === 0) return error.read;
+  }
+  return { changes: reader.changes, state: reader.state, more: !reader.isDone };
+}
+
+/** One answer. A page changes the state as a whole or not at all. */
+class Reader<Failure> {
+  readonly #ask: Ask<Failure>;
+  readonly #query: ChangesQuery;
+  readonly #bounds: ChangesBounds;
+  readonly changes: Change[] = [];
+  isDone = false;
+  #bytes = 0;
+  #state: Omit<ChangesState, 'given'>;
+  #runs: Run[];
+
+  constructor(ask: Ask<Failure>, query: ChangesQuery, bounds: ChangesBounds, state: ChangesState | null) {
+    this.#ask = ask;
+    this.#query = query;
+    this.#bounds = bounds;
+    this.#state = state ?? {
+      version: STATE_VERSION,
+      salt: randomBytes(8).toString('base64'),
+      time: UNKNOWN_TIME,
+      copiedTo: 0,
+      from: null,
+      scan: null,
+      scannedAt: null,
+      pageSize: null,
+    };
+    this.#runs = decodeRuns(state?.given ?? '');
+  }
+
+  get state(): ChangesState {
+    return { ...this.#state, given: encodeRuns(this.#runs) };
+  }
+
+  get hasRoom(): boolean {
+    return this.changes.length < this.#bounds.changesMax && this.#bytes < this.#bounds.bytesMax;
+  }
+
+  /** Finds the time of the database, from which the scans after the copy begin. */
+  async start(): Promise<void> {
+    const asked = await this.#ask(askNewest(this.#query));
+    if ('failure' in asked) {
+      // The call names no other field.
+      if (asked.cause === 'query_invalid') throw new PageError({ fault: { type: 'no_write_date' } });
+      throw new PageError({ failure: asked.failure });
+    }
+    const [newest] = await this.#parse(asked.result, 1);
+    const { time } = noteAnswer(this.#state.time, asked.clock, newest?.second ?? null);
+    this.#state = { ...this.#state, time, from: this.#findFrom(time) };
+    if (hasTerms(this.#query.domain)) await this.#noteOthers();
+  }
+
+  /** The first scan would tell that records have left which the copy never had: those of a page are known before. */
+  async #noteOthers(): Promise<void> {
+    const { from } = this.#state;
+    if (from === null) return;
+    const { rows } = await this.#askPage((limit) => askFrom(this.#query, from, limit));
+    const matching = await this.#findMatching(rows);
+    const others = rows.filter((row): row is StampedRow => row.second !== null && !matching.has(row.id));
+    this.#runs = addRecords(
+      this.#runs,
+      others.map((row) => this.#digest(row, false)),
+    );
+  }
+
+  async readPage(): Promise<void> {
+    if (this.#state.copiedTo === null) await this.#scan();
+    else await this.#copy(this.#state.copiedTo);
+  }
+
+  async #copy(after: number): Promise<void> {
+    const { changesMax } = this.#bounds;
+    const { rows } = await this.#askPage(
+      (limit) => askCopy(this.#query, after, limit),
+      changesMax - this.changes.length,
+    );
+    if (rows.some(({ id }, at) => id <= (rows[at - 1]?.id ?? after)))
+      throw invalidAnswer('The records of a page are not in the order of their ids.');
+    const last = rows.at(-1);
+    // Some models leave out records after they have counted to the limit. Only an empty page is the end.
+    this.#state = { ...this.#state, copiedTo: last?.id ?? null };
+    const { from } = this.#state;
+    const recent = rows.filter(({ second }) => second !== null && second >= (from ?? 0)) as StampedRow[];
+    const given = recent.map((row) => this.#digest(row, true));
+    this.#runs = limitRuns(addRecords(this.#runs, given), null);
+    for (const row of rows) this.#give(row, true);
+  }
+
+  async #scan(): Promise<void> {
+    const scan = this.#state.scan ?? this.#startScan();
+    const { after, isWithinSecond } = scan;
+    const { rows, isWhole, hasGoneBack, isOutdated } = await this.#askPage((limit) =>
+      after !== null && isWithinSecond
+        ? askSecond(this.#query, after, limit)
+        : askFrom(this.#query, after?.second ?? null, limit),
+    );
+    const begun = { ...this.#begin(scan, hasGoneBack), isOutdated: scan.isOutdated || isOutdated };
+    // What was learned about the time stays, if a later call of this page fails.
+    this.#state = { ...this.#state, scan: begun };
+    const page = placePage(rows, scan, isWhole);
+    if (page === null) {
+      // All of the page is of one second, which is therefore read by id.
+      const second = (rows[0] as StampedRow).second;
+      this.#state = { ...this.#state, scan: { ...begun, after: { second, id: 0 }, isWithinSecond: true } };
+      return;
+    }
+    const matching = await this.#findMatching(page.rows);
+    const scanned = page.rows.map((row) => this.#digest(row, matching.has(row.id)));
+    const room = this.#bounds.changesMax - this.changes.length;
+    const { give, runs, reached } = compareRecords(this.#runs, scanned, {
+      after: after ?? BEGINNING,
+      upTo: page.upTo,
+      room,
+    });
+    this.#runs = limitRuns(this.#dropPassed(runs, reached, begun), reached);
+    for (const { row } of give) this.#give(row, matching.has(row.id));
+    if (reached.second === END.second) this.#endScan(begun);
+    else this.#state = { ...this.#state, scan: { ...begun, ...continueAfter(reached) } };
+  }
+
+  #startScan(): Scan {
+    const { from, time } = this.#state;
+    const isFull = from === null || time.now === null || this.#isFullDue();
+    const second = isFull ? from : Math.max(from, time.now - QUICK_OVERLAP_SECONDS);
+    const after = second === null ? null : { second: findScanStart(this.#runs, second), id: 0 };
+    return { isFull, after, isWithinSecond: false, nextFrom: null, isOutdated: false };
+  }
+
+  /** The more records must be read again, the rarer. Without the header `date`, time does not pass in between. */
+  #isFullDue(): boolean {
+    const { time, scannedAt } = this.#state;
+    if (time.answered === null || time.now === null || scannedAt === null) return true;
+    const records = countRecords(this.#runs);
+    const pauseSeconds = Math.min(records / REREAD_PER_SECOND, this.#bounds.overlapSeconds / 2);
+    return records <= REREAD_ALWAYS || time.now < scannedAt || time.now - scannedAt >= pauseSeconds;
+  }
+
+  /** The first answer of a full scan tells up to which time the scan can miss nothing. */
+  #begin(scan: Scan, hasGoneBack: boolean): Scan {
+    if (!scan.isFull || (scan.nextFrom !== null && !hasGoneBack)) return scan;
+    const { from, time } = this.#state;
+    const found = this.#findFrom(time);
+    if (scan.nextFrom !== null) return { ...scan, nextFrom: Math.min(scan.nextFrom, found ?? scan.nextFrom) };
+    this.#state = { ...this.#state, scannedAt: time.now };
+    return { ...scan, nextFrom: found === null ? from : Math.max(found, from ?? found) };
+  }
+
+  /** The next full scan does not need what is before its beginning. */
+  #dropPassed(runs: readonly Run[], reached: Place, { nextFrom }: Scan): readonly Run[] {
+    if (nextFrom === null) return runs;
+    const start = { second: nextFrom, id: 0 };
+    return dropRuns(runs, comparePlaces(start, reached) < 0 ? start : reached);
+  }
+
+  #endScan({ isFull, nextFrom, isOutdated }: Scan): void {
+    this.#state = { ...this.#state, from: nextFrom ?? this.#state.from, scan: null };
+    if (isOutdated) this.#state = { ...this.#state, scannedAt: null };
+    this.isDone = !isOutdated && (isFull || !this.#isFullDue());
+  }
+
+  #findFrom({ now }: ServerTime): number | null {
+    return now === null ? null : now - this.#bounds.overlapSeconds - CLOCK_TOLERANCE_SECONDS;
+  }
+
+  /**
+   * The clock of the server has gone back: what is stamped from now on may be before `from`. False if it cannot be.
+   */
+  #lowerFrom(): boolean {
+    const { from, time } = this.#state;
+    const found = this.#findFrom(time);
+    if (found === null || from === null || found >= from) return false;
+    this.#state = { ...this.#state, from: found };
+    return true;
+  }
+
+  /** Asks for one page, and for a shorter one if it is too large. */
+  async #askPage(build: (limit: number) => Question, countMax = Number.POSITIVE_INFINITY) {
+    for (;;) {
+      const size = Math.min(this.#state.pageSize ?? this.#bounds.pageMax, this.#bounds.pageMax, countMax);
+      const asked = await this.#ask(build(size));
+      if ('failure' in asked) {
+        if (asked.cause !== 'too_large' || size <= PAGE_MIN) throw new PageError({ failure: asked.failure });
+        this.#state = { ...this.#state, pageSize: Math.max(PAGE_MIN, Math.floor(size / 4)) };
+        continue;
+      }
+      const limit = Math.min(size, asked.limit ?? size);
+      const rows = await this.#parse(asked.result, limit);
+      const newest = rows.reduce(
+        (latest, { second }) => Math.max(latest, second ?? latest),
+        Number.NEGATIVE_INFINITY,
+      );
+      const noted = noteAnswer(this.#state.time, asked.clock, Number.isFinite(newest) ? newest : null);
+      this.#state = { ...this.#state, time: noted.time };
+      const isOutdated = noted.hasGoneBack && this.#lowerFrom();
+      return { hasGoneBack: noted.hasGoneBack, isOutdated, rows, isWhole: rows.length < limit };
+    }
+  }
+
+  async #parse(result: Uint8Array, countMax: number): Promise<ReadRow[]> {
+    const rows = await readRows(result);
+    if (rows === null) throw invalidAnswer('It is not a list of records with `id` and `write_date`.');
+    if (rows.length > countMax) throw invalidAnswer('It has more records than were asked for.');
+    return rows;
+  }
+
+  /** The ids of the rows that match the domain. */
+  async #findMatching(rows: readonly ReadRow[]): Promise<ReadonlySet<number>> {
+    const ids = rows.map(({ id }) => id);
+    if (ids.length === 0 || !hasTerms(this.#query.domain)) return new Set(ids);
+    const asked = await this.#ask(askMatching(this.#query, ids));
+    if ('failure' in asked) throw new PageError({ failure: asked.failure });
+    const found = await readIds(asked.result);
+    if (found === null || found.length > ids.length) throw invalidAnswer('It is not a list of ids.');
+    // The policy has changed meanwhile.
+    if (asked.limit !== null && asked.limit < ids.length) throw invalidAnswer('It has too few records.');
+    return new Set(found);
+  }
+
+  #digest(row: StampedRow, isMatching: boolean) {
+    const { id, second, bytes } = row;
+    const head = `${this.#state.salt} ${id} ${second} ${isMatching ? 'upsert' : 'left'} `;
+    const text = isMatching ? Buffer.concat([Buffer.from(head), bytes]) : head;
+    return { id, second, row, digest: hash('sha256', text, 'buffer').readBigUInt64BE() };
+  }
+
+  #give(row: ReadRow, isMatching: boolean): void {
+    const { id, second, bytes } = row;
+    const at = second === null ? null : new Date(second * 1000).toISOString().replace('.000', '');
+    const isTimeAsked = this.#query.fields.includes('write_date');
+    const record = !isMatching ? null : isTimeAsked ? bytes : dropMember(row, 'write_date');
+    this.#bytes += record?.length ?? 0;
+    this.changes.push({ change: isMatching ? 'upsert' : 'left', id, at, record });
+  }
+}
+
+type StampedRow = ReadRow & { readonly second: number };
+
+const BEGINNING: Place = { second: Number.MIN_SAFE_INTEGER, id: 0 };
+const END: Place = { second: Number.MAX_SAFE_INTEGER, id: LAST_ID };
+
+/**
+ * Puts the rows of a page into their order, and finds up to where it is complete. Odoo orders by fractions of seconds
+ * that it does not show, so that the last second of a full page is left to the next one. Null if that is all of it.
+ */
+function placePage(
+  rows: readonly ReadRow[],
+  { after, isWithinSecond }: Scan,
+  isWhole: boolean,
+): { rows: StampedRow[]; upTo: Place } | null {
+  const stamped = rows.filter((row): row is StampedRow => row.second !== null);
+  const isWrong = isWithinSecond
+    ? (row: StampedRow, at: number) =>
+        row.second !== after?.second || row.id <= (stamped[at - 1]?.id ?? after.id)
+    : (row: StampedRow, at: number) => row.second < (stamped[at - 1]?.second ?? after?.second ?? row.second);
+  const isRepeated = new Set(rows.map(({ id }) => id)).size < rows.length;
+  if (stamped.length < rows.length || isRepeated || stamped.some(isWrong))
+    throw invalidAnswer('The records of a page are not in the order of `write_date` and `id`.');
+  const last = stamped.at(-1);
+  if (isWithinSecond) {
+    const second = (after as Place).second;
+    return { rows: stamped, upTo: { second, id: isWhole ? LAST_ID : (last as StampedRow).id } };
+  }
+  const sorted = stamped.toSorted(comparePlaces);
+  if (isWhole || last === undefined) return { rows: sorted, upTo: END };
+  const complete = sorted.filter(({ second }) => second < last.second);
+  return complete.length === 0 ? null : { rows: complete, upTo: { second: last.second - 1, id: LAST_ID } };
+}
+
+function continueAfter({ second, id }: Place): Pick<Scan, 'after' | 'isWithinSecond'> {
+  return id === LAST_ID
+    ? { after: { second: second + 1, id: 0 }, isWithinSecond: false }
+    : { after: { second, id }, isWithinSecond: true };
+}
+
+function invalidAnswer(message: string): PageError<never> {
+  return new PageError({ fault: { type: 'answer_invalid', message } });
+}

@@ -1,0 +1,105 @@
+/** The types of reading changes: what is asked for, how Odoo is asked, and what comes back. */
+import type { Question } from '../ask-odoo.ts';
+import type { Place } from './given-records.ts';
+import type { ServerClock, ServerTime } from './server-time.ts';
+
+/** What `ask` returns. `Failure`: why there is no result. */
+export type Asked<Failure> =
+  | {
+      /** JSON text of the result. */
+      result: Uint8Array;
+      /** Null: the answer has no date. */
+      clock: ServerClock | null;
+      /** The maximum of records that the policy has set in place of the one asked for; null: none. */
+      limit: number | null;
+    }
+  | {
+      failure: Failure;
+      /** `too_large`: fewer records may work. `query_invalid`: Odoo does not know a field. */
+      cause?: 'too_large' | 'query_invalid';
+    };
+
+/** Makes one call on the model. The answer must come from Odoo now: no kept answer, no read of another caller. */
+export type Ask<Failure> = (question: Question) => Promise<Asked<Failure>>;
+
+/** What is followed. The model and the server are known to `ask`. */
+export interface ChangesQuery {
+  /** JSON text of the domain, an array. */
+  domain: string;
+  /** Names of the fields of `record`. At least one. */
+  fields: readonly string[];
+  /** The result of prepareContext. */
+  context: string;
+}
+
+export interface ChangesBounds {
+  /** Maximum changes of one answer. At least 1. */
+  changesMax: number;
+  /** Maximum bytes of the records of one answer. One page of Odoo may be more. */
+  bytesMax: number;
+  /** Maximum records of one call. */
+  pageMax: number;
+  /** How long a transaction in Odoo may last. */
+  overlapSeconds: number;
+  /** True once the answer should end, with `more`. Asked before each further page. */
+  isOver: () => boolean;
+}
+
+export interface Change {
+  /** `left`: the record does not match the domain; it may never have matched. */
+  change: 'upsert' | 'left';
+  id: number;
+  /** `write_date` as `2026-10-21T01:31:00Z`; null if Odoo has none. */
+  at: string | null;
+  /** JSON text of the record with the fields of the query; null for `left`. */
+  record: Uint8Array | null;
+}
+
+/** A plain JSON value of at most about 25 kB. Other versions are refused. */
+export interface ChangesState {
+  readonly version: typeof STATE_VERSION;
+  /** Keeps the digests of two states apart. */
+  readonly salt: string;
+  readonly time: ServerTime;
+  /** The last id of the copy; null once the copy is complete. */
+  readonly copiedTo: number | null;
+  /** All that was stamped before is given. Null: nothing is known to be stamped. */
+  readonly from: number | null;
+  /** The scan that has not ended. */
+  readonly scan: Scan | null;
+  /** The time of the database when the last full scan began. */
+  readonly scannedAt: number | null;
+  /** Records of a page, where fewer than the maximum fit into an answer of Odoo. */
+  readonly pageSize: number | null;
+  /** The runs of what was given (given-records.ts). */
+  readonly given: string;
+}
+
+export interface Scan {
+  readonly isFull: boolean;
+  /** Continues after this place; null: with everything that is stamped. */
+  readonly after: Place | null;
+  /** True if the second of `after` is read by id. */
+  readonly isWithinSecond: boolean;
+  /** For a full scan: `from` after it. Null until its first answer. */
+  readonly nextFrom: number | null;
+  /** `from` was lowered since the scan began: another full one must follow. */
+  readonly isOutdated: boolean;
+}
+
+export type ChangesRead<Failure> =
+  | {
+      changes: Change[];
+      /** For the next call. */
+      state: ChangesState;
+      /** True if the next call may be made at once. False: everything that Odoo shows now is given. */
+      more: boolean;
+    }
+  /** Nothing was given: call again with the same state. */
+  | { failure: Failure }
+  | { fault: ChangesFault };
+
+/** `no_write_date`: the model cannot be followed. `answer_invalid`: an answer of Odoo cannot be used. */
+export type ChangesFault = { type: 'no_write_date' } | { type: 'answer_invalid'; message: string };
+
+export const STATE_VERSION = 1;

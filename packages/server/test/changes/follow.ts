@@ -1,0 +1,96 @@
+/** Follows a model of a sandbox with readChanges, without a proxy, and keeps the copy that a caller would have. */
+import type { Sandbox } from '@erp-proxy/sandbox';
+import { prepareContext } from '../../src/data/changes/changes-questions.ts';
+import { findGone } from '../../src/data/changes/find-gone.ts';
+import { readChanges } from '../../src/data/changes/read-changes.ts';
+import type { Ask, Change, ChangesBounds, ChangesQuery, ChangesState } from '../../src/data/changes/terms.ts';
+
+const BOUNDS: ChangesBounds = {
+  changesMax: 1000,
+  bytesMax: 2 ** 20,
+  pageMax: 1000,
+  overlapSeconds: 900,
+  isOver: () => false,
+};
+
+export interface AskOptions {
+  model?: string;
+  /** False: the answers have no header `date`, as if a server before Odoo had removed it. */
+  hasDate?: boolean;
+  /** Called before each call. */
+  onCall?: () => void;
+}
+
+/** Calls the sandbox as its administrator. */
+export function askSandbox(
+  { url, db, users: { admin } }: Sandbox,
+  { model = 'res.partner', hasDate = true, onCall = () => {} }: AskOptions = {},
+): Ask<string> {
+  return async ({ method, params, keyword }) => {
+    onCall();
+    const named = `{${Object.entries(keyword).map(([name, value]) => `${JSON.stringify(name)}:${value}`)}}`;
+    const args = [db, admin.userId, admin.apiKey, model, method].map((arg) => JSON.stringify(arg));
+    const startedMs = performance.now();
+    const response = await fetch(`${url}/jsonrpc`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: `{"jsonrpc":"2.0","id":1,"params":{"service":"object","method":"execute_kw","args":[${args},${params},${named}]}}`,
+    });
+    const text = await response.text();
+    const { error } = JSON.parse(text);
+    if (error)
+      return {
+        failure: error.data.message,
+        ...(/Invalid field/.test(error.data.message) && { cause: 'query_invalid' as const }),
+      };
+    const answered = Date.parse(response.headers.get('date') as string) / 1000;
+    const asked = answered - Math.ceil((performance.now() - startedMs) / 1000);
+    const result = Buffer.from(text.slice(text.indexOf('"result": ') + 10, -1));
+    return { result, clock: hasDate ? { asked, answered } : null, limit: null };
+  };
+}
+
+export class Follower {
+  readonly #ask: Ask<string>;
+  readonly #query: ChangesQuery;
+  state: ChangesState | null = null;
+  /** By id: the record as it was given last. */
+  readonly copy = new Map<number, unknown>();
+  readonly given: Change[] = [];
+
+  constructor(ask: Ask<string>, query: Partial<ChangesQuery> = {}) {
+    this.#ask = ask;
+    this.#query = { domain: '[]', fields: ['name'], context: prepareContext(null) as string, ...query };
+  }
+
+  /** One answer. Throws the failure or fault. */
+  async read(bounds: Partial<ChangesBounds> = {}): Promise<{ changes: Change[]; more: boolean }> {
+    const read = await readChanges(this.#ask, this.#query, this.state, { ...BOUNDS, ...bounds });
+    if (!('changes' in read)) throw Object.assign(new Error(JSON.stringify(read)), read);
+    // As from another process.
+    this.state = JSON.parse(JSON.stringify(read.state));
+    for (const { change, id, record } of read.changes) {
+      if (change === 'upsert') this.copy.set(id, JSON.parse(Buffer.from(record as Uint8Array).toString()));
+      else this.copy.delete(id);
+    }
+    this.given.push(...read.changes);
+    return read;
+  }
+
+  /** Answers until there is no more. */
+  async readAll(bounds: Partial<ChangesBounds> = {}): Promise<Change[]> {
+    const changes: Change[] = [];
+    for (;;) {
+      const read = await this.read(bounds);
+      changes.push(...read.changes);
+      if (!read.more) return changes;
+    }
+  }
+
+  async dropGone(pageMax = 50): Promise<number[]> {
+    const found = await findGone(this.#ask, this.#query, [...this.copy.keys()], { pageMax });
+    if (!('gone' in found)) throw new Error(JSON.stringify(found));
+    for (const id of found.gone) this.copy.delete(id);
+    return found.gone;
+  }
+}

@@ -1,0 +1,182 @@
+/**
+ * Whatever transactions do, a copy that is kept with readChanges equals the table once they have ended, and no version
+ * of a record is given twice. Transactions overlap, last up to the overlap, and end in any order; many share a second;
+ * records are archived, leave the domain and are deleted; stored fields of others are computed again; other callers commit between the calls of one answer; each
+ * state is read from JSON, as after a restart.
+ */
+import { type Sandbox, type SandboxTransaction, startSandbox } from '@erp-proxy/sandbox';
+import { afterAll, expect, test } from 'vitest';
+import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
+import { askSandbox, Follower } from './follow.ts';
+
+/** Longer than the time between two answers, as it must be where clocks jump. */
+const OVERLAP_SECONDS = 600;
+const FIELDS = ['name', 'ref', 'complete_name'];
+const DOMAIN = '[["ref","!=","out"]]';
+
+const sandbox = await startSandbox({ version: 18, keepAlive: true });
+afterAll(() => sandbox.close());
+
+interface Open {
+  transaction: SandboxTransaction;
+  startedMs: number;
+}
+
+/** Transactions at random. Each write gives a record a name that it has not had. */
+class World {
+  readonly #sandbox: Sandbox;
+  readonly random: () => number;
+  nowMs = Date.UTC(2026, 10, 25, 12);
+  /** Whether the clock may jump before the next answer. */
+  mayJump = false;
+  readonly #open: Open[] = [];
+  readonly #ids: number[] = [];
+  readonly #parents = new Set<number>();
+  #writes = 0;
+  #hasEnded = false;
+
+  constructor(sandbox: Sandbox, random: () => number) {
+    this.#sandbox = sandbox;
+    this.random = random;
+    sandbox.setClock(() => this.nowMs);
+  }
+
+  pick(max: number): number {
+    return Math.floor(this.random() * max);
+  }
+
+  /** Most steps are of fractions of a second, so that many changes share one. */
+  step(): void {
+    if (this.#hasEnded) return;
+    this.nowMs += [0, 0.001, 40, 300, 900, 5000, 40_000][this.pick(7)] as number;
+    // For a transaction that is open, a jump ahead is time that it lasts.
+    if (this.mayJump) {
+      this.#endOpen();
+      this.nowMs += [3_600_000, 7_200_000, -3_600_000, -7_200_000, -90_000][this.pick(5)] as number;
+      this.mayJump = false;
+    }
+    for (const open of [...this.#open])
+      if (this.nowMs - open.startedMs > (OVERLAP_SECONDS - 1) * 1000) this.#end(open);
+    const act = this.pick(10);
+    if (act < 3 && this.#open.length < 6)
+      this.#open.push({ transaction: this.#sandbox.begin(), startedMs: this.nowMs });
+    else if (act < 8) this.#change();
+    else this.#end(this.#open[this.pick(this.#open.length)]);
+  }
+
+  endAll(): void {
+    this.#hasEnded = true;
+    this.#endOpen();
+  }
+
+  #endOpen(): void {
+    for (const open of [...this.#open]) this.#end(open);
+  }
+
+  #end(open: Open | undefined): void {
+    if (open === undefined) return;
+    this.#open.splice(this.#open.indexOf(open), 1);
+    if (this.pick(8) === 0) open.transaction.rollback();
+    else open.transaction.commit();
+  }
+
+  #change(): void {
+    const open = this.#open[this.pick(this.#open.length)];
+    const transaction = open?.transaction ?? this.#sandbox.begin();
+    const name = `Version ${++this.#writes}`;
+    const id = this.#ids[this.pick(this.#ids.length)];
+    const act = this.pick(10);
+    try {
+      if (id === undefined || act < 3) {
+        if (id !== undefined && act === 1) this.#parents.add(id);
+        const count = act === 0 ? 1 + this.pick(30) : 1;
+        for (let at = 0; at < count; at++)
+          this.#ids.push(
+            transaction.create('res.partner', {
+              name: `${name}.${at}`,
+              ref: 'in',
+              // A name of the parent is part of a stored field of its children.
+              ...(id !== undefined && act === 1 && { parent_id: id }),
+            }),
+          );
+      } else if (act < 8) transaction.write('res.partner', id, { name, ref: act < 6 ? 'in' : 'out' });
+      else if (act === 8) transaction.write('res.partner', id, { name, active: this.pick(2) === 0 });
+      // A cascade clears the parent of the children without a new time, and cannot be seen.
+      else if (!this.#parents.has(id)) transaction.unlink('res.partner', id);
+    } catch {
+      // Another transaction has the row, or it was deleted.
+    }
+    if (open === undefined) transaction.commit();
+  }
+
+  /** What a caller should have. */
+  async readTruth(): Promise<Map<number, unknown>> {
+    const asked = await askSandbox(this.#sandbox)({
+      method: 'search_read',
+      params: `[${DOMAIN}]`,
+      keyword: { fields: JSON.stringify(FIELDS), context: '{"active_test":false}', order: '"id"' },
+    });
+    if (!('result' in asked)) throw new Error(asked.failure);
+    const rows = JSON.parse(asked.result.toString()) as { id: number }[];
+    return new Map(rows.map((row) => [row.id, row]));
+  }
+}
+
+interface FollowOptions {
+  hasDate: boolean;
+  pageMax: number;
+  rounds: number;
+  hasJumps?: boolean;
+}
+
+async function follow(seed: number, options: FollowOptions): Promise<void> {
+  sandbox.reset();
+  const world = new World(sandbox, createRandom(seed));
+  const ask = askSandbox(sandbox, {
+    hasDate: options.hasDate,
+    onCall: () => world.pick(4) === 0 && world.step(),
+  });
+  const follower = new Follower(ask, { domain: DOMAIN, fields: FIELDS });
+  const bounds = { overlapSeconds: OVERLAP_SECONDS, pageMax: options.pageMax };
+  for (let round = 0; round < options.rounds; round++) {
+    world.mayJump = options.hasJumps === true && world.pick(4) === 0;
+    for (let steps = world.pick(12); steps > 0; steps--) world.step();
+    await follower.read({ ...bounds, changesMax: 1 + world.pick(40) });
+  }
+  world.mayJump = false;
+  world.endAll();
+  await follower.readAll(bounds);
+  world.nowMs += OVERLAP_SECONDS * 1000;
+  await follower.readAll(bounds);
+  await follower.dropGone();
+  const description = `seed ${seed} ${JSON.stringify(options)}`;
+  const byId = (copy: Map<number, unknown>) => [...copy].sort(([one], [other]) => one - other);
+  expect(byId(follower.copy), description).toEqual(byId(await world.readTruth()));
+  // After a jump, what was given may be given again.
+  if (options.hasJumps) return;
+  const versions = follower.given.map(({ change, id, at, record }) =>
+    [change, id, at, record && Buffer.from(record).toString()].join(' '),
+  );
+  expect(versions.length - new Set(versions).size, description).toBe(0);
+}
+
+test.each([
+  { hasDate: true, pageMax: 1000 },
+  { hasDate: true, pageMax: 9 },
+  { hasDate: false, pageMax: 50 },
+])(
+  'a copy equals the table, and nothing is given twice: %o',
+  async (options) => {
+    const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+    process.stdout.write(`seed ${seed}\n`);
+    for (let run = 0; run < 3; run++) await follow(seed + run, { ...options, rounds: 30 });
+  },
+  60_000,
+);
+
+test('a copy equals the table although the clock of the server jumps', async () => {
+  const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+  process.stdout.write(`seed ${seed}\n`);
+  for (let run = 0; run < 4; run++)
+    await follow(seed + run, { hasDate: true, pageMax: 20, rounds: 30, hasJumps: true });
+}, 60_000);
