@@ -11,7 +11,6 @@ export interface Calls {
   batch: Batch;
   askChanges: AskChanges;
   exports: Exports;
-  askChanges: AskChanges;
 }
 
 export interface Exports {
