@@ -4,9 +4,8 @@
  */
 import type { Conversation } from '../execute/terms/conversation.ts';
 import { Denial } from '../execute/terms/denial.ts';
+import { parseDocument } from '../execute/thread/large-calls.ts';
 import type { Instances } from '../instances/instances.ts';
-import { readDocument } from '../json/document.ts';
-import { JsonDepthError, JsonSyntaxError } from '../json/syntax-error.ts';
 import { SingleFlightCache } from '../streams/single-flight-cache.ts';
 import type { McpHandler } from './handler.ts';
 import { Session, type SessionDeps } from './session.ts';
@@ -59,7 +58,7 @@ export function createMcp({ instances, secret, version, clock, nowMs, onFault }:
   };
   return {
     async serve(conversation) {
-      const body = readBody(conversation.bytes);
+      const body = await readBody(conversation.bytes, conversation.signal);
       if (body instanceof Denial) return body;
       const handler = await load();
       const { exchange, client } = conversation;
@@ -94,18 +93,10 @@ function createPolicyNames(): SessionDeps['namePolicy'] {
   };
 }
 
-function readBody(bytes: Uint8Array): { value: unknown } | Denial {
+async function readBody(bytes: Uint8Array, signal: AbortSignal): Promise<{ value: unknown } | Denial> {
   if (bytes.length > BODY_BYTES_MAX) {
     return new Denial('payload_too_large', `A request to /mcp may have ${BODY_BYTES_MAX / 2 ** 20} MiB.`);
   }
-  try {
-    readDocument(bytes, DEPTH_MAX);
-  } catch (error) {
-    if (error instanceof JsonDepthError) {
-      return new Denial('invalid_request', `The body is nested more than ${DEPTH_MAX} levels deep.`);
-    }
-    if (!(error instanceof JsonSyntaxError)) throw error;
-    return new Denial('parse_error', `The body is not valid JSON at byte ${error.offset}: ${error.reason}.`);
-  }
-  return { value: JSON.parse(Buffer.from(bytes).toString()) };
+  const document = await parseDocument(bytes, DEPTH_MAX, signal);
+  return document instanceof Denial ? document : { value: JSON.parse(Buffer.from(bytes).toString()) };
 }
