@@ -1,6 +1,6 @@
 /**
- * Bounds the memory of request bodies: a large body is read only once there is room for it. Bodies get room in the order
- * in which they ask. Small ones need none.
+ * Bounds the memory of request bodies: a large body is read only once there is room for it. Bodies get room in the
+ * order in which they ask. Small ones need none.
  */
 import { waitFor } from '../streams/wait.ts';
 

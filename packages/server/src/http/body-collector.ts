@@ -1,6 +1,6 @@
 /**
- * Collects the pieces of a request's body. A large body goes into memory that the thread for large calls reads too. Does
- * not interpret the bytes.
+ * Collects the pieces of a request's body. A large body goes into memory that the thread for large calls reads too.
+ * Does not interpret the bytes.
  */
 import { PieceCollector } from '../streams/piece-collector.ts';
 import { isLarge, SharedCollector } from '../threads/shared-bytes.ts';

@@ -1,8 +1,8 @@
 /**
  * Bytes in memory that all threads of the process read without copying it. V8 counts shared memory for no thread, so
  * that it alone never starts a garbage collection, and dead bodies would fill the memory. Therefore a thread that holds
- * shared memory also holds a plain ArrayBuffer of the same length, which V8 counts. Nothing is written to it, so that it
- * takes addresses but no memory.
+ * shared memory also holds a plain ArrayBuffer of the same length, which V8 counts. Nothing is written to it, so that
+ * it takes addresses but no memory.
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
