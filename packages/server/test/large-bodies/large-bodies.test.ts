@@ -1,5 +1,4 @@
 /** While a body of the largest size is judged and sent, the event loop is free for the calls of others. */
-import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { makeCall } from '../scripted-upstream.ts';
@@ -10,6 +9,8 @@ import { type Posted, type Stage, startStage } from './stage.ts';
 const BLOCKED_MS_MAX = 20;
 const RUNS_MAX = 4;
 const TIMEOUT_MS = 300_000;
+/** Bodies that are also judged by the rules for related records to their end. */
+const RELATED = new Set(['records', 'numbers', 'one string', 'batch']);
 
 /** The gap without large calls. */
 async function readIdleGap(stage: Stage): Promise<number> {
@@ -42,9 +43,7 @@ async function expectUnblocked(
     } while (!isEnded);
     await posting;
     expect(small, name).toBeGreaterThan(1);
-    const gapMs = await stage.readLongestGap();
-    if (process.env['GAPS']) appendFileSync(process.env['GAPS'], `${name}\t${gapMs}\n`);
-    bestMs = Math.min(bestMs, gapMs);
+    bestMs = Math.min(bestMs, await stage.readLongestGap());
   }
   expect(bestMs, name).toBeLessThan(idleMs + BLOCKED_MS_MAX);
 }
@@ -77,6 +76,7 @@ test('no pass over a large body blocks the event loop', { timeout: TIMEOUT_MS },
     await expectUnblocked(stage, { key, idleMs, name }, send({ key }));
     const rules = { key, idleMs, name: `${name}, with rules` };
     await expectUnblocked(stage, rules, send({ key: judged, headers: normalized }));
+    if (!RELATED.has(name)) continue;
     const records = { key, idleMs, name: `${name}, with rules for related records` };
     await expectUnblocked(stage, records, send({ key: related, headers: normalized }));
   }
