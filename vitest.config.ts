@@ -11,6 +11,7 @@ const HEAVY = [
   '**/export/fairness.test.ts',
   '**/security/{hostile-connections,hostile-requests}.test.ts',
   '**/redis/overshoot.test.ts',
+  '**/large-bodies/large-bodies.test.ts',
   '**/client/test/runtimes.test.ts',
   '**/stores/postgres/hanging.test.ts',
 ];

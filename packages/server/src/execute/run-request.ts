@@ -2,13 +2,11 @@
  * What every request for a call passes through, whatever its operation: admission, key and limits, body and time. Then
  * each of its calls runs (run-call.ts). The calls are in its body, or are made while it is answered (a conversation).
  */
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { CallSource, DataRoute } from '@erp-proxy/contract';
 import type { Client } from '../keys/keys.ts';
 import type { Limits } from '../limits/key-limits.ts';
 import type { AnswerWriter } from '../streams/answer-writer.ts';
 import { authorizeCaller, authorizeData } from './call/authorize.ts';
-import { parseBody } from './call/parse.ts';
 import { type Admission, denyStopping } from './request/admission.ts';
 import { answerDenial } from './request/answer.ts';
 import { describeLimit, describeRequest, NORMALIZED } from './request/answer-headers.ts';
@@ -30,6 +28,9 @@ import type { Operation } from './terms/operation.ts';
 import { type Body, type CallSpan, NULL_ID } from './terms/parsed-body.ts';
 import type { Request } from './terms/request.ts';
 import { RequestTime } from './terms/request-time.ts';
+import { denyEndedUnsent } from './terms/upstream-denials.ts';
+import * as largeCalls from './thread/large-calls.ts';
+import { TaskAborted } from './thread/run-in-thread.ts';
 
 export interface RunRequestDeps extends AuthenticateDeps, RunCallDeps {
   admission: Admission;
@@ -130,10 +131,13 @@ async function runRequest(
     const denial = deps.admission.enter(time.deadline) ?? (await runAdmitted(service, incoming, deps));
     if (denial !== null) refuse(denial, incoming, deps);
   } catch (error) {
-    deps.events.faultSeen(exchange.requestId, error);
-    if (exchange.writer.restart()) refuse(INTERNAL, incoming, deps);
+    const isLate = error instanceof TaskAborted;
+    if (!isLate) deps.events.faultSeen(exchange.requestId, error);
+    const refusal = isLate ? denyEndedUnsent(time.deadline, { isReadOnly: false }) : INTERNAL;
+    if (exchange.writer.restart()) refuse(refusal, incoming, deps);
     else exchange.writer.breakOff();
   } finally {
+    exchange.releaseBody();
     await exchange.waitUntilLeft();
     time.deadline.clear();
     incoming.keyAdmission?.release();
@@ -175,7 +179,8 @@ async function serveBody(
   { exchange, dialect, time, startedMs }: IncomingRequest,
   deps: RunRequestDeps,
 ): Promise<Denial | null> {
-  const body = parseBody(bytes);
+  const parsing = largeCalls.parseBody(bytes, time.signal);
+  const body = parsing instanceof Promise ? await parsing : parsing;
   if (body instanceof Denial) return body;
   const { isBatch } = body;
   if (isBatch && !operation.takesBatch) return NO_BATCH;
@@ -276,7 +281,7 @@ function startConversation(
     // The request itself counts as its first call.
     const denied = count === 0 ? null : await keyAdmission?.admitNext();
     if (denied) return denied;
-    const body = parseBody(call);
+    const body = await largeCalls.parseBody(call, time.signal);
     if (body instanceof Denial) return body;
     const index = count++;
     const calls: CallSpan[] = [];
@@ -307,8 +312,8 @@ async function runCalls(
 ): Promise<void> {
   const { batchConcurrency, answerBytesPerSecondMin } = deps.settings;
   const wanted = Math.min(batchConcurrency, body.calls.length);
-  const limit = await findBatchLimit(operation, body, client, request.dialect);
-  const isNormalized = request.areValuesNormalized && hasConvertedValues(operation, body, request.dialect);
+  const limit = await findBatchLimit(operation, body, client, request);
+  const isNormalized = request.areValuesNormalized && (await hasConvertedValues(operation, body, request));
   await runBatch(
     {
       count: body.calls.length,
@@ -326,41 +331,34 @@ async function runCalls(
   );
 }
 
-/** Maximum bytes of a batch that are examined in one iteration of the event loop. */
-const EXAMINED_BYTES_MAX = 64 * 1024;
-
 /** Finds the limit that the policy sets in a call of the batch. The headers need it before the calls run. */
 async function findBatchLimit(
   operation: Operation,
   { bytes, calls }: Body,
   client: Client,
-  dialect: Dialect,
+  { dialect, time: { signal } }: Request,
 ): Promise<number | null> {
   if (client.policy?.policy.limit_max === undefined) return null;
-  let examinedBytes = 0;
   for (const call of calls) {
-    examinedBytes += call.span.end - call.span.start;
-    if (examinedBytes > EXAMINED_BYTES_MAX) {
-      await yieldToEventLoop();
-      examinedBytes = 0;
-    }
-    const parsed = operation.parse(bytes, call, dialect).call;
-    const allowed = parsed instanceof Denial ? parsed : operation.authorize(parsed, client, 'unconverted');
+    const { call: parsed } = await operation.parse(bytes, call, dialect, signal);
+    const allowed =
+      parsed instanceof Denial ? parsed : await operation.authorize(parsed, client, 'unconverted', signal);
     if (!(allowed instanceof Denial) && allowed.policyLimit !== undefined) return allowed.policyLimit;
   }
   return null;
 }
 
 /** The headers of a batch are sent before its calls run. */
-function hasConvertedValues(
+async function hasConvertedValues(
   { parse, hasValues }: Operation,
   { bytes, calls }: Body,
-  dialect: Dialect,
-): boolean {
-  return calls.some((span) => {
-    const { call } = parse(bytes, span, dialect);
-    return !(call instanceof Denial) && hasValues?.(call) === true;
-  });
+  { dialect, time: { signal } }: Request,
+): Promise<boolean> {
+  for (const span of calls) {
+    const { call } = await parse(bytes, span, dialect, signal);
+    if (!(call instanceof Denial) && hasValues?.(call) === true) return true;
+  }
+  return false;
 }
 
 /** Answers a request that is refused as a whole. */
