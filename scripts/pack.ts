@@ -34,7 +34,7 @@ const PACKS: readonly Pack[] = [
   {
     source: 'packages/client',
     // Its README links to them.
-    extra: ['docs/approvals.md', 'docs/errors.md', 'docs/idempotency.md', 'docs/values.md'],
+    extra: ['approvals', 'changes', 'errors', 'idempotency', 'values'].map((name) => `docs/${name}.md`),
     build: async (folder) => ({ manifest: emitLibrary('packages/client', folder), bundled: [] }),
   },
 ];
