@@ -326,6 +326,7 @@ const BOUNDARIES: Boundary[] = [
       '../execute/terms/{conversation,denial}.ts',
       '../idempotency/call-names.ts',
       '../instances/instances.ts',
+      '../json/document.ts',
       '../odoo/time-zone.ts',
       '../policy/{abilities,compile}.ts',
       '../streams/*',
