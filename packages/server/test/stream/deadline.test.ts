@@ -149,6 +149,8 @@ test('a stop lets a caller that reads receive a complete answer', async () => {
   );
   const caller = startCaller(proxy, makeCall(upstream.url), { isPaused: true });
   await expect.poll(() => upstream.requests.length).toBe(1);
+  // The proxy has all of the answer. A call that still waits for it would end with the grace time.
+  await expect.poll(() => upstream.sockets.size).toBe(0);
   const stopped = proxy.close();
   caller.socket.resume();
   await stopped;

@@ -142,7 +142,7 @@ class Client {
 
   /** Waits until there are `count` answers in all, and returns for each its body, or the type of its error. */
   async read(count: number): Promise<string[]> {
-    await expect.poll(() => this.answers.length, { timeout: 5000 }).toBe(count);
+    await expect.poll(() => this.answers.length, { timeout: 15_000 }).toBe(count);
     return this.answers.map(({ status, body }) =>
       status === 200 ? body.toString() : JSON.parse(body.toString()).error.data.type,
     );
