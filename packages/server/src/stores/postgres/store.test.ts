@@ -71,6 +71,8 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
       DROP TABLE approvals;
       DROP TABLE denied_subjects;
       DROP TABLE statistics;
+      DROP TABLE subscriptions;
+      DROP TABLE deliveries;
       DELETE FROM erp_proxy_migrations WHERE version > 4`);
     const migrated = await open();
     expect(migrated.migration?.from).toBe(4);

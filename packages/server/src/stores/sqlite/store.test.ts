@@ -103,6 +103,8 @@ test('finds the client of each key that a file of version 6 has', async () => {
     DROP TABLE approvals;
     DROP TABLE denied_subjects;
     DROP TABLE statistics;
+    DROP TABLE subscriptions;
+    DROP TABLE deliveries;
     DELETE FROM migrations WHERE version > 6;`);
   before.close();
   const migrated = await open();
