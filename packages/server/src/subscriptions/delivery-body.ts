@@ -1,4 +1,5 @@
-/** Builds the bodies of deliveries. The bytes of a record stay as Odoo sent them. Pure. */
+/** Builds the bodies of deliveries. The bytes of a record stay as Odoo sent them. */
+import { randomUUID } from 'node:crypto';
 import type { Subscription } from './row.ts';
 
 export type ChangeKind = 'upsert' | 'left' | 'gone';
@@ -14,11 +15,16 @@ export interface RecordChange {
 }
 
 /** A larger record is left out: its receiver reads it by a call. */
-export const RECORD_BYTES_MAX = 128 * 1024;
+const RECORD_BYTES_MAX = 128 * 1024;
 
 const EVENTS: Record<ChangeKind, string> = { upsert: 'upserted', left: 'left', gone: 'gone' };
 
-export const PING_TYPE = 'ping';
+const PING_TYPE = 'ping';
+
+/** A new `webhook-id`. */
+export function createDeliveryId(): string {
+  return `msg_${randomUUID().replaceAll('-', '')}`;
+}
 
 /** `type` and body of a delivery: `{type, timestamp, data}`. */
 export function buildDelivery(

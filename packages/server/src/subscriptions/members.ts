@@ -16,7 +16,7 @@ export class SubscriptionInputError extends Error {
   }
 }
 
-export const SUBSCRIPTION_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const SUBSCRIPTION_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 const URL_LENGTH_MAX = 2048;
 const DOMAIN_LENGTH_MAX = 16 * 1024;

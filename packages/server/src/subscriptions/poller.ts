@@ -2,10 +2,9 @@
  * Reads the changes of all active subscriptions, each at its interval, and stores them with their deliveries in one
  * transaction. One timer serves all subscriptions. One instance that does not answer holds up no other.
  */
-import { randomUUID } from 'node:crypto';
 import type { ReadingNote, SubscriptionProgress, SubscriptionStore } from '../stores/ports.ts';
 import type { ChangeReader, ReadRefusal } from './change-reader.ts';
-import { buildDelivery, type RecordChange } from './delivery-body.ts';
+import { buildDelivery, createDeliveryId, type RecordChange } from './delivery-body.ts';
 import type { Leadership } from './leadership.ts';
 import { followIds, keepLast, parseProgress, WATCHED_IDS_MAX } from './progress.ts';
 import { readSubscription, type Subscription, SubscriptionRowError } from './row.ts';
@@ -46,7 +45,7 @@ const READINGS_OF_INSTANCE_MAX = 2;
 /** Readings of one subscription that follow each other at once while there is more. */
 const READINGS_OF_TURN_MAX = 20;
 /** With so many deliveries waiting, a subscription is not read. Nothing is missed: its position stays. */
-export const WAITING_MAX = 10_000;
+const WAITING_MAX = 10_000;
 const PAUSE_MS_MAX = 600_000;
 /** The position of a subscription without changes is stored so often at most. */
 const STORED_MS = 300_000;
@@ -287,7 +286,7 @@ export class Poller {
     const { store, clock, onDeliveries } = this.#options;
     const now = clock();
     const deliveries = changes.map((change) => ({
-      id: `msg_${randomUUID().replaceAll('-', '')}`,
+      id: createDeliveryId(),
       record: String(change.id),
       ...buildDelivery(subscription, change, now),
     }));

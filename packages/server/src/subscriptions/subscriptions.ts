@@ -15,7 +15,7 @@ import type {
   SubscriptionListQuery,
   SubscriptionStore,
 } from '../stores/ports.ts';
-import { buildPing } from './delivery-body.ts';
+import { buildPing, createDeliveryId } from './delivery-body.ts';
 import { readChanges, readInput } from './members.ts';
 import { SUBSCRIPTIONS_MAX } from './poller.ts';
 import type { Attempt } from './retry-schedule.ts';
@@ -213,10 +213,6 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
       return false;
     }
   }
-}
-
-export function createDeliveryId(): string {
-  return `msg_${randomUUID().replaceAll('-', '')}`;
 }
 
 const UNTRIED = {

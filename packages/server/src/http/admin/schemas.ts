@@ -458,7 +458,7 @@ export const replayView = named(
 
 const deliveryState = z.enum(['waiting', 'delivered', 'failed', 'merged']);
 
-export const deliveryView = named(
+const deliveryView = named(
   'Delivery',
   z.object({
     id: z.string().describe('The `webhook-id`.'),
