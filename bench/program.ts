@@ -117,6 +117,15 @@ export function buildExecuteRequest(
   return Buffer.from(`POST /api/erp/execute HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
 }
 
+/** A copy of the request with other members of its body. */
+export function changeBody(request: Buffer, changes: object): Buffer {
+  const [head = '', body = ''] = request.toString().split('\r\n\r\n');
+  const changed = JSON.stringify({ ...JSON.parse(body), ...changes });
+  return Buffer.from(
+    `${head.replace(/content-length: \d+/, `content-length: ${changed.length}`)}\r\n\r\n${changed}`,
+  );
+}
+
 export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

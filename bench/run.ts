@@ -18,6 +18,7 @@ import { burst } from './scenarios/burst.ts';
 import { idle } from './scenarios/idle.ts';
 import { inFlight } from './scenarios/in-flight.ts';
 import { keys } from './scenarios/keys.ts';
+import { mcp } from './scenarios/mcp.ts';
 import { memory } from './scenarios/memory.ts';
 import { options } from './scenarios/options.ts';
 import { paced } from './scenarios/paced.ts';
@@ -27,7 +28,19 @@ import { workers } from './scenarios/workers.ts';
 import { listMissing } from './subjects.ts';
 import type { UpstreamPorts } from './upstream.ts';
 
-const SCENARIOS: Scenario[] = [paced, idle, speed, workers, memory, inFlight, burst, ready, keys, options];
+const SCENARIOS: Scenario[] = [
+  paced,
+  idle,
+  speed,
+  workers,
+  memory,
+  inFlight,
+  burst,
+  ready,
+  keys,
+  options,
+  mcp,
+];
 
 const { isQuick, only, compare, save, page } = readOptions(process.argv.slice(2), {
   scenarios: SCENARIOS.map(({ name }) => name),

@@ -16,6 +16,8 @@ export interface UpstreamPorts {
   huge: number;
   /** A megabyte of records with fields of the usual types, and their types for `fields_get`. */
   records: number;
+  /** A few such records. The message `opened` asks how many connections these ports have got so far. */
+  fewRecords: Record<ConnectionMode, number>;
   /** Holds all answers between the messages `hold` and `release`. */
   held: number;
 }
@@ -24,6 +26,7 @@ export const SMALL_BYTES = 300;
 export const LARGE_BYTES = 100_000;
 export const HUGE_BYTES = 200_000_000;
 export const RECORDS_BYTES = 1_000_000;
+export const FEW_RECORDS_BYTES = 2000;
 
 const HUGE_PIECE = Buffer.alloc(64 * 1024, 'a');
 const RESULT_START = '{"jsonrpc": "2.0", "id": 1, "result": ';
@@ -34,6 +37,7 @@ if (process.send !== undefined) await serve();
 
 async function serve(): Promise<void> {
   const held: Socket[] = [];
+  let opened = 0;
   const release = answer('close', SMALL_BYTES);
   let isHolding = false;
   const ports: UpstreamPorts = {
@@ -46,7 +50,11 @@ async function serve(): Promise<void> {
       close: await listen(answer('close', LARGE_BYTES)),
     },
     huge: await listen((socket) => void sendHuge(socket)),
-    records: await listen(answerRecords()),
+    records: await listen(answerRecords('keep', RECORDS_BYTES)),
+    fewRecords: {
+      keep: await listen(answerRecords('keep', FEW_RECORDS_BYTES), () => opened++),
+      close: await listen(answerRecords('close', FEW_RECORDS_BYTES), () => opened++),
+    },
     held: await listen((socket) => (isHolding ? held.push(socket) : release(socket, ''))),
   };
   process.on('message', (message) => {
@@ -56,14 +64,17 @@ async function serve(): Promise<void> {
       isHolding = false;
       for (const socket of held.splice(0)) release(socket, '');
     }
-    process.send?.(held.length);
+    process.send?.(message === 'opened' ? opened : held.length);
   });
   process.on('disconnect', () => process.exit());
   process.send?.(ports);
 }
 
-async function listen(respond: Respond): Promise<number> {
-  const server = createServer({ noDelay: true }, (socket) => readRequests(socket, respond));
+async function listen(respond: Respond, onConnection = () => {}): Promise<number> {
+  const server = createServer({ noDelay: true }, (socket) => {
+    onConnection();
+    readRequests(socket, respond);
+  });
   server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 });
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;
@@ -101,9 +112,9 @@ function answerWith(mode: ConnectionMode, body: string): Respond {
   return mode === 'keep' ? (socket) => socket.write(whole) : (socket) => socket.end(whole);
 }
 
-function answerRecords(): Respond {
-  const types = answerWith('keep', `${RESULT_START}${JSON.stringify(FIELD_TYPES)}}`);
-  const records = answerWith('keep', `${RESULT_START}${printRecords(RECORDS_BYTES)}}`);
+function answerRecords(mode: ConnectionMode, bytes: number): Respond {
+  const types = answerWith(mode, `${RESULT_START}${JSON.stringify(FIELD_TYPES)}}`);
+  const records = answerWith(mode, `${RESULT_START}${printRecords(bytes)}}`);
   return (socket, request) => (request.includes('"fields_get"') ? types : records)(socket, request);
 }
 

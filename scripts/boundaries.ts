@@ -130,7 +130,7 @@ const BOUNDARIES: Boundary[] = [
       '../execute/call/explain.ts',
       '../json/read-value.ts',
       '../text/*',
-      './{apply,completion,mcp,types}/*',
+      './{apply,completion,export,mcp,types}/*',
       CONTRACT,
       '@erp-proxy/sandbox',
       'yaml',
@@ -154,6 +154,7 @@ const BOUNDARIES: Boundary[] = [
   },
   { files: `${SERVER}/cli/completion/**`, allow: ['../command.ts', '../../config/names.ts'] },
   { files: `${SERVER}/cli/types/**`, allow: ['../command.ts'] },
+  { files: `${SERVER}/cli/export/**`, allow: [] },
   {
     files: `${SERVER}/cli/mcp/**`,
     allow: [
@@ -319,10 +320,24 @@ const BOUNDARIES: Boundary[] = [
     takesClock: true,
   },
   {
+    files: `${SERVER}/data/export/**`,
+    allow: [
+      '../*.ts',
+      '../../execute/call/read-members.ts',
+      '../../execute/request/{answer-headers,reading-pace}.ts',
+      '../../execute/terms/{conversation,denial}.ts',
+      '../../{json,observe,streams}/*',
+      CONTRACT,
+      'node:*',
+    ],
+    takesClock: true,
+  },
+  {
     files: `${SERVER}/mcp/*.ts`,
     allow: [
       './tools/all-tools.ts',
       '../execute/terms/{conversation,denial}.ts',
+      '../idempotency/call-names.ts',
       '../instances/instances.ts',
       '../json/{document,syntax-error}.ts',
       '../odoo/time-zone.ts',
@@ -331,6 +346,7 @@ const BOUNDARIES: Boundary[] = [
       '../text/nearest.ts',
       CONTRACT,
       '@modelcontextprotocol/server',
+      'lru-cache',
       'zod',
       'node:*',
     ],
@@ -388,7 +404,11 @@ const BOUNDARIES: Boundary[] = [
     allow: ['../*.ts', '../../json/*', 'node:buffer'],
     takesClock: true,
   },
-  { files: `${SERVER}/odoo/values/**`, allow: ['../*.ts', '../../json/*', 'node:buffer'], takesClock: true },
+  {
+    files: `${SERVER}/odoo/values/**`,
+    allow: ['../*.ts', '../../json/*', '../../streams/lent-piece.ts', 'node:buffer'],
+    takesClock: true,
+  },
   { files: `${SERVER}/odoo/signatures/**`, allow: ['../../json/*', 'node:buffer'], takesClock: true },
   { files: `${SERVER}/json/**`, allow: [CONTRACT, 'node:buffer'], takesClock: true },
   {

@@ -1,10 +1,9 @@
 /** Measures what the options of a call cost: each one against the same call without it, in alternating rounds. */
-import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
-import { join } from 'node:path';
+import { createKey, startAdministered, storeInstance } from '../administered-program.ts';
 import { readCpuMs } from '../process-usage.ts';
-import { buildExecuteRequest, type Program, startProgram } from '../program.ts';
+import { buildExecuteRequest, changeBody, type Program } from '../program.ts';
 import {
   type Bench,
   divideRounds,
@@ -19,7 +18,6 @@ import { RECORDS_BYTES, SMALL_BYTES } from '../upstream.ts';
 
 /** Database 9, so that a run disturbs no other use of the server. */
 const REDIS_URL = process.env['BENCH_REDIS_URL'] ?? 'redis://127.0.0.1:6379/9';
-const ADMIN_TOKEN = 'the admin token of a bench, forgotten after it';
 const CONNECTIONS = 16;
 const WARM_UP_CALLS = 6000;
 const POLICY_RULES = 50;
@@ -53,7 +51,11 @@ export const options: Scenario = {
       const rows = await prepare(
         bench,
         async (settings) => {
-          const program = await start(bench, settings);
+          const program = await startAdministered(bench, {
+            'idempotency.clientKeysMax': String(MANY),
+            'idempotency.clientBytesMax': '10GiB',
+            ...settings,
+          });
           programs.push(program);
           return program;
         },
@@ -101,13 +103,7 @@ async function prepare(
 
   const plain = add('a read', null, repeat(read));
   const withPolicy = await createKey(program, buildPolicy());
-  await ask(program, '/instances', {
-    name: 'prod',
-    url: `http://127.0.0.1:${port}`,
-    db: 'production',
-    user_id: 2,
-    api_key: '0123456789abcdef0123456789abcdef01234567',
-  });
+  await storeInstance(program, port);
   const named = changeBody(read, { erp_instance: { name: 'prod' } });
   const plainWrite = add('a write', null, repeat(write));
   // Each call writes to a store on disk.
@@ -162,48 +158,12 @@ function buildPolicy(rules = POLICY_RULES): object {
   };
 }
 
-/** A copy of the request with other members of its body. */
-function changeBody(request: Buffer, changes: object): Buffer {
-  const [head = '', body = ''] = request.toString().split('\r\n\r\n');
-  const changed = JSON.stringify({ ...JSON.parse(body), ...changes });
-  return Buffer.from(
-    `${head.replace(/content-length: \d+/, `content-length: ${changed.length}`)}\r\n\r\n${changed}`,
-  );
-}
-
 /** Copies of the request, each with an idempotency key of its own. */
 function giveKeys(request: Buffer, count: number): Buffer[] {
   const text = request.toString();
   return Array.from({ length: count }, () =>
     Buffer.from(text.replace('\r\n', `\r\nidempotency-key: ${randomUUID()}\r\n`)),
   );
-}
-
-function start(bench: Bench, settings: Record<string, string>): Promise<Program> {
-  return startProgram(mkdtempSync(join(bench.folder, 'options-')), {
-    'admin.token': ADMIN_TOKEN,
-    'vault.masterKey': randomBytes(32).toString('base64'),
-    'idempotency.clientKeysMax': String(MANY),
-    'idempotency.clientBytesMax': '10GiB',
-    ...settings,
-  });
-}
-
-/** Returns the text of the key. */
-async function createKey(program: Program, policy: object | null): Promise<string> {
-  const { key } = await ask(program, '/keys', { name: 'bench', ...(policy && { policy }) });
-  return key as string;
-}
-
-async function ask(program: Program, path: string, body: object): Promise<Record<string, unknown>> {
-  const answer = await fetch(`http://127.0.0.1:${program.port}/admin/v1${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${path}: ${text}`);
-  return JSON.parse(text);
 }
 
 async function measure(bench: Bench, option: Option, callsOfSmall: number) {

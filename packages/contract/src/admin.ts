@@ -381,6 +381,8 @@ export interface AuditCallView extends AuditBase {
   approval: string | null;
   /** What made the call, if it was not a caller of its own: `mcp`, `export`, `changes`, `download`, `upload`. */
   via: CallSource | null;
+  /** Id of the trace in the `traceparent` that the caller sent; absent if it sent none. */
+  trace_id?: string;
   code: number | null;
   http_status: number;
   /** Position in the batch; null for a single call. */
@@ -528,6 +530,9 @@ export interface UpstreamView {
   database: string;
   running: number;
   waiting: number;
+  /** Calls that interactive calls go before, such as pages of exports. The running ones count in `running`, too. */
+  background_running: number;
+  background_waiting: number;
   /** Number of calls that run at present. */
   limit: number;
   breaker: 'closed' | 'open' | 'half_open';

@@ -20,6 +20,11 @@ export interface Policy {
    */
   approve?: Record<string, string[]>;
   /**
+   * Patterns of models, each with patterns of its methods: tools for agents make these calls without asking a person.
+   * Without it, a call of a tool that cannot be undone asks the person in front of the client, or an administrator.
+   */
+  unattended?: Record<string, string[]>;
+  /**
    * Patterns of models, each with the fields that calls may use: `{"res.partner": {"deny": ["vat", "signup_*"]}}`. If
    * several entries match a model, all of them hold. `id` is always allowed.
    */

@@ -90,7 +90,7 @@ export const version19: VersionDefinition = {
     },
   },
   privateMethods: new Set(
-    'browse check_access concat ensure_one exists fetch filtered flush_model flush_recordset invalidate_recordset mapped modified new search_fetch sorted sudo union with_company with_context with_user'.split(
+    'browse check_access concat ensure_one exists fetch filtered filtered_domain flush_model flush_recordset invalidate_recordset mapped modified new search_fetch sorted sudo union with_company with_context with_user'.split(
       ' ',
     ),
   ),

@@ -128,6 +128,8 @@ export interface AdminDeps {
   subscriptions: Subscriptions;
   /** Why a receiver at this origin cannot be reached, as far as that is known without DNS; null: it can. */
   explainReceiver: (origin: string) => string | null;
+  /** Names of the identity providers whose tokens are accepted (`auth.issuers`). */
+  issuers: readonly string[];
   audit: Pick<Audit, 'prepareAct' | 'search' | 'export' | 'verify'>;
   statistics: Pick<Statistics, 'query'>;
   status: () => Promise<StatusView>;

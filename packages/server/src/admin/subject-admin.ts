@@ -14,7 +14,7 @@ const SUBJECT_ID = /^[a-z0-9][a-z0-9-]{0,31}\/[\x21-\x7e]{1,255}$/;
 type SubjectAdmin = Pick<Admin, 'listDeniedSubjects' | 'denySubject' | 'allowSubject'>;
 
 export function createSubjectAdmin(
-  { deniedSubjects, clock }: AdminDeps,
+  { deniedSubjects, issuers, clock }: AdminDeps,
   describeAct: DescribeAct,
 ): SubjectAdmin {
   return {
@@ -31,6 +31,15 @@ export function createSubjectAdmin(
         throw createAdminError(
           400,
           'id is <issuer>/<subject>, as the log and the audit show it, e.g. corp/3f6c.',
+        );
+      }
+      const issuer = id.slice(0, id.indexOf('/'));
+      // A name that was mistyped would leave the tokens of the subject valid, and say that they are not.
+      if (!issuers.includes(issuer)) {
+        const known = issuers.length === 0 ? 'it has none' : `it has ${issuers.join(', ')}`;
+        throw createAdminError(
+          400,
+          `No token of ${JSON.stringify(id)} is accepted: \`auth.issuers\` has no issuer ${JSON.stringify(issuer)}; ${known}. Nothing was changed. A command reads the settings on its own machine, so give it those of the proxy, or call the proxy by --url.`,
         );
       }
       const subject = { id, deniedAt: clock() };

@@ -9,6 +9,7 @@ import type { Settings } from '../config/schema.ts';
 import { StartError } from '../config/start-error.ts';
 import { createChanges } from '../data/changes/changes.ts';
 import { createChangeReader } from '../data/subscriptions/read-subscription.ts';
+import { createExporter } from '../data/export/export.ts';
 import { createCredentialNames } from '../execute/call/credentials-id.ts';
 import { createExecuteBackground } from '../execute/operations.ts';
 import { Admission } from '../execute/request/admission.ts';
@@ -186,6 +187,12 @@ export async function createApp({
       recordLogin: (login) => audit.noteLogin(login),
     },
     conversations: {
+      exporter: createExporter({
+        nowMs,
+        random: Math.random,
+        bytesPerSecondMin: settings.http.answerBytesPerSecondMin,
+        events,
+      }),
       mcp: createMcp({
         instances,
         secret: keys.deriveSecret('mcp confirmations'),

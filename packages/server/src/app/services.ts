@@ -40,6 +40,7 @@ import type { Store } from '../stores/ports.ts';
 import { createSender, type SendDelivery } from '../subscriptions/sender.ts';
 import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts';
 import { WORKER_TIMES } from '../subscriptions/worker.ts';
+import { parseIssuers } from '../tokens/parse-issuers.ts';
 import { examineInstance } from './examination.ts';
 
 export interface ServicesOptions {
@@ -178,6 +179,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     approvals,
     subscriptions,
     deniedSubjects: store.deniedSubjects,
+    issuers: parseIssuers(settings.auth).issuers.map(({ name }) => name),
     audit,
     statistics,
     explainReceiver: (origin) => (isServing ? (egress.judge(origin)?.detail ?? null) : null),

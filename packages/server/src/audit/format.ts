@@ -31,6 +31,7 @@ const COLUMNS = [
   'client_id',
   'approval',
   'via',
+  'trace_id',
 ] as const;
 
 /** A spreadsheet runs a cell with such a beginning as a formula. */

@@ -36,6 +36,7 @@ export function printCall(call: AuditedCall, at: number): string {
     rule: cleanName(call.rule),
     approval: call.approval,
     via: call.via,
+    ...(call.traceId === undefined ? null : { trace_id: call.traceId }),
     code: call.code,
     http_status: call.httpStatus,
     batch_index: call.batchIndex,

@@ -25,8 +25,8 @@ const IDLE_MS = 4_000;
 /** Part of the server's idle time that is reserved for network latency. */
 const LATENCY_MS = 1_000;
 /**
- * All plain connections are read into this buffer, and each piece is copied out at once. Without it, Node allocates
- * 64 KiB for each read, however short the answer is.
+ * All plain connections are read into this buffer, and each piece is copied out at once, unless its reader borrows it.
+ * Without it, Node allocates 64 KiB for each read, however short the answer is.
  */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
@@ -166,7 +166,9 @@ export class Connection implements CallConnection {
   }
 
   #takeRead(length: number): boolean {
-    this.#take(Buffer.from(READ_BUFFER.subarray(0, length)));
+    const bytes = READ_BUFFER.subarray(0, length);
+    if (this.#call?.isBorrowing === true) this.#call.takeBorrowed(bytes);
+    else this.#take(Buffer.from(bytes));
     return true;
   }
 

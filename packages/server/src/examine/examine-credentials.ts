@@ -45,7 +45,7 @@ export async function examineCredentials(
   const { db, userId } = target;
 
   async function run(model: string, method: string, params: unknown[], keyword: object): Promise<Reply> {
-    const trace = startTrace(deps.nowMs());
+    const trace = startTrace(deps.nowMs(), null);
     const call = {
       model,
       method,

@@ -62,7 +62,7 @@ export async function runCall(
   deps: RunCallDeps,
 ): Promise<void> {
   const { exchange, time, dialect, isBatch } = request;
-  const trace = startTrace(isBatch ? deps.nowMs() : request.startedMs);
+  const trace = startTrace(isBatch ? deps.nowMs() : request.startedMs, request.traceparent);
   const span = body.calls[index]!;
   const bytes = body.bytes.subarray(span.span.start, span.span.end);
   const running: RunningCall = {
@@ -157,7 +157,7 @@ async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall):
     };
     const { time } = request;
     const check = () => isUnchanged(built, request, deps);
-    const approvalRule = call.approvalRule ?? null;
+    const approvalRule = call.approvalRule ?? request.approvalRule;
     return new CallContext({ request, client, time, trace, index, bytes, approvalRule, isUnchanged: check });
   };
   let call = allowed;

@@ -7,6 +7,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { CallSource, DataRoute } from '@erp-proxy/contract';
 import type { Client } from '../keys/keys.ts';
 import type { Limits } from '../limits/key-limits.ts';
+import type { AnswerWriter } from '../streams/answer-writer.ts';
 import { authorizeCaller, authorizeData } from './call/authorize.ts';
 import { parseBody } from './call/parse.ts';
 import { type Admission, denyStopping } from './request/admission.ts';
@@ -18,10 +19,11 @@ import { runBatch } from './request/batch.ts';
 import { readIdempotencyKey } from './request/idempotency-key.ts';
 import { prefersNormalized } from './request/preference.ts';
 import { type KeyAdmission, throttle } from './request/throttle.ts';
+import { readTraceparent } from './request/traceparent.ts';
 import { type RunCallDeps, runCall } from './run-call.ts';
 import { BackgroundExchange } from './terms/background-exchange.ts';
 import type { CallTrace } from './terms/call-trace.ts';
-import type { Conversation } from './terms/conversation.ts';
+import type { Conversation, RunOptions } from './terms/conversation.ts';
 import { readTimeoutMs } from './terms/deadline.ts';
 import { Denial, INTERNAL } from './terms/denial.ts';
 import { type Dialect, OWN_DIALECT } from './terms/dialect.ts';
@@ -87,10 +89,13 @@ export interface ConversationTerms {
   body?: 'json' | 'bytes';
   /** True if the request makes one call, for which `idempotency-key` holds. */
   isSingleCall?: true;
+  /** True if interactive calls go first (limits/database/). Default: false. */
+  isBackground?: boolean;
 }
 
 /**
  * The same for requests whose calls are not in their body: `converse` makes them one after the other, and answers.
+ * Each may be given an idempotency key.
  */
 export function createConversation(
   operation: Operation,
@@ -237,10 +242,14 @@ async function serveBody(
     startedMs,
     isBatch,
     idempotencyKey,
+    hasKeyForOneCall: false,
     approvalIds,
+    approvalRule: null,
+    traceparent: readTraceparent(exchange.header('traceparent')),
     areValuesNormalized,
     via: null,
     data: null,
+    isBackground: false,
   };
   if (isBatch) await runCalls(operation, body, client, request, keyAdmission, deps);
   else {
@@ -263,7 +272,7 @@ async function serveBody(
 /** The calls are recorded as those of a batch, in the order in which they are made. */
 function startConversation(
   operation: Operation,
-  { via, data, values, isSingleCall }: ConversationTerms,
+  { via, data, values, isSingleCall, isBackground = false }: ConversationTerms,
   { bytes, client, keyAdmission, idempotencyKey, approvalIds }: ReceivedRequest,
   incoming: IncomingRequest,
   deps: RunRequestDeps,
@@ -276,44 +285,69 @@ function startConversation(
     startedMs,
     isBatch: isSingleCall !== true,
     idempotencyKey: isSingleCall === true ? idempotencyKey : null,
+    hasKeyForOneCall: true,
     approvalIds,
+    approvalRule: null,
+    traceparent: readTraceparent(exchange.header('traceparent')),
     areValuesNormalized: values === 'normalized' || (values === 'preferred' && prefersNormalized(exchange)),
     via,
     data: data ?? null,
+    isBackground,
   };
   let count = 0;
+  let last: Promise<unknown> = Promise.resolve();
   let upstreamDate: string | null = null;
   return {
     client,
     bytes,
     exchange,
     signal: time.signal,
+    idempotencyKey,
     areValuesNormalized: request.areValuesNormalized,
     get upstreamDate() {
       return upstreamDate;
     },
     describe: () => describeRequest({ startedMs, keyAdmission }, deps.nowMs()),
     renewTime: () => time.renew(),
+    pauseTime: () => time.pause(),
+    get isStopping() {
+      return deps.admission.isStopping;
+    },
     refuse: (denial, id) => refuse(denial, incoming, deps, id),
-    async run(call, writer, approvals) {
-      // The request itself counts as its first call.
-      const denied = count === 0 ? null : await keyAdmission?.admitCalls(1);
-      if (denied) return denied;
-      const body = parseBody(call);
-      if (body instanceof Denial) return body;
-      const index = count++;
-      const calls: CallSpan[] = [];
-      calls[index] = body.calls[0]!;
-      upstreamDate = null;
-      const describe = (trace: CallTrace) => {
-        upstreamDate = trace.upstreamDate;
-        return describeLimit(trace.policyLimit);
-      };
-      const named = approvals === undefined ? request : { ...request, approvalIds: approvals };
-      await runCall(operation, { body: { ...body, calls }, index, writer, describe }, client, named, deps);
-      return null;
+    run(call, writer, options = {}) {
+      const ran = last.then(() => runNext(call, writer, options));
+      last = ran.catch(() => {});
+      return ran;
     },
   };
+
+  async function runNext(
+    call: Uint8Array,
+    writer: AnswerWriter,
+    { onAnswer, traceparent, ...changes }: RunOptions,
+  ): Promise<Denial | null> {
+    // The request itself counts as its first call.
+    const denied = count === 0 ? null : await keyAdmission?.admitNext();
+    if (denied) return denied;
+    const body = parseBody(call);
+    if (body instanceof Denial) return body;
+    const index = count++;
+    const calls: CallSpan[] = [];
+    calls[index] = body.calls[0]!;
+    upstreamDate = null;
+    const describe = (trace: CallTrace) => {
+      upstreamDate = trace.upstreamDate;
+      onAnswer?.(trace);
+      return describeLimit(trace.policyLimit);
+    };
+    const named: Request = {
+      ...request,
+      ...changes,
+      traceparent: readTraceparent(traceparent) ?? request.traceparent,
+    };
+    await runCall(operation, { body: { ...body, calls }, index, writer, describe }, client, named, deps);
+    return null;
+  }
 }
 
 async function runCalls(

@@ -17,8 +17,7 @@ export interface ConfirmedCall {
   keyId: string;
   tool: string;
   args: unknown;
-  /** Makes the question; null if no person need be asked. */
-  question: () => Promise<string | null>;
+  question: () => Promise<string>;
 }
 
 export interface Confirmation {
@@ -53,7 +52,6 @@ export function createConfirmation(secret: Uint8Array): Confirmation {
         return { content: [{ type: 'text', text: REFUSED }], isError: true };
       }
       const message = await question();
-      if (message === null) return null;
       const request = inputRequired.elicit({ message, requestedSchema: SCHEMA });
       return inputRequired({
         inputRequests: { [ANSWER]: request },

@@ -9,7 +9,11 @@ const NAMED_MAX = 5;
 const NAME_LENGTH_MAX = 80;
 
 export async function describeTarget(
-  { model, ids, instance }: { model: string; ids: readonly number[]; instance: string | undefined },
+  {
+    model,
+    ids = [],
+    instance,
+  }: { model: string; ids?: readonly number[] | undefined; instance?: string | undefined },
   session: Session,
 ): Promise<string> {
   const target = await session.pickInstance(instance);
@@ -23,7 +27,10 @@ export async function describeTarget(
       throw error;
     });
   const names = (Array.isArray(rows) ? rows : []).filter(isObject).map(({ id, display_name: name }) => {
-    const text = cleanText(String(name)).slice(0, NAME_LENGTH_MAX);
+    // A name must not look like the end of the question.
+    const text = cleanText(String(name))
+      .replace(/[\s“”]+/g, ' ')
+      .slice(0, NAME_LENGTH_MAX);
     return `“${text}” (id ${id})`;
   });
   const more = ids.length > names.length ? ' and others' : '';

@@ -103,6 +103,7 @@ const SEARCHED_FIELDS = [
   'vat',
 ];
 const TEXT_TYPES = new Set(['char', 'text']);
+const NEAREST_MAX = 3;
 
 export function readFields(described: unknown, english: unknown = null): Fields {
   const fields = new Map<string, Field>();
@@ -188,12 +189,14 @@ function rate(
   return HIDDEN_NAMES.test(name) ? rating / 2 : rating;
 }
 
-/** The names that the model lacks, each with the nearest ones. The path behind a dot is not looked at. */
-export function findUnknown(fields: Fields, names: readonly string[]): { name: string; nearest: string[] }[] {
-  const known = [...fields.keys()];
-  return names
-    .filter((name) => name !== 'id' && !fields.has(name.split(/[.:]/, 1)[0] as string))
-    .map((name) => ({ name, nearest: findNearestNames(name, known, 3) }));
+/** The first name that the model lacks, with the nearest ones. The path behind a dot is not looked at. */
+export function findUnknown(
+  fields: Fields,
+  names: readonly string[],
+): { name: string; nearest: string[] } | undefined {
+  const name = names.find((each) => each !== 'id' && !fields.has(each.split(/[.:]/, 1)[0] as string));
+  if (name === undefined) return undefined;
+  return { name, nearest: findNearestNames(name, [...fields.keys()], NEAREST_MAX) };
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

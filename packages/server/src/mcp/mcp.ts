@@ -5,10 +5,11 @@
 import type { Conversation } from '../execute/terms/conversation.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import type { Instances } from '../instances/instances.ts';
-import { readDocument } from '../json/document.ts';
-import { JsonDepthError, JsonSyntaxError } from '../json/syntax-error.ts';
 import { SingleFlightCache } from '../streams/single-flight-cache.ts';
 import type { McpHandler } from './handler.ts';
+import { readCallMeta } from './message.ts';
+import { findOfferedTools } from './offered-tools.ts';
+import { readBody } from './read-body.ts';
 import { Session, type SessionDeps } from './session.ts';
 
 export interface McpOptions {
@@ -30,9 +31,6 @@ export interface Mcp {
   serve(conversation: Conversation): Promise<Denial | null>;
 }
 
-/** Requests are parsed at once, which must not keep other callers waiting for long. */
-const BODY_BYTES_MAX = 1024 * 1024;
-const DEPTH_MAX = 100;
 const INSTANCES_MAX = 1000;
 const INSTANCES_KEPT_MS = 1000;
 /** Maximum number of models whose fields are kept, and of users, for all keys. */
@@ -64,7 +62,8 @@ export function createMcp({ instances, secret, version, clock, nowMs, onFault }:
       const handler = await load();
       const { exchange, client } = conversation;
       const answer = await handler.answer(body.value, {
-        session: new Session(conversation, sessions),
+        session: new Session(conversation, readCallMeta(body.value), sessions),
+        offered: findOfferedTools(client.policy),
         keyId: client.key.id,
         requestId: exchange.requestId,
         header: (name) => exchange.header(name),
@@ -92,20 +91,4 @@ function createPolicyNames(): SessionDeps['namePolicy'] {
     numbers.set(policy, number);
     return String(number);
   };
-}
-
-function readBody(bytes: Uint8Array): { value: unknown } | Denial {
-  if (bytes.length > BODY_BYTES_MAX) {
-    return new Denial('payload_too_large', `A request to /mcp may have ${BODY_BYTES_MAX / 2 ** 20} MiB.`);
-  }
-  try {
-    readDocument(bytes, DEPTH_MAX);
-  } catch (error) {
-    if (error instanceof JsonDepthError) {
-      return new Denial('invalid_request', `The body is nested more than ${DEPTH_MAX} levels deep.`);
-    }
-    if (!(error instanceof JsonSyntaxError)) throw error;
-    return new Denial('parse_error', `The body is not valid JSON at byte ${error.offset}: ${error.reason}.`);
-  }
-  return { value: JSON.parse(Buffer.from(bytes).toString()) };
 }

@@ -3,12 +3,16 @@
  * value for a list of one. All others get an error that says what to send.
  */
 import type { z } from 'zod';
+import { readDocument } from '../json/document.ts';
 import { findNearestName } from '../text/nearest.ts';
 import { isObject } from './fields.ts';
+import { DEPTH_MAX } from './read-body.ts';
 import type { Tool } from './tool.ts';
 import { ToolError } from './tool-error.ts';
 
 const ISSUES_MAX = 3;
+/** Maximum length of a list in the form of words. */
+const WORDS_LENGTH_MAX = 10_000;
 
 export function readArguments(tool: Tool, given: unknown): unknown {
   const accepted = isObject(given) ? accept(tool.input, given) : (given ?? {});
@@ -54,7 +58,8 @@ function acceptValue(kind: Kind, value: unknown): unknown {
   if (typeof value === 'string') {
     const text = value.trim();
     if (text.startsWith(kind === 'list' ? '[' : '{')) return readJson(text) ?? value;
-    return kind === 'list' && text !== '' ? text.split(',').map(readWord) : value;
+    const isWords = kind === 'list' && text !== '' && text.length <= WORDS_LENGTH_MAX;
+    return isWords ? text.split(',').map(readWord) : value;
   }
   return kind === 'list' && typeof value === 'number' ? [value] : value;
 }
@@ -64,8 +69,10 @@ function readWord(part: string): string | number {
   return /^\d{1,15}$/.test(word) ? Number(word) : word;
 }
 
+/** Undefined for a text that is no JSON, or is nested deeper than a request may be. */
 function readJson(text: string): unknown {
   try {
+    readDocument(Buffer.from(text), DEPTH_MAX);
     return JSON.parse(text);
   } catch {
     return undefined;

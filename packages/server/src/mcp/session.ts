@@ -4,6 +4,7 @@
  */
 import { LIMIT_HEADER } from '@erp-proxy/contract';
 import type { Conversation } from '../execute/terms/conversation.ts';
+import { isIdempotencyKey } from '../idempotency/call-names.ts';
 import type { InstanceRecord } from '../instances/instances.ts';
 import { isTimeZone } from '../odoo/time-zone.ts';
 import type { CompiledPolicy } from '../policy/compile.ts';
@@ -31,8 +32,17 @@ export interface CallOptions {
   keyword?: Record<string, unknown>;
   /** Members of the context beside those of the user. */
   context?: Record<string, unknown>;
-  /** Id of the approval that the call may use. */
-  approval?: string | undefined;
+  /** For the one call of a tool that changes records. */
+  change?: {
+    /** Id of the approval that the call may use. */
+    approval?: string | undefined;
+  };
+}
+
+/** What of `_meta` of a request concerns its calls. Not checked yet. */
+export interface CallMeta {
+  idempotencyKey?: unknown;
+  traceparent?: unknown;
 }
 
 export interface UserContext {
@@ -46,16 +56,29 @@ const KEPT_MS = 5 * 60_000;
 /** A field that is not known is looked for again after this time. */
 const KEPT_FRESH_MS = 10_000;
 const CALL_ID = 'mcp';
+/** Longer names come from hostile or confused callers. */
+const NAME_SHOWN_MAX = 100;
+/** Stands for the rule of a policy. */
+const UNASKED_RULE = 'mcp: the client cannot ask a person';
 
 export class Session {
   readonly #deps: SessionDeps;
   readonly #conversation: Conversation;
   /** The limit that the policy set in the last call; null if it set none. */
   policyLimit: number | null = null;
+  /** True if an administrator must approve the change of the tool, because no person can be asked about it. */
+  needsApproval = false;
+  readonly #meta: CallMeta;
 
-  constructor(conversation: Conversation, deps: SessionDeps) {
+  constructor(conversation: Conversation, meta: CallMeta, deps: SessionDeps) {
     this.#conversation = conversation;
+    this.#meta = meta;
     this.#deps = deps;
+  }
+
+  /** A session of the same request, for another tool: a batch of 2025 calls several. */
+  fork(): Session {
+    return new Session(this.#conversation, this.#meta, this.#deps);
   }
 
   get policy() {
@@ -102,7 +125,7 @@ export class Session {
     model: string,
     method: string,
     params: readonly unknown[],
-    { keyword = {}, context = {}, approval }: CallOptions = {},
+    { keyword = {}, context = {}, change }: CallOptions = {},
   ): Promise<unknown> {
     const user = method === 'context_get' ? {} : await this.userContext(instance);
     const merged = { ...user, ...context };
@@ -115,11 +138,13 @@ export class Session {
       erp_instance: { name: instance.name },
     };
     const writer = new AnswerCollector(ANSWER_BYTES_MAX);
-    const denial = await this.#conversation.run(
-      Buffer.from(JSON.stringify(call)),
-      writer,
-      approval === undefined ? [] : [approval],
-    );
+    const { traceparent } = this.#meta;
+    const denial = await this.#conversation.run(Buffer.from(JSON.stringify(call)), writer, {
+      approvalIds: change?.approval === undefined ? [] : [change.approval],
+      approvalRule: change !== undefined && this.needsApproval ? UNASKED_RULE : null,
+      idempotencyKey: change === undefined ? null : this.#readIdempotencyKey(),
+      traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+    });
     if (denial !== null) throw toToolError(denial, model);
     if (writer.isTooLarge) throw TOO_LARGE;
     const answer = writer.isWhole ? readAnswer(writer.join()) : null;
@@ -128,6 +153,19 @@ export class Session {
     const limit = writer.headers[LIMIT_HEADER];
     this.policyLimit = limit === undefined ? null : Number(limit);
     return answer.result ?? null;
+  }
+
+  /** The key of the header or of `_meta`; null if there is none. */
+  #readIdempotencyKey(): string | null {
+    const { idempotencyKey: ofHeader } = this.#conversation;
+    const { idempotencyKey: ofMeta } = this.#meta;
+    if (ofMeta === undefined) return ofHeader;
+    if (typeof ofMeta === 'string' && isIdempotencyKey(ofMeta) && (ofHeader ?? ofMeta) === ofMeta)
+      return ofMeta;
+    throw new ToolError(
+      'invalid_params',
+      `\`_meta.idempotency-key\` must be a text of 1 to 255 characters${ofHeader === null ? '' : ', the same as the header'}. Nothing was changed.`,
+    );
   }
 
   /** Language and time zone that the policy sets, else those of the Odoo user as far as the key may ask for them. */
@@ -171,7 +209,7 @@ export class Session {
     if (names.every((name) => name === 'id')) return;
     const fields = await this.fields(instance, model);
     if (fields === null || fields.size === 0) return;
-    const [unknown] = findUnknown(fields, names);
+    const unknown = findUnknown(fields, names);
     if (unknown === undefined) return;
     const key = `fields ${this.#nameOf(instance)} ${model}`;
     if (!this.#deps.known.has(`fresh ${key}`)) {
@@ -181,10 +219,14 @@ export class Session {
       await this.checkFields(instance, model, names);
       return;
     }
-    throw new ToolError('query_invalid', `${model} has no field "${unknown.name}".`, {
-      nearest: unknown.nearest,
-      next: `Use one of these fields, or search for it by describe_model {"model": "${model}", "query": "…"}.`,
-    });
+    throw new ToolError(
+      'query_invalid',
+      `${model} has no field "${unknown.name.slice(0, NAME_SHOWN_MAX)}".`,
+      {
+        nearest: unknown.nearest,
+        next: `Use one of these fields, or search for it by describe_model {"model": "${model}", "query": "…"}.`,
+      },
+    );
   }
 
   /** Another policy of the client, or another version of the instance, makes what was kept unknown. */
@@ -229,7 +271,7 @@ interface ParsedAnswer {
 /** Null if it is no JSON: a long answer of a server is not checked before it is passed on. */
 function readAnswer(bytes: Uint8Array): ParsedAnswer | null {
   try {
-    return JSON.parse(Buffer.from(bytes).toString());
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
   } catch {
     return null;
   }

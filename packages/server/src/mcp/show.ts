@@ -25,7 +25,7 @@ export interface Page {
   isCut: boolean;
 }
 
-/** Shows records until the page is full; at least one. */
+/** Shows records until the page is full; at least one. Changes the rows. */
 export function showRecords(
   rows: readonly unknown[],
   fields: Fields | null,
@@ -33,53 +33,101 @@ export function showRecords(
 ): Page {
   const clipped = new Set<string>();
   const records: Record<string, unknown>[] = [];
-  let bytes = 0;
+  const shower = new ValueShower(textMax);
   for (const row of rows) {
-    const record: Record<string, unknown> = {};
-    for (const [name, value] of Object.entries(isObject(row) ? row : {})) {
-      if (omitsEmpty && (value === null || (Array.isArray(value) && value.length === 0))) continue;
-      const type = fields?.get(name)?.type;
-      record[name] = showValue(value, textMax, () => clipped.add(name), type === 'html');
+    let record = isObject(row) ? row : {};
+    if (omitsEmpty) record = omitEmpty(record);
+    for (const name of Object.keys(record)) {
+      const value = record[name];
+      const shown = shower.show(value, fields?.get(name)?.type === 'html');
+      if (shown !== value) record[name] = shown;
+      shower.bytes += name.length + 4;
+      if (shower.isClipped) {
+        shower.isClipped = false;
+        clipped.add(name);
+      }
     }
-    bytes += Buffer.byteLength(JSON.stringify(record));
-    if (bytes > PAGE_BYTES_MAX && records.length > 0) return { records, clipped: [...clipped], isCut: true };
+    if (shower.bytes > PAGE_BYTES_MAX && records.length > 0) {
+      return { records, clipped: [...clipped], isCut: true };
+    }
     records.push(record);
   }
   return { records, clipped: [...clipped], isCut: false };
 }
 
+function omitEmpty(record: Record<string, unknown>): Record<string, unknown> {
+  const isEmpty = (value: unknown) => value === null || (Array.isArray(value) && value.length === 0);
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => !isEmpty(value)));
+}
+
 /** `onClipped` is called if the value, or one inside it, is cut. */
-export function showValue(
-  value: unknown,
-  textMax: number,
-  onClipped: () => void,
-  isHtml = false,
-  depth = 0,
-): unknown {
-  if (typeof value === 'string') {
-    const read = value.slice(0, READ_MAX);
+export function showValue(value: unknown, textMax: number, onClipped: () => void): unknown {
+  const shower = new ValueShower(textMax);
+  const shown = shower.show(value, false);
+  if (shower.isClipped) onClipped();
+  return shown;
+}
+
+class ValueShower {
+  readonly #textMax: number;
+  /** Whether a value was cut. */
+  isClipped = false;
+  /** The size of all values as JSON, at least; in bytes. */
+  bytes = 0;
+
+  constructor(textMax: number) {
+    this.#textMax = textMax;
+  }
+
+  show(value: unknown, isHtml: boolean, depth = 0): unknown {
+    if (typeof value === 'string') {
+      const text = this.#showText(value, isHtml);
+      this.bytes += Buffer.byteLength(text) + 2;
+      return text;
+    }
+    if (typeof value === 'number') {
+      this.bytes += String(value).length;
+      return value;
+    }
+    if (typeof value !== 'object' || value === null) {
+      this.bytes += 4;
+      return value;
+    }
+    if (depth >= DEPTH_MAX) {
+      this.isClipped = true;
+      return '…';
+    }
+    if (Array.isArray(value)) {
+      this.bytes += 2 + Math.min(value.length, IDS_MAX);
+      const shown = value.slice(0, IDS_MAX).map((item) => this.show(item, false, depth + 1));
+      if (value.length <= IDS_MAX) return shown;
+      this.isClipped = true;
+      return [...shown, `… (${value.length} in all)`];
+    }
+    const shown: [string, unknown][] = [];
+    for (const [name, item] of Object.entries(value)) {
+      this.bytes += Buffer.byteLength(name) + 4;
+      shown.push([name, this.show(item, false, depth + 1)]);
+    }
+    return Object.fromEntries(shown);
+  }
+
+  #showText(value: string, isHtml: boolean): string {
+    const textMax = this.#textMax;
+    const read = value.length > READ_MAX ? value.slice(0, READ_MAX) : value;
     const text = cleanText(isHtml ? stripTags(read) : read);
     if (text.length <= textMax && read.length === value.length) return text;
-    onClipped();
+    this.isClipped = true;
     return `${text.slice(0, textMax).trimEnd()}… (${value.length} characters)`;
   }
-  if (typeof value !== 'object' || value === null) return value;
-  if (depth >= DEPTH_MAX) {
-    onClipped();
-    return '…';
-  }
-  const show = (item: unknown) => showValue(item, textMax, onClipped, false, depth + 1);
-  if (Array.isArray(value)) {
-    const shown = value.slice(0, IDS_MAX).map(show);
-    if (value.length <= IDS_MAX) return shown;
-    onClipped();
-    return [...shown, `… (${value.length} in all)`];
-  }
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, show(item)]));
 }
+
+/** Has nothing to remove. Quicker to test than to replace. */
+const PLAIN_TEXT = /^[\x20-\x7e\n\t]*$/;
 
 /** Removes control characters but line ends and tabs, and characters without width or that change the direction. */
 export function cleanText(text: string): string {
+  if (PLAIN_TEXT.test(text)) return text;
   return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|[\p{Cf}--\u{200d}]/gv, '');
 }
 

@@ -15,8 +15,10 @@ export interface Tool {
   readonly hints: { readOnlyHint: boolean; destructiveHint?: boolean; idempotentHint?: boolean };
   /** Whether a key with this policy could use the tool on any model. Null: the key has no policy. */
   isOffered(policy: CompiledPolicy | null): boolean;
-  /** The question to a person before the call runs; null if it runs without. */
-  ask(args: Arguments, session: Session): Promise<string | null>;
+  /** The call on Odoo that cannot be undone; null if there is none. */
+  findFinalCall(args: Arguments): { model: string; method: string } | null;
+  /** The question to a person before a call that cannot be undone. */
+  ask(args: Arguments, session: Session): Promise<string>;
   run(args: Arguments, session: Session): Promise<Answer>;
 }
 
@@ -29,11 +31,17 @@ export type Answer = Record<string, unknown>;
 
 /** Creates a tool whose functions get arguments of the type of its schema. */
 export function defineTool<Input extends z.ZodObject>(
-  tool: Omit<Tool, 'input' | 'run' | 'ask'> & {
+  tool: Omit<Tool, 'input' | 'run' | 'ask' | 'findFinalCall'> & {
     input: Input;
-    ask?: (args: z.output<Input>, session: Session) => Promise<string | null>;
+    final?: {
+      find(args: z.output<Input>): { model: string; method: string } | null;
+      ask(args: z.output<Input>, session: Session): Promise<string>;
+    };
     run(args: z.output<Input>, session: Session): Promise<Answer>;
   },
 ): Tool {
-  return { ask: async () => null, ...tool };
+  const { final = NEVER_FINAL, ...others } = tool;
+  return { ...others, findFinalCall: final.find, ask: final.ask };
 }
+
+const NEVER_FINAL = { find: () => null, ask: async () => '' };

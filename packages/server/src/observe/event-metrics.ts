@@ -38,6 +38,22 @@ export function registerEventMetrics(registry: Registry, options: EventMetricsOp
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
     registers,
   });
+  const exports = new Counter({
+    name: 'erp_proxy_exports_total',
+    help: 'Exports whose answer had begun, by outcome: complete or broken_off.',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
+  const exportedRecords = new Counter({
+    name: 'erp_proxy_exported_records_total',
+    help: 'Records that exports have sent.',
+    registers,
+  });
+  const exportedBytes = new Counter({
+    name: 'erp_proxy_exported_bytes_total',
+    help: 'Bytes that exports have sent, before compression.',
+    registers,
+  });
   let inFlight = 0;
   new Gauge({
     name: 'erp_proxy_requests_in_flight',
@@ -71,6 +87,11 @@ export function registerEventMetrics(registry: Registry, options: EventMetricsOp
       deliverySeconds.observe(durationMs / 1000);
     },
     requestsShed: (count) => refusals.inc({ outcome: 'overloaded' }, count),
+    exportEnded({ problem, records, bytes }) {
+      exports.inc({ outcome: problem === null ? 'complete' : 'broken_off' });
+      exportedRecords.inc(records);
+      exportedBytes.inc(bytes);
+    },
     faultSeen: () => faults.inc(),
   };
 }

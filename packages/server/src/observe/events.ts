@@ -30,6 +30,8 @@ export interface CallRecord {
   approval: string | null;
   /** What made the call; null: its caller. */
   via: CallSource | null;
+  /** Id of the trace of which the caller says that the call is part; absent if it says none. */
+  traceId?: string;
   httpStatus: number;
   /** The protocol in which the call was sent to Odoo; null if it was not sent. */
   protocol: 'jsonrpc' | 'json2' | null;
@@ -116,6 +118,20 @@ export interface SubscriptionTrouble {
   reason: string;
 }
 
+/** An export whose answer had begun, after its end. Each of its pages is a call with a record of its own. */
+export interface ExportRecord {
+  requestId: string;
+  keyId: string;
+  model: string;
+  format: 'ndjson' | 'csv';
+  /** Records and bytes that the caller was sent. */
+  records: number;
+  bytes: number;
+  totalMs: number;
+  /** Why it was broken off; null: it is complete. */
+  problem: string | null;
+}
+
 /** Everything that can be observed, one method for each kind of event. */
 export interface Events {
   requestStarted(): void;
@@ -125,6 +141,7 @@ export interface Events {
   requestRefused(record: RefusalRecord): void;
   /** This many further requests were refused unread, for lack of processor time. */
   requestsShed(count: number): void;
+  exportEnded(record: ExportRecord): void;
   /** Once for each notice, in one of the processes that share the store. */
   keyNoticed(notice: KeyNotice): void;
   deliveryEnded(event: DeliveryEvent): void;
@@ -156,6 +173,9 @@ export function combineEvents(observers: readonly EventHandlers[]): Events {
     },
     requestsShed(count) {
       for (const observer of observers) observer.requestsShed?.(count);
+    },
+    exportEnded(record) {
+      for (const observer of observers) observer.exportEnded?.(record);
     },
     keyNoticed(notice) {
       for (const observer of observers) observer.keyNoticed?.(notice);

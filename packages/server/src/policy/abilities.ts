@@ -52,6 +52,14 @@ export function mayCallBusinessMethods(policy: CompiledPolicy | null): boolean {
   });
 }
 
+/** True if tools for agents may make the call without asking a person. */
+export function mayCallUnattended(policy: CompiledPolicy | null, model: string, method: string): boolean {
+  if (policy === null) return false;
+  return policy.unattended.some(
+    ({ matches, methods }) => matches(model) && methods.find(method) !== undefined,
+  );
+}
+
 /** The models that the policy names without `*`. */
 export function listNamedModels(policy: CompiledPolicy | null): string[] {
   return Object.keys(policy?.policy.models ?? {}).filter((pattern) => !pattern.includes('*'));

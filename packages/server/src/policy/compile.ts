@@ -19,6 +19,8 @@ export interface CompiledPolicy {
   readonly models: readonly ModelRule[];
   /** The rules of `approve`, in the order of the policy. */
   readonly approve: readonly ModelRule[];
+  /** The rules of `unattended`, in the order of the policy. */
+  readonly unattended: readonly ModelRule[];
   /** Null: fields are not restricted. */
   readonly fields: FieldRules | null;
 }
@@ -47,6 +49,7 @@ export function compilePolicy(policy: Policy): CompiledPolicy {
     allowsCompany: (id) => companyIds?.has(id) ?? true,
     models: compileModelRules('models', models),
     approve: compileModelRules('approve', policy.approve ?? {}),
+    unattended: compileModelRules('unattended', policy.unattended ?? {}),
     fields: policy.fields === undefined ? null : new FieldRules(policy.fields),
   };
 }

@@ -63,7 +63,7 @@ export class FieldRules {
    */
   findDenying(model: string | null, field: string): CompiledFieldRule | null {
     const own = model === null ? this.all : this.ofModel(model);
-    const denying = own.find((rule) => denies(rule, field, model));
+    const denying = own.find((rule) => denies(rule, field, model)) ?? this.#findDenyingOthers(model, field);
     if (denying !== undefined || model === null) return denying ?? null;
     // A rule that lists the field of this very model is more precise than one for the model it inherits from.
     if (own.some(({ rule, matches }) => 'allow' in rule && matches(field))) return null;
@@ -71,6 +71,16 @@ export class FieldRules {
     const rules = inherited.flatMap((each) => this.ofModel(each).map((rule) => ({ each, rule })));
     // What `allow` leaves out can be a field of the model's own, which the rule does not know.
     return rules.find(({ each, rule }) => 'deny' in rule.rule && denies(rule, field, each))?.rule ?? null;
+  }
+
+  /** The rule for another model that denies a part of the display name; undefined if none does. */
+  #findDenyingOthers(model: string | null, field: string): CompiledFieldRule | undefined {
+    if (field !== DISPLAY_NAME) return undefined;
+    for (const shown of listNameFields(model).ofOthers) {
+      const found = this.ofModel(shown.model).find((rule) => denies(rule, shown.field, shown.model));
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   /** The rule that denies the field by `deny`, of whatever model; null if none does. */

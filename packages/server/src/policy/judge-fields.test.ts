@@ -135,6 +135,19 @@ test('names of records are denied with the fields that they show', () => {
   expect(judge({ 'res.partner': { allow: ['email'] } }, 'sale.order', 'partner_id', 'named')).toBe(RULE);
 });
 
+test.each([
+  ['account.move', 'ref', 'account.move'],
+  ['account.move.line', 'move_name', 'account.move.line'],
+  ['purchase.order', 'partner_ref', 'purchase.order'],
+  ['sale.order.line', 'ref', 'res.partner'],
+  ['account.analytic.account', 'name', 'res.partner'],
+  ['res.partner', 'parent_id', 'res.partner'],
+])('the display name of %s is denied with %s of %s, which it shows', (model, field, of) => {
+  const rule = `fields["${of}"]`;
+  expect(judge({ [of]: { deny: [field] } }, model, 'display_name')).toBe(rule);
+  expect(judge({ [of]: { deny: ['x_other'] } }, model, 'display_name')).toBe(null);
+});
+
 test('several rules of a model hold together', () => {
   const fields = { 'res.*': { deny: ['vat'] }, 'res.partner': { allow: ['name', 'vat'] } };
   expect(judge(fields, 'res.partner', 'vat')).toBe('fields["res.*"]');

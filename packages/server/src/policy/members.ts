@@ -46,6 +46,14 @@ export const POLICY_MEMBERS: { [Name in keyof Policy]-?: MemberKind<Required<Pol
       findEntryError: findMethodError,
     },
   ),
+  unattended: textsByPattern(
+    'Patterns of models, each with patterns of its methods that tools for agents call without asking a person.',
+    {
+      rule: 'must name models and their methods, e.g. {"sale.order": ["action_confirm"]}; leave it out if a person is asked about each call that cannot be undone',
+      findNameError: findModelError,
+      findEntryError: findMethodError,
+    },
+  ),
   fields: rulesByPattern(
     'Patterns of models, each with patterns of the fields that calls may use (`allow`), or may not use (`deny`).',
     {

@@ -292,6 +292,27 @@ test('treats `__proto__` and `constructor` as unknown members', () => {
   expect(listErrors(value).map((error) => error.split(':')[0])).toEqual(['__proto__', 'constructor']);
 });
 
+describe('unattended', () => {
+  const parse = (unattended: unknown) => listErrors({ ...GOOD, unattended });
+
+  test('names models and methods, and is not empty', () => {
+    expect(parse({ 'res.*': ['w*'] })).toEqual([]);
+    expect(parse({})).toEqual([expect.stringMatching(/^unattended: must name models and their methods/)]);
+    expect(parse({ 'res.partner': [] })).toEqual([
+      expect.stringMatching(/^unattended\["res.partner"\]: is empty/),
+    ]);
+    expect(parse(['unlink'])[0]).toMatch(/^unattended: /);
+  });
+
+  test('does not name a method that `models` does not allow', () => {
+    expect(parse({ 'res.partner': ['unlink'] })).toEqual([
+      expect.stringMatching(
+        /^unattended\["res.partner"\]\[0\]: never applies: `models` does not allow `unlink`/,
+      ),
+    ]);
+  });
+});
+
 describe('approve', () => {
   const parse = (approve: unknown, more: object = {}) => listErrors({ ...GOOD, ...more, approve });
 

@@ -53,7 +53,8 @@ function reportContradictions(given: Members, policy: Policy, report: Report): v
   }
   reportForeignCompanies(policy, report);
   if (policy.publishable === true) reportUnpublishable(given, policy, report);
-  reportIdleApprovals(policy, report);
+  reportIdleMethods('approve', policy, report);
+  reportIdleMethods('unattended', policy, report);
   if (policy.read_only !== true) return;
   for (const [model, methods] of Object.entries(policy.models)) {
     for (const [index, method] of methods.entries()) {
@@ -78,19 +79,20 @@ function reportForeignCompanies({ companies, context }: Policy, report: Report):
   }
 }
 
-/** A method without `*` that `models` does not allow is denied, and so never needs an approval. */
-function reportIdleApprovals({ models, approve = {} }: Policy, report: Report): void {
+/** A method without `*` that `models` does not allow is denied, so that a rule about its calls never applies. */
+function reportIdleMethods(member: 'approve' | 'unattended', policy: Policy, report: Report): void {
+  const { models } = policy;
   const rules = Object.entries(models).map(([pattern, methods]) => ({
     matches: compileGlob(pattern),
     methods: compilePatterns(methods),
   }));
-  for (const [model, methods] of Object.entries(approve)) {
+  for (const [model, methods] of Object.entries(policy[member] ?? {})) {
     if (model.includes('*')) continue;
     for (const [index, method] of methods.entries()) {
       const isAllowed = rules.some((rule) => rule.matches(model) && rule.methods.find(method) !== undefined);
       if (method.includes('*') || isAllowed) continue;
       report(
-        `${pathOfEntry('approve', model)}[${index}]`,
+        `${pathOfEntry(member, model)}[${index}]`,
         `never applies: \`models\` does not allow \`${method}\` of \`${model}\`, so that the call is denied. Allow it there, or take it out here`,
       );
     }

@@ -663,7 +663,10 @@ export interface SubscriptionStore {
 
 /** Leases for work that only one process at a time may do. */
 export interface LeaseStore {
-  /** True if the lease was free, expired or already this owner's: the owner has it for `ttlMs` from now. */
+  /**
+   * True if the lease was free, expired or already this owner's: the owner has it for `ttlMs` from now. Removes expired
+   * leases of others.
+   */
   acquire(name: string, owner: string, ttlMs: number): Awaitable<boolean>;
   release(name: string, owner: string): Awaitable<void>;
 }

@@ -41,6 +41,7 @@ test('has the headers that Odoo needs, and none of the caller', async () => {
   expect(line).toBe('POST /jsonrpc HTTP/1.1');
   expect(Object.fromEntries(headers)).toEqual({
     host: new URL(pair.upstream.url).host,
+    traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
     connection: expect.stringMatching(/^(keep-alive|close)$/),
     'content-type': 'application/json',
     'content-length': String(body.length),

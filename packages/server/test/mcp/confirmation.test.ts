@@ -1,9 +1,7 @@
 /** Calls that cannot be undone ask a person first, if the client can. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { send } from '../harness.ts';
-import { startStage } from './stage.ts';
-
-const AGREE = { action: 'accept', content: { confirm: true } };
+import { AGREE, startStage } from './stage.ts';
 
 test('asks before deleting, names the records, and deletes after a yes', async () => {
   const { connect, call } = await startStage();
@@ -94,10 +92,72 @@ test('a yes counts for the arguments that were asked about, and only with the se
   });
 });
 
-test('a client of 2025 is not asked: it has no session to answer in', async () => {
-  const { connect, call } = await startStage();
-  const client = await connect({ mode: 'legacy', answer: () => AGREE });
-  expect((await call('delete_records', { model: 'res.partner', ids: [40] }, client)).data).toEqual({
-    deleted: [40],
+describe('a client that cannot ask a person needs the word of an administrator', () => {
+  const ask = /^approval_required: [\s\S]*Id of the approval: (\w+)\./;
+
+  test.each([
+    ['a client of 2025', { mode: 'legacy' as const, answer: () => AGREE }],
+    ['a client without elicitation', {}],
+  ])('%s', async (_, options) => {
+    const { proxy, connect, call } = await startStage();
+    const client = await connect(options);
+    const deletion = { model: 'res.partner', ids: [40] };
+    // Known to the proxy from the first call on.
+    for (let index = 0; index < 3; index++)
+      expect((await call('delete_records', deletion, client)).text).toMatch(ask);
+    const approval = ask.exec((await call('delete_records', deletion, client)).text)?.[1] ?? '';
+    const admin = proxy.app.adminFor({ name: 'token', address: null, requestId: null });
+    await admin.approveCall(approval);
+    const other = await call('delete_records', { ...deletion, ids: [41], approval }, client);
+    expect(other.text).toMatch(ask);
+    const { data } = await call('delete_records', { ...deletion, approval }, client);
+    expect(data).toEqual({ deleted: [40] });
+  });
+
+  test('not for calls that its policy lets it make unattended', async () => {
+    const { createKey, connect, call } = await startStage();
+    const key = await createKey({
+      instances: ['prod'],
+      models: { 'sale.order': ['action_*', 'unlink'] },
+      unattended: { 'sale.*': ['action_confirm'] },
+    });
+    const questions: string[] = [];
+    const answer = (message: string) => {
+      questions.push(message);
+      return AGREE;
+    };
+    const confirm = { model: 'sale.order', method: 'action_confirm', ids: [1] };
+    for (const options of [{ key }, { key, answer }, { key, mode: 'legacy' as const }]) {
+      const client = await connect(options);
+      expect((await call('call_method', confirm, client)).text).not.toMatch(/^approval_required/);
+    }
+    expect(questions).toEqual([]);
+    const cancel = { ...confirm, method: 'action_cancel' };
+    expect((await call('call_method', cancel, await connect({ key }))).text).toMatch(ask);
+  });
+
+  test('not to read, to create or to update', async () => {
+    const { connect, call } = await startStage();
+    const client = await connect({ mode: 'legacy' });
+    const made = await call('create_record', { model: 'res.partner', values: { name: 'x' } }, client);
+    expect(made.data).toMatchObject({ id: expect.any(Number) });
+    const update = { model: 'res.partner', ids: [40], values: { phone: '1', category_id: { set: [2] } } };
+    expect((await call('update_records', update, client)).data).toMatchObject({ updated: [40] });
+  });
+
+  test.each([
+    { order_line: { delete: [1] } },
+    { order_line: [[2, 1, 0]] },
+    { order_line: [['2', 1]] },
+    { order_line: { update: [{ id: 1, tax_id: { delete: [1] } }] } },
+    { order_line: [[1, 1, { tax_id: [[2, 1]] }]] },
+  ])('to delete lines by an update: %j', async (values) => {
+    const { connect, call } = await startStage();
+    const client = await connect({ mode: 'legacy' });
+    expect((await call('update_records', { model: 'sale.order', ids: [1], values }, client)).text).toMatch(
+      ask,
+    );
+    const create = { model: 'sale.order', values: { partner_id: 10, ...values } };
+    expect((await call('create_record', create, client)).text).toMatch(ask);
   });
 });

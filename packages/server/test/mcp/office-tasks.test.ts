@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
-import { type Stage, startStage } from './stage.ts';
+import { AGREE, type Stage, startStage } from './stage.ts';
 
 interface Step {
   tool: string;
@@ -41,7 +41,7 @@ const ADDRESS = 'https://erp.example.com';
 async function solveAll(version: 14 | 18 | 19, protocol: string): Promise<Solved[]> {
   const solved: Solved[] = [];
   const stage = await startStage({ version, clock: () => NOW, settings: { 'upstream.protocol': protocol } });
-  const client = await stage.connect();
+  const client = await stage.connect({ answer: () => AGREE });
   for (const { task, calls } of tasks) {
     // Each task begins with the same records.
     stage.sandbox.reset();

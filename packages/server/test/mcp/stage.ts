@@ -12,11 +12,16 @@ export interface ConnectOptions {
   key?: string;
   /** A token of an identity provider, in place of a key. */
   token?: string;
+  /** Further headers of all requests. */
+  headers?: Record<string, string>;
   /** `legacy`: the protocol of 2025. Default: that of 2026-07-28. */
   mode?: 'legacy' | 'modern';
   /** Answers questions to the person; absent: the client cannot ask. */
   answer?: (message: string) => object;
 }
+
+/** A person's yes. */
+export const AGREE = { action: 'accept', content: { confirm: true } };
 
 /** The result of a tool, with its content as the test reads it. */
 export interface ToolResult {
@@ -31,7 +36,7 @@ export interface Stage {
   sandbox: Sandbox;
   createKey(policy: Policy): Promise<string>;
   connect(options?: ConnectOptions): Promise<Client>;
-  /** Calls a tool as the given client, or as one with a key without a policy. */
+  /** Calls a tool as the given client, or as one with a key without a policy, whose person agrees to everything. */
   call(name: string, args?: object, client?: Client): Promise<ToolResult>;
 }
 
@@ -50,9 +55,17 @@ export async function startStage({ version = 18, settings = {}, clock }: StageOp
     }),
   );
   await addInstance(proxy, sandbox, 'prod');
-  const connect = async ({ key = proxy.key, token, mode = 'modern', answer }: ConnectOptions = {}) => {
-    const headers: Record<string, string> =
-      token === undefined ? { 'x-proxy-api': key } : { authorization: `Bearer ${token}` };
+  const connect = async ({
+    key = proxy.key,
+    token,
+    mode = 'modern',
+    answer,
+    headers: more = {},
+  }: ConnectOptions = {}) => {
+    const headers: Record<string, string> = {
+      ...(token === undefined ? { 'x-proxy-api': key } : { authorization: `Bearer ${token}` }),
+      ...more,
+    };
     const client = new Client(
       { name: 'test', version: '1.0.0' },
       {
@@ -77,7 +90,7 @@ export async function startStage({ version = 18, settings = {}, clock }: StageOp
     createKey: async (policy) => (await proxy.app.keys.create({ name: 'limited', policy })).key,
     connect,
     async call(name, args = {}, client) {
-      usual ??= client ?? (await connect());
+      usual ??= client ?? (await connect({ answer: () => AGREE }));
       return callTool(client ?? usual, name, args);
     },
   };

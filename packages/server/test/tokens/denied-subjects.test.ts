@@ -57,6 +57,21 @@ test('only if it has the form of one', async () => {
   }
 });
 
+test('only if tokens of its issuer are accepted', async () => {
+  const { settings } = await prepare();
+  const { ask } = await startAdmin({ settings });
+  const refused = await ask('POST', '/denied-subjects', { body: { id: 'corpp/ada' } });
+  expect([refused.status, refused.json.detail]).toEqual([
+    400,
+    expect.stringContaining('`auth.issuers` has no issuer "corpp"; it has corp. Nothing was changed.'),
+  ]);
+  expect((await ask('GET', '/denied-subjects')).json.items).toEqual([]);
+  const { 'auth.issuers': _, ...without } = settings;
+  const none = await startAdmin({ settings: without });
+  const other = await none.ask('POST', '/denied-subjects', { body: { id: 'corp/ada' } });
+  expect([other.status, other.json.detail]).toEqual([400, expect.stringContaining('it has none')]);
+});
+
 test('by a command, for a subject with strange characters', async () => {
   const { settings } = await prepare();
   const proxy = closeAfterTest(await startProxy({ settings }));

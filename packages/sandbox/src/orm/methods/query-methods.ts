@@ -122,6 +122,41 @@ export const queryMethods: Readonly<Record<string, Method>> = {
         : found;
     },
   },
+  filtered: {
+    owner,
+    kind: 'record',
+    parameters: 'func',
+    run: ({ environment, model, ids, values }) => {
+      const field = model.fields.get(String(values['func']));
+      if (!field) throw keyError(String(values['func']));
+      const found = ids.filter((id) => {
+        const row = environment.store.get(model.name, toNumber(id) ?? -1);
+        const value = row && getValue(environment, model, row, field);
+        return Array.isArray(value) ? value.length > 0 : Boolean(value);
+      });
+      return showRecordset(environment, model.name, found);
+    },
+  },
+  filtered_domain: {
+    owner,
+    kind: 'record',
+    parameters: 'domain',
+    run: (call) =>
+      showRecordset(call.environment, call.model.name, searchAmong(call, readList(call.values['domain']))),
+  },
+  sorted: {
+    owner,
+    kind: 'record',
+    parameters: 'key=None, reverse=False',
+    run: (call) => {
+      const sorted = searchAmong(call, [], call.values['key'] ?? null);
+      return showRecordset(
+        call.environment,
+        call.model.name,
+        call.values['reverse'] === true ? sorted.toReversed() : sorted,
+      );
+    },
+  },
   with_context: {
     owner,
     kind: 'record',
@@ -129,6 +164,20 @@ export const queryMethods: Readonly<Record<string, Method>> = {
     run: ({ environment, model, ids }) => showRecordset(environment, model.name, ids),
   },
 };
+
+/** The ids of the call that match the domain, in this order; null: in the order of the model. */
+function searchAmong(
+  { environment, model, ids }: Call,
+  domain: readonly Json[],
+  order: Json = null,
+): number[] {
+  const archived: Json[] = model.fields.has('active') ? [['active', 'in', [true, false]]] : [];
+  return searchIds(environment, model, [['id', 'in', [...ids]], ...archived, ...domain], { order });
+}
+
+function readList(domain: Json | undefined): readonly Json[] {
+  return Array.isArray(domain) ? domain : [];
+}
 
 /** These check the domain before they check whether there is one. */
 function readDomain({ environment }: Call, domain: Json): Json {

@@ -7,6 +7,7 @@ import type { CallTrace } from '../terms/call-trace.ts';
 import { Denial } from '../terms/denial.ts';
 import type { AnyParsed } from '../terms/operation.ts';
 import type { ParsedCall } from '../terms/parsed-body.ts';
+import { findTraceId } from './traceparent.ts';
 
 export function recordCall(
   events: Events,
@@ -36,6 +37,7 @@ export function recordCall(
     rule: summary.rule ?? null,
     approval: trace.approval,
     via: more.via,
+    ...(trace.traceparent === null ? null : { traceId: findTraceId(trace.traceparent) }),
     httpStatus: summary.httpStatus,
     protocol: trace.protocol,
     upstreamStatus: trace.upstreamStatus,

@@ -1,13 +1,19 @@
 /** What is known about a running call, for its record. Each step sets what it has found. */
+
+import type { Permit } from '../../limits/database/permit.ts';
 import type { CallRecord } from '../../observe/events.ts';
 import type { Protocol } from './method-call.ts';
 import type { ServerAddress } from './target.ts';
 
 export interface CallTrace {
   startedMs: number;
+  /** A valid `traceparent` of the caller, which is passed on; null if there is none. */
+  readonly traceparent: string | null;
   /** When the request was sent to Odoo, and when the head of its answer arrived; null if it was not or did not. */
   sentMs: number | null;
   answeredMs: number | null;
+  /** Mean answer time of interactive calls to the database; null if there were none lately. */
+  interactiveMs: Permit['interactiveMs'];
   attempts: number;
   upstreamStatus: number | null;
   /** Header `date` of the last answer from Odoo; null if there is none. */
@@ -27,11 +33,13 @@ export interface CallTrace {
 }
 
 /** Creates the trace of a call. `startedMs` is a time of the monotonic clock. */
-export function startTrace(startedMs: number): CallTrace {
+export function startTrace(startedMs: number, traceparent: string | null): CallTrace {
   return {
     startedMs,
+    traceparent,
     sentMs: null,
     answeredMs: null,
+    interactiveMs: null,
     attempts: 0,
     upstreamStatus: null,
     upstreamDate: null,

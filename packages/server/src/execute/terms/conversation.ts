@@ -14,20 +14,51 @@ export interface Conversation {
   readonly exchange: Exchange;
   /** Aborted when the request ends early. */
   readonly signal: AbortSignal;
+  /** Text of the header `idempotency-key`; null if there is none. It applies to no call by itself. */
+  readonly idempotencyKey: string | null;
   /** True if values of results are normalized (docs/values.md). */
   readonly areValuesNormalized: boolean;
   /** Header `date` of Odoo's answer to the last call; null if there was none. */
   readonly upstreamDate: string | null;
   /** Starts the time limit of the request anew: for answers that take many calls, each of which has the limit. */
   renewTime(): void;
+  /** Stops the time limit until it is renewed: for waits that have a bound of their own. */
+  pauseTime(): void;
+  /** True once a graceful stop has begun: an answer without an end of its own should end now. */
+  readonly isStopping: boolean;
   /** Answers the request with a denial and the `id` of its body. */
   refuse(denial: Denial, id: Uint8Array): void;
   /** Headers that the answer must have. */
   describe(): AnswerHeaders;
   /**
    * Runs one call, given as the body of the operation. Resolves when its answer is written, or to the denial of a call
-   * that was not run. One call at a time. `approvalIds`: approvals that the call may use, in place of those that the
-   * request names (docs/approvals.md). Texts that are not ids count as unknown ones.
+   * that was not run. Calls run one after the other, in the order in which they are made: the request has one place
+   * within the concurrency of its key.
    */
-  run(call: Uint8Array, writer: AnswerWriter, approvalIds?: readonly string[]): Promise<Denial | null>;
+  run(call: Uint8Array, writer: AnswerWriter, options?: RunOptions): Promise<Denial | null>;
+}
+
+export interface RunOptions {
+  /**
+   * Approvals that the call may use, in place of those that the request names (docs/approvals.md). Texts that are not
+   * ids count as unknown ones.
+   */
+  approvalIds?: readonly string[];
+  /** A rule because of which the call needs an approval, even if the policy asks for none. */
+  approvalRule?: string | null;
+  /** A valid idempotency key, of this call alone. A retry need not make the same calls before it. */
+  idempotencyKey?: string | null;
+  /** In place of the header; ignored if it is none. */
+  traceparent?: string | undefined;
+  /** Whether values are normalized, in place of {@link Conversation.areValuesNormalized}. */
+  areValuesNormalized?: boolean;
+  /** Called before the answer is written, with the times of the call. */
+  onAnswer?(times: CallTimes): void;
+}
+
+/** Times of a call in milliseconds. `sentMs`: by the monotonic clock; null if it was not sent. */
+export interface CallTimes {
+  readonly sentMs: number | null;
+  /** Mean answer time of the interactive calls to the database: 0 while unknown, null if there were none lately. */
+  readonly interactiveMs: number | null;
 }

@@ -15,12 +15,20 @@ export interface Request {
   readonly isBatch: boolean;
   /** Text of the header `idempotency-key`; null if there is none. */
   readonly idempotencyKey: string | null;
+  /** True if the idempotency key is that of one call, wherever it stands among the calls of the request. */
+  readonly hasKeyForOneCall: boolean;
   /** Ids in the header `x-approval`. */
   readonly approvalIds: readonly string[];
+  /** A rule beside the policy because of which calls need an approval; null: the policy alone decides. */
+  readonly approvalRule: string | null;
+  /** A valid `traceparent`; null if there is none. */
+  readonly traceparent: string | null;
   /** True if the caller prefers normalized values (docs/values.md). */
   readonly areValuesNormalized: boolean;
   /** What makes the calls; null: they are in the body of the request. */
   readonly via: CallSource | null;
   /** What the policy must allow in `data`; null: nothing. */
   readonly data: DataRoute | null;
+  /** True if interactive calls go first (limits/database/). */
+  readonly isBackground: boolean;
 }

@@ -41,7 +41,7 @@ export async function askServer(
   nowMs: () => number,
 ): Promise<ServerAnswer> {
   const time = new RequestTime({ nowMs, defaultMs: ANSWER_MS });
-  const trace = startTrace(nowMs());
+  const trace = startTrace(nowMs(), request.traceparent);
   const init = { request, client, time, trace, index, bytes, isUnchanged };
   const context = new CallContext({ ...init, approvalRule: null });
   const endAtShutdown = () => {

@@ -14,7 +14,7 @@ import type { FieldFinder } from '../terms/field-finder.ts';
 import type { TargetedCall } from '../terms/method-call.ts';
 import type { Step } from '../terms/operation.ts';
 import { type FaultReply, isResult, type Reply } from '../terms/reply.ts';
-import { ConvertedStream, convertPiece } from './converted-stream.ts';
+import { ConvertedStream, convertWhole } from './converted-stream.ts';
 
 /** Names of related records are looked up in at most this number of models. */
 const MODELS_MAX = 32;
@@ -96,10 +96,11 @@ function convertReply(reply: Reply | null, conversion: Conversion): Awaitable<Re
   }
   // The whole answer has arrived, so that a question for a type can have its permit.
   context.release();
-  return convertPiece(converter, Buffer.concat(pieces), learn).then((converted) => {
-    const value = Buffer.concat([...converted, converter.end()]);
-    return { ...reply, pieces: [value], lengthBytes: value.length };
-  });
+  return convertWhole(converter, Buffer.concat(pieces), learn).then((value) => ({
+    ...reply,
+    pieces: [value],
+    lengthBytes: value.length,
+  }));
 }
 
 function replaceTypes(shape: RecordShape, model: string, types: RecordShape['types']): RecordShape {

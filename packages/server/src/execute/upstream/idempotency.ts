@@ -43,7 +43,7 @@ export function replayAnswer(
     const protection = idempotency.begin({
       clientId: client.key.id,
       key,
-      index,
+      index: request.hasKeyForOneCall ? 0 : index,
       bytes,
       // An answer with normalized values is not that of the same call without.
       operation: `${operation}${request.areValuesNormalized ? ' normalized' : ''} ${nameUser(target)}${nameFields(method, client)}`,

@@ -1,5 +1,6 @@
 /** Sends a request once, through the egress guard, and waits for the head of the answer. */
 import type { EgressAnswer, EgressDispatcher, EgressFailure } from '../../egress/dispatcher.ts';
+import type { EgressRequest } from '../../egress/messages.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import type { UpstreamCall } from '../terms/upstream-call.ts';
 
@@ -22,7 +23,7 @@ export async function sendOnce(
   trace.protocol = call.protocol;
   trace.sentMs ??= nowMs();
   trace.attempts++;
-  const egressResult = await egress.send(call.request, {
+  const egressResult = await egress.send(passTraceOn(call.request, trace.traceparent), {
     signal: time.deadline.signal,
     isStillWanted: isUnchanged,
   });
@@ -30,4 +31,9 @@ export async function sendOnce(
   trace.upstreamStatus = egressResult.ok ? egressResult.status : null;
   trace.upstreamDate = (egressResult.ok && egressResult.headers['date']?.toString()) || null;
   return egressResult;
+}
+
+/** The proxy adds no span of its own. */
+function passTraceOn(request: EgressRequest, traceparent: string | null): EgressRequest {
+  return traceparent === null ? request : { ...request, headers: { ...request.headers, traceparent } };
 }

@@ -508,6 +508,7 @@ const auditView = named(
         .enum(CALL_SOURCES)
         .nullable()
         .describe('What made the call while it answered a request; null: its caller.'),
+      trace_id: z.string().exactOptional().describe('Id of the trace in the `traceparent` of the caller.'),
       code: z.int().nullable(),
       http_status: z.int(),
       batch_index: z.int().nullable(),
@@ -564,6 +565,8 @@ export const statusView = named(
           database: z.string(),
           running: z.int(),
           waiting: z.int(),
+          background_running: z.int(),
+          background_waiting: z.int(),
           limit: z.int(),
           breaker: z.enum(['closed', 'open', 'half_open']),
           retry_after_seconds: z.int(),

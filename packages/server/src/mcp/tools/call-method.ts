@@ -37,9 +37,9 @@ export const callMethod = defineTool({
   example: '{"model": "sale.order", "method": "action_confirm", "ids": [7]}',
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
   isOffered: mayCallBusinessMethods,
-  async ask({ model, method, ids = [], instance }, session) {
-    if (isReadOnlyMethod(method, model)) return null;
-    return `Call ${method} for ${await describeTarget({ model, ids, instance }, session)}?`;
+  final: {
+    find: ({ model, method }) => (isReadOnlyMethod(method, model) ? null : { model, method }),
+    ask: async (args, session) => `Call ${args.method} for ${await describeTarget(args, session)}?`,
   },
   async run({ model, method, ids, arguments: positional = [], keyword = {}, approval, instance }, session) {
     const target = await session.pickInstance(instance);
@@ -48,7 +48,7 @@ export const callMethod = defineTool({
     const isContext = typeof context === 'object' && context !== null;
     const result = await session.call(target, model, method, params, {
       keyword: named,
-      approval,
+      change: { approval },
       ...(isContext ? { context: { ...context } } : {}),
     });
     let isClipped = false;

@@ -22,12 +22,13 @@ export const deleteRecords = defineTool({
   example: '{"model": "res.partner", "ids": [42]}',
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   isOffered: (policy) => mayCallAnywhere(policy, 'unlink'),
-  async ask({ model, ids, instance }, session) {
-    return `Delete for good: ${await describeTarget({ model, ids, instance }, session)}?`;
+  final: {
+    find: ({ model }) => ({ model, method: 'unlink' }),
+    ask: async (args, session) => `Delete for good: ${await describeTarget(args, session)}?`,
   },
   async run({ model, ids, approval, instance }, session) {
     const target = await session.pickInstance(instance);
-    await session.call(target, model, 'unlink', [ids], { approval });
+    await session.call(target, model, 'unlink', [ids], { change: { approval } });
     return { deleted: ids };
   },
 });

@@ -1,9 +1,11 @@
 /** `update_records`: new values for some fields of records. */
 import { z } from 'zod';
 import { mayCallAnywhere } from '../../policy/abilities.ts';
+import { describeTarget } from '../describe-target.ts';
 import { linkRecords } from '../links.ts';
 import { defineTool } from '../tool.ts';
 import * as given from './arguments.ts';
+import { hasDeletion } from './deletion.ts';
 
 const IDS_MAX = 200;
 
@@ -22,10 +24,14 @@ export const updateRecords = defineTool({
   example: '{"model": "res.partner", "ids": [42], "values": {"phone": "+32 2 290 34 90"}}',
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   isOffered: (policy) => mayCallAnywhere(policy, 'write'),
+  final: {
+    find: ({ model, values }) => (hasDeletion(values) ? { model, method: 'write' } : null),
+    ask: async (args, session) => `Delete lines for good, of ${await describeTarget(args, session)}?`,
+  },
   async run({ model, ids, values, approval, instance }, session) {
     const target = await session.pickInstance(instance);
     await session.checkFields(target, model, Object.keys(values));
-    await session.call(target, model, 'write', [ids, values], { approval });
+    await session.call(target, model, 'write', [ids, values], { change: { approval } });
     return { updated: ids, link: linkRecords(target.url, model) };
   },
 });

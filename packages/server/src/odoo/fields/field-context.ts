@@ -17,6 +17,19 @@ export const CONTEXT_FIELDS: readonly ContextFields[] = [
   { member: 'show_address_only', model: 'res.partner', fields: ADDRESS },
   { member: 'show_email', model: 'res.partner', fields: ['email'] },
   { member: 'show_vat', model: 'res.partner', fields: ['vat'] },
+  // Added to the display names of other records, in 14 to 19 if nothing else is said.
+  { member: 'sale_show_partner_name', model: 'sale.order', fields: ['partner_id'] },
+  { member: 'sale_show_partner_name', model: 'res.partner', fields: ['name'] },
+  { member: 'input_full_display_name', model: 'account.move', fields: ['partner_id', 'date'] },
+  { member: 'input_full_display_name', model: 'res.partner', fields: ['name'] },
+  { member: 'show_total_amount', model: 'purchase.order', fields: ['amount_total'] },
+  { member: 'with_price_unit', model: 'sale.order.line', fields: ['price_unit'] },
+  // 19: names for lists of choices.
+  { member: 'formatted_display_name', model: 'res.partner', fields: ['parent_id', 'company_name'] },
+  { member: 'formatted_display_name', model: 'res.users', fields: ['leave_date_to'] },
+  { member: 'formatted_display_name', model: 'account.account', fields: ['description'] },
+  { member: 'formatted_display_name', model: 'product.product', fields: ['last_purchase_date'] },
+  { member: 'formatted_display_name', model: 'uom.uom', fields: ['relative_factor', 'relative_uom_id'] },
   // Comparing both answers would tell the value of `active`.
   { member: 'active_test', model: null, fields: ['active'], value: false },
 ];

@@ -32,21 +32,41 @@ const NAME_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['account.account', ['name', 'code']],
   ['ir.model.fields', ['field_description', 'model']],
   ['mail.message', ['record_name', 'subject']],
+  ['account.move', ['name', 'ref', 'state', 'move_type']],
+  ['account.move.line', ['name', 'ref', 'move_id', 'move_name', 'product_id']],
+  ['account.analytic.account', ['name', 'code', 'partner_id']],
+  ['purchase.order', ['name', 'partner_ref']],
+  ['sale.order.line', ['name', 'order_id', 'product_id', 'order_partner_id']],
 ]);
+/** Fields of related records that the display name of a record shows: the reference of the customer of a line. */
+const NAME_FIELDS_OF_OTHERS: ReadonlyMap<string, readonly { model: string; field: string }[]> = new Map([
+  ['sale.order.line', [{ model: 'res.partner', field: 'ref' }]],
+  ['account.analytic.account', [{ model: 'res.partner', field: 'name' }]],
+]);
+/** Fields from which the display name shows something, in some records: `Azure Interior, Brandon Freeman`. */
+const SIMILAR_NAME_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([['res.partner', ['parent_id']]]);
 const USUAL_NAME_FIELDS = ['name'];
 /** Fields that show the same as the name of a record. */
 const NAMES: readonly string[] = ['x_name', 'complete_name', 'company_name', 'commercial_company_name'];
 
-/** `model` null: any model. `similar`: fields from which the display name can be told too. */
+/**
+ * `model` null: any model. `similar`: fields from which the display name can be told too. `ofOthers`: fields of related
+ * records.
+ */
 export function listNameFields(model: string | null): {
   shown: readonly string[];
   similar: readonly string[];
+  ofOthers: readonly { model: string; field: string }[];
 } {
+  if (model === null) return { shown: USUAL_NAME_FIELDS, similar: NAMES, ofOthers: [] };
   return {
-    shown: (model === null ? undefined : NAME_FIELDS.get(model)) ?? USUAL_NAME_FIELDS,
-    similar: NAMES,
+    shown: NAME_FIELDS.get(model) ?? USUAL_NAME_FIELDS,
+    similar: [...NAMES, ...(SIMILAR_NAME_FIELDS.get(model) ?? NONE)],
+    ofOthers: NAME_FIELDS_OF_OTHERS.get(model) ?? [],
   };
 }
+
+const NONE: readonly string[] = [];
 
 /** The fields that a search by name compares, in any version. */
 const SEARCHED_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -112,8 +132,6 @@ const SHOWN_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['margin', ['purchase_price']],
   ['margin_percent', ['purchase_price', 'margin']],
 ]);
-
-const NONE: readonly string[] = [];
 
 export function listShownFields(field: string): readonly string[] {
   return SHOWN_FIELDS.get(field) ?? NONE;

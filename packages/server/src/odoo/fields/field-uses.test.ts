@@ -64,6 +64,9 @@ test('reads the same fields by name, and those of the context', () => {
     'res.partner:email',
   ]);
   expect(list('search', '[[]]', '{"context": {"active_test": true, "show_email": false}}')).toEqual([]);
+  expect(
+    list('search', '[[]]', '{"context": {"sale_show_partner_name": 1, "show_total_amount": true}}'),
+  ).toEqual(['sale.order:partner_id', 'res.partner:name', 'purchase.order:amount_total']);
   expect(list('any_method', '[["vat"]]', '{"context": {"default_b": 1}}')).toEqual(['b', '*:b']);
 });
 

@@ -1,13 +1,18 @@
 /** Leases in memory. */
 import type { LeaseStore } from '../ports.ts';
 
-export function createMemoryLeases(): LeaseStore {
-  const leases = new Map<string, { owner: string; endsAt: number }>();
+interface Lease {
+  owner: string;
+  endsAt: number;
+}
+
+export function createMemoryLeases(leases = new Map<string, Lease>()): LeaseStore {
   return {
     acquire(name, owner, ttlMs) {
       const lease = leases.get(name);
       const now = Date.now();
       if (lease && lease.owner !== owner && lease.endsAt > now) return false;
+      for (const [other, { endsAt }] of leases) if (endsAt <= now) leases.delete(other);
       leases.set(name, { owner, endsAt: now + ttlMs });
       return true;
     },

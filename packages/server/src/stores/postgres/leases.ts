@@ -2,7 +2,17 @@
 import type { LeaseStore } from '../ports.ts';
 import type { Database } from './statements.ts';
 
+/** Leases that are removed at once. */
+const PRUNED_MAX = 1000;
+
 export function createPostgresLeases(database: Database): LeaseStore {
+  /** Replicas that do so at once skip each other's rows. */
+  const prune = () =>
+    database.change(
+      `DELETE FROM leases WHERE name IN
+         (SELECT name FROM leases WHERE ends_at <= clock_timestamp() LIMIT $1 FOR UPDATE SKIP LOCKED)`,
+      [PRUNED_MAX],
+    );
   return {
     async acquire(name, owner, ttlMs) {
       const taken = await database.change(
@@ -12,6 +22,7 @@ export function createPostgresLeases(database: Database): LeaseStore {
          WHERE leases.owner = excluded.owner OR leases.ends_at <= clock_timestamp()`,
         [name, owner, ttlMs],
       );
+      if (taken === 1) await prune();
       return taken === 1;
     },
     async release(name, owner) {

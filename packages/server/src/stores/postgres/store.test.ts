@@ -39,6 +39,18 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     },
   });
 
+  test('a new lease removes those that have expired', async () => {
+    const [one, two] = [await open(), await open()];
+    await Promise.all(
+      Array.from({ length: 40 }, async (_, index) =>
+        (index % 2 === 0 ? one : two).leases.acquire(`notice ${index}`, 'one', 1),
+      ),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await one.leases.acquire('later', 'two', 60_000);
+    expect(await schema.query('SELECT name FROM leases')).toEqual([{ name: 'later' }]);
+  });
+
   test('is migrated once if ten replicas open an empty schema at the same moment', async () => {
     const stores = await Promise.all(Array.from({ length: 10 }, () => open()));
     expect(stores.map(({ migration }) => migration?.from).sort()).toEqual([0, ...Array(9).fill(10)]);

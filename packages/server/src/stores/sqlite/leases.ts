@@ -8,10 +8,14 @@ export function createSqliteLeases(database: DatabaseSync): LeaseStore {
      ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, ends_at = excluded.ends_at
      WHERE owner = excluded.owner OR ends_at <= :now`,
   );
+  const prune = database.prepare('DELETE FROM leases WHERE ends_at <= ?');
   const release = database.prepare('DELETE FROM leases WHERE name = ? AND owner = ?');
   return {
     acquire(name, owner, ttlMs) {
-      return acquire.run({ name, owner, now: Date.now(), ttlMs }).changes > 0;
+      const now = Date.now();
+      const isTaken = acquire.run({ name, owner, now, ttlMs }).changes > 0;
+      if (isTaken) prune.run(now);
+      return isTaken;
     },
     release(name, owner) {
       release.run(name, owner);

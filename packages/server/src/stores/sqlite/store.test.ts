@@ -311,3 +311,13 @@ async function readAnswer(child: ChildProcessWithoutNullStreams): Promise<string
 function readMode(path: string): string {
   return (statSync(path).mode & 0o777).toString(8);
 }
+
+test('a new lease removes those that have expired', async () => {
+  const { leases } = await open();
+  for (let index = 0; index < 20; index++) await leases.acquire(`notice ${index}`, 'one', 1);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await leases.acquire('later', 'two', 60_000);
+  const database = new DatabaseSync(file);
+  expect(database.prepare('SELECT name FROM leases').all()).toEqual([{ name: 'later' }]);
+  database.close();
+});

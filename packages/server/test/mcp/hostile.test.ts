@@ -1,0 +1,130 @@
+/** Requests of hostile clients: deep, long, many at once. None may keep other callers waiting, or be more than one. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
+import { send } from '../harness.ts';
+import { startPair } from '../pair.ts';
+import { answerLikeOdoo, printResult, type Script } from '../scripted-upstream.ts';
+import { AGREE, type Stage, startStage } from './stage.ts';
+
+const repeat = (count: number, make: (index: number) => string) =>
+  Array.from({ length: count }, (_, i) => make(i)).join(',');
+
+async function postText({ proxy }: Pick<Stage, 'proxy'>, body: string, key = proxy.key) {
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'x-proxy-api': key,
+  };
+  return (await send(`${proxy.url}/mcp`, { method: 'POST', headers, body })).body.toString();
+}
+
+const callText = (name: string, args: string, id = 1) =>
+  `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${name}","arguments":${args}}}`;
+
+describe('arguments that are large or deep', () => {
+  test('30,000 unknown fields cost no more than one', { timeout: 60_000 }, async () => {
+    const stage = await startStage();
+    const measure = async (count: number) => {
+      const domain = `[${repeat(count, (index) => `["unknown_${index}","=",1]`)}]`;
+      const startedMs = performance.now();
+      const answer = await postText(
+        stage,
+        callText('count_records', `{"model":"res.partner","domain":${domain}}`),
+      );
+      expect(answer).toContain('has no field \\"unknown_0\\"');
+      return performance.now() - startedMs;
+    };
+    await measure(1);
+    // Was three seconds: each name was compared with each field.
+    expect(Math.min(await measure(30_000), await measure(30_000), await measure(30_000))).toBeLessThan(700);
+  });
+
+  test('JSON in a text is not deeper than a request may be', async () => {
+    const stage = await startStage();
+    const values = JSON.stringify(`{"name":${'['.repeat(5000)}${']'.repeat(5000)}}`);
+    const answer = await postText(
+      stage,
+      callText('create_record', `{"model":"res.partner","values":${values}}`),
+    );
+    expect(answer).toContain('invalid_params: `values`');
+    expect(stage.proxy.log.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
+  test('an unknown name is shown in part', async () => {
+    const stage = await startStage();
+    const answer = await postText(
+      stage,
+      callText('read_records', `{"model":"res.partner","ids":[1],"fields":["${'é'.repeat(100_000)}"]}`),
+    );
+    expect(answer).toContain('query_invalid');
+    expect(answer.length).toBeLessThan(2000);
+  });
+});
+
+test('the name of a record cannot pretend to be the rest of the question', async () => {
+  const { connect, call } = await startStage();
+  const name = 'Ann” (id 1)?\n\nThis only archives the record.\u202e\u200b “';
+  const made = await call('create_record', { model: 'res.partner', values: { name } });
+  const questions: string[] = [];
+  const client = await connect({
+    answer: (message) => {
+      questions.push(message);
+      return AGREE;
+    },
+  });
+  await call('delete_records', { model: 'res.partner', ids: [made.data.id] }, client);
+  expect(questions).toEqual([
+    `Delete for good: one record of res.partner on prod: “Ann (id 1)? This only archives the record. ” (id ${made.data.id})?`,
+  ]);
+});
+
+test('the tools of a batch run one after the other, and each counts', async () => {
+  const odoo = { running: 0, most: 0 };
+  const answerSlowly: Script = async (socket, { body }) => {
+    // The proxy itself asks for the end of the key of the instance.
+    const isCounted = body.toString().includes('search_count');
+    if (isCounted) odoo.most = Math.max(odoo.most, ++odoo.running);
+    await sleep(20);
+    if (isCounted) odoo.running--;
+    answerLikeOdoo(socket, printResult('3'));
+  };
+  const settings = {
+    'vault.masterKey': Buffer.alloc(32, 7).toString('base64'),
+    'upstream.protocol': 'jsonrpc',
+  };
+  const { proxy, upstream } = closeAfterTest(await startPair(answerSlowly, { settings }));
+  const { url } = upstream;
+  await proxy.app.instances.add({
+    name: 'prod',
+    url,
+    db: 'prod',
+    user_id: 2,
+    api_key: 'secret',
+    allow_private: true,
+  });
+  const policy = {
+    instances: ['prod'],
+    models: { 'res.partner': ['search_count', 'unlink'] },
+    concurrency: 1,
+    rate: { requests: 8, seconds: 3600 },
+  };
+  const { key } = await proxy.app.keys.create({ name: 'limited', policy });
+  const calls = Array.from({ length: 10 }, (_, index) => {
+    const isDeletion = index === 3;
+    const args = { model: 'res.partner', ...(isDeletion ? { ids: [40] } : {}) };
+    return callText(isDeletion ? 'delete_records' : 'count_records', JSON.stringify(args), index);
+  });
+  const answer = await postText({ proxy }, `[${calls.join(',')}]`, key);
+  const texts = answer
+    .split('\n')
+    .filter((line) => line.startsWith('data: '))
+    .map((line) => JSON.parse(line.slice(6)))
+    .sort((a, b) => a.id - b.id)
+    .map(({ result }) => result.content[0].text.replace(/:? .*/s, ''));
+  expect(texts).toHaveLength(10);
+  // Those beside the deletion need no approval.
+  expect(texts.filter((text) => text === 'approval_required')).toEqual([texts[3]]);
+  expect(texts.filter((text) => text === 'rate_limited').length).toBeGreaterThanOrEqual(2);
+  expect(odoo.most).toBe(1);
+});
