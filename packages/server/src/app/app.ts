@@ -252,6 +252,7 @@ export async function createApp({
     via: 'subscription',
     values: 'unconverted',
     data: 'subscriptions',
+    isBackground: true,
   });
   const subscriptionWorker = createSubscriptionWorker({
     store,
