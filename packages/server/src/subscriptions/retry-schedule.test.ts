@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import type { StoredSubscription } from '../stores/ports.ts';
-import { type Attempt, judgeAttempts, RETRY_DELAYS_SECONDS, readRetryAfterSeconds } from './retry-schedule.ts';
+import {
+  type Attempt,
+  judgeAttempts,
+  RETRY_DELAYS_SECONDS,
+  readRetryAfterSeconds,
+} from './retry-schedule.ts';
 
 const NOW = 1_000_000_000_000;
 const DAY_MS = 86_400_000;
@@ -28,7 +33,16 @@ function subscription(changes: Partial<StoredSubscription> = {}): StoredSubscrip
 
 function attempt(attempts: number, changes: Partial<Attempt> = {}): Attempt {
   const delivery = { seq: 1, id: 'm', record: '1', type: 't', body: '{}', attempts };
-  return { delivery, isTaken: false, isGone: false, status: 500, failure: 'no', retryAfterSeconds: null, durationMs: 1.4, ...changes };
+  return {
+    delivery,
+    isTaken: false,
+    isGone: false,
+    status: 500,
+    failure: 'no',
+    retryAfterSeconds: null,
+    durationMs: 1.4,
+    ...changes,
+  };
 }
 
 test('retries after the delays of Standard Webhooks, then gives up', () => {
@@ -55,7 +69,9 @@ test('disables after five days, and not because a clock has jumped', () => {
   expect(disables(20, since + 1)).toBeNull();
   expect(disables(1, since)).toBeNull();
   // It has jumped back since.
-  expect(judgeAttempts(subscription({ failures: 3, failingSince: NOW + DAY_MS }), [attempt(4)], JUDGING)).toMatchObject({
+  expect(
+    judgeAttempts(subscription({ failures: 3, failingSince: NOW + DAY_MS }), [attempt(4)], JUDGING),
+  ).toMatchObject({
     failingSince: NOW,
     failures: 4,
   });
