@@ -32,3 +32,4 @@ export type {
 } from './options.ts';
 export type { Pages } from './paginate.ts';
 export type { UpsertResult } from './upsert.ts';
+export { verifyWebhook, type WebhookEvent, type WebhookRequest } from './verify-webhook.ts';

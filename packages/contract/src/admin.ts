@@ -201,6 +201,153 @@ export interface ApprovalRefusal {
   reason: string;
 }
 
+export type SubscriptionState = 'active' | 'paused' | 'disabled';
+
+/** Sends the changes of a model's records to a webhook. Its secrets are never shown. */
+export interface SubscriptionView {
+  name: string;
+  state: SubscriptionState;
+  /** Why it is paused or disabled; null while it is active. */
+  reason: string | null;
+  /** Name of the stored instance. */
+  instance: string;
+  model: string;
+  /** Only records that match. A record that does not match any more is sent once, as `left`. */
+  domain: unknown[];
+  fields: string[];
+  /** Receives the changes by `POST`. */
+  url: string;
+  interval_seconds: number;
+  /** `thin`: without the values of the record. */
+  payload: SubscriptionPayload;
+  /** True: records that vanish are sent, too. */
+  gone: boolean;
+  /** `all`: begins with all records that match. */
+  start: SubscriptionStart;
+  /** Id of the client key whose policy and limits its calls obey; null: no policy restricts them. */
+  key: string | null;
+  /** When changes were read last; null: not yet. */
+  read_at: string | null;
+  /** Why changes cannot be read at present; null: they can. */
+  problem: string | null;
+  receiver: {
+    /** Consecutive attempts that were not taken. */
+    failures: number;
+    /** Null: the last attempt was taken. */
+    failing_since: string | null;
+    /** Nothing is sent before; null: no attempt failed. */
+    retry_at: string | null;
+    /** Why an attempt was not taken last; null: every one was. */
+    last_failure: string | null;
+    delivered_at: string | null;
+  };
+  /** The secrets that sign, the newest first. */
+  secrets: { created_at: string /** Null: until it is rotated. */; expires_at: string | null }[];
+  created_at: string;
+  updated_at: string;
+  /** Incremented by each change; used as ETag. */
+  version: number;
+}
+
+export type SubscriptionPayload = 'full' | 'thin';
+export type SubscriptionStart = 'now' | 'all';
+
+/** The answer to a creation and to a new secret. Only here is the secret shown. */
+export interface NewSubscriptionView extends SubscriptionView {
+  /** `whsec_…` of Standard Webhooks. */
+  secret: string;
+}
+
+export interface SubscriptionInput {
+  name: string;
+  instance: string;
+  model: string;
+  /** Default: all records. */
+  domain?: unknown[];
+  fields: string[];
+  url: string;
+  /** 5 to 86,400; default 60. */
+  interval_seconds?: number;
+  /** Default: `full`. */
+  payload?: SubscriptionPayload;
+  gone?: boolean;
+  /** Default: `now`. */
+  start?: SubscriptionStart;
+  key?: string | null;
+}
+
+/**
+ * Omitted members keep their values. A change of instance, model, domain, fields, `gone` or key begins anew, by
+ * `start`.
+ */
+export type SubscriptionChanges = Partial<Omit<SubscriptionInput, 'name'>>;
+
+export interface SubscriptionQuery extends PageQuery {
+  state?: SubscriptionState;
+  /** Part of the name, instance, model or URL, case-insensitive. */
+  search?: string;
+}
+
+export interface SubscriptionPause {
+  /** Default: none is given. */
+  reason?: string;
+}
+
+export interface SecretRotation {
+  /** How long the old secret signs beside the new one. */
+  overlap_seconds: number;
+}
+
+/** Exactly one of the members. */
+export interface ReplayInput {
+  /** `webhook-id` of the delivery. */
+  delivery?: string;
+  /** The newest delivery of each record since this time. */
+  since?: string;
+}
+
+export type DeliveryStateName = 'waiting' | 'delivered' | 'failed' | 'merged';
+
+/** One delivery to a webhook, without its content. */
+export interface DeliveryView {
+  /** The `webhook-id`. */
+  id: string;
+  type: string;
+  /** Id of the record; null for a ping. */
+  record: string | null;
+  /** `merged`: a newer version of the record took its place. `failed`: given up. */
+  state: DeliveryStateName;
+  attempts: number;
+  /** When it is sent next; null once it has ended. */
+  next_at: string | null;
+  created_at: string;
+  ended_at: string | null;
+  /** HTTP status of the last answer; null if there was none. */
+  status: number | null;
+  failure: string | null;
+  /** Duration of the last attempt. */
+  duration_ms: number | null;
+}
+
+/** The outcome of a ping. */
+export interface PingView {
+  delivered: boolean;
+  /** HTTP status of the answer; null if there was none. */
+  status: number | null;
+  /** Why it was not taken; null if it was. */
+  failure: string | null;
+  duration_ms: number;
+}
+
+export interface ReplayView {
+  /** Number of deliveries that are sent again. */
+  replayed: number;
+}
+
+export interface DeliveryQuery extends PageQuery {
+  state?: DeliveryStateName;
+}
+
 /** One audit record: a call, or an administrative act. Contains no values and no secrets. */
 export type AuditView = AuditCallView | AuditActView | AuditDamagedView;
 

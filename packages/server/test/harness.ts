@@ -6,6 +6,7 @@ import { type App, createApp } from '../src/app/app.ts';
 import { loadSettings } from '../src/config/load.ts';
 import type { Settings } from '../src/config/schema.ts';
 import { createLogger } from '../src/observe/log.ts';
+import type { WorkerTimes } from '../src/subscriptions/worker.ts';
 
 /** The default settings with changes, by dotted name as for flags. */
 export function makeSettings(changes: Record<string, string> = {}): Settings {
@@ -35,6 +36,8 @@ export interface ProxyOptions {
   clock?: () => number;
   /** The monotonic clock, for the delay of refused keys. */
   nowMs?: () => number;
+  /** Shorter times of the work for subscriptions. */
+  subscriptionTimes?: Partial<WorkerTimes>;
 }
 
 export interface HttpAnswer {
@@ -67,6 +70,7 @@ export async function startProxy({
   settings = {},
   clock,
   nowMs,
+  subscriptionTimes,
 }: ProxyOptions = {}): Promise<Proxy> {
   const log: Record<string, unknown>[] = [];
   const logger = createLogger('info', {
@@ -89,6 +93,7 @@ export async function startProxy({
     logger,
     ...(clock === undefined ? {} : { clock }),
     ...(nowMs === undefined ? {} : { nowMs }),
+    ...(subscriptionTimes === undefined ? {} : { subscriptionTimes }),
   });
   const url = await app.listen();
   const { key } = await app.keys.create({ name: 'test' });

@@ -5,6 +5,7 @@ import type { Audit } from '../audit/audit.ts';
 import type { DescribeReseal } from '../instances/instances.ts';
 import type { DescribeKeyRotationAct } from '../key-rotation/key-rotation.ts';
 import type { AuditBatch } from '../stores/ports.ts';
+import type { DescribeReseal as DescribeSecretReseal } from '../subscriptions/subscriptions.ts';
 import type { Actor } from './admin.ts';
 import { showTimeOrNull } from './time.ts';
 
@@ -36,6 +37,11 @@ export function createKeyRotationDescriber(describeAct: DescribeAct): DescribeKe
 export function createResealDescriber(describeAct: DescribeAct): DescribeReseal {
   return (instance, { from, to }) =>
     describeAct('vault.reseal', `instance ${instance}`, { master_key: { from, to } });
+}
+
+export function createSecretResealDescriber(describeAct: DescribeAct): DescribeSecretReseal {
+  return (name, { from, to }) =>
+    describeAct('vault.reseal', `subscription ${name}`, { master_key: { from, to } });
 }
 
 /** The members that differ. A missing one counts as null. */

@@ -10,6 +10,8 @@ import type {
   AuditQuery,
   AuditVerdict,
   AuditView,
+  DeliveryQuery,
+  DeliveryView,
   DeniedSubjectView,
   Examination,
   ExplainInput,
@@ -24,11 +26,21 @@ import type {
   KeyRotation,
   KeyView,
   NewKeyView,
+  NewSubscriptionView,
   Page,
   PageQuery,
+  PingView,
+  ReplayInput,
+  ReplayView,
+  SecretRotation,
   StatisticsFilters,
   StatisticsView,
   StatusView,
+  SubscriptionChanges,
+  SubscriptionInput,
+  SubscriptionPause,
+  SubscriptionQuery,
+  SubscriptionView,
 } from '@erp-proxy/contract';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { Audit } from '../audit/audit.ts';
@@ -37,6 +49,7 @@ import type { DescribeKeyRotationAct } from '../key-rotation/key-rotation.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Statistics } from '../statistics/statistics.ts';
 import type { DeniedSubjectStore, KeyRecord } from '../stores/ports.ts';
+import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 
 /** The administrator, for the audit. */
 export interface Actor {
@@ -76,6 +89,22 @@ export interface Admin {
   rotateInstanceKey(name: string): Promise<InstanceView>;
   /** Checks whether calls on the instance can succeed. Changes nothing. */
   examineInstance(name: string): Promise<Examination>;
+  listSubscriptions(query: SubscriptionQuery): Promise<Page<SubscriptionView>>;
+  createSubscription(input: SubscriptionInput): Promise<NewSubscriptionView>;
+  getSubscription(name: string): Promise<SubscriptionView>;
+  updateSubscription(name: string, changes: SubscriptionChanges, version?: number): Promise<SubscriptionView>;
+  removeSubscription(name: string, version?: number): Promise<void>;
+  /** Pausing a paused subscription again changes nothing. `resumeSubscription` likewise. */
+  pauseSubscription(name: string, pause: SubscriptionPause): Promise<SubscriptionView>;
+  /** Continues after a pause, and after it was disabled. What waits is sent at once. */
+  resumeSubscription(name: string): Promise<SubscriptionView>;
+  /** The former secret signs for the overlap, too. */
+  rotateSecret(name: string, rotation: SecretRotation, version?: number): Promise<NewSubscriptionView>;
+  /** Sends a delivery of type `ping` now, and returns what the receiver answered. */
+  pingSubscription(name: string): Promise<PingView>;
+  replayDeliveries(name: string, replay: ReplayInput): Promise<ReplayView>;
+  /** The newest first. */
+  listDeliveries(name: string, query: DeliveryQuery): Promise<Page<DeliveryView>>;
   listDeniedSubjects(query: PageQuery): Promise<Page<DeniedSubjectView>>;
   /** Refuses all tokens of the subject. Denying it again changes nothing. */
   denySubject(input: { id: string }): Promise<DeniedSubjectView>;
@@ -96,6 +125,9 @@ export interface AdminDeps {
   instances: Pick<Instances, 'get' | 'list' | 'add' | 'update' | 'remove' | 'reseal'>;
   approvals: Pick<Approvals, 'list' | 'find' | 'openCall' | 'decide'>;
   deniedSubjects: DeniedSubjectStore;
+  subscriptions: Subscriptions;
+  /** Why a receiver at this origin cannot be reached, as far as that is known without DNS; null: it can. */
+  explainReceiver: (origin: string) => string | null;
   /** Names of the identity providers whose tokens are accepted (`auth.issuers`). */
   issuers: readonly string[];
   audit: Pick<Audit, 'prepareAct' | 'search' | 'export' | 'verify'>;

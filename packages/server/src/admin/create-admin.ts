@@ -9,6 +9,7 @@ import { createInstanceAdmin } from './instance-admin.ts';
 import { createKeyAdmin } from './key-admin.ts';
 import { createStatisticsAdmin } from './statistics-admin.ts';
 import { createSubjectAdmin } from './subject-admin.ts';
+import { createSubscriptionAdmin } from './subscription-admin.ts';
 import { toAdminError } from './to-admin-error.ts';
 
 export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
@@ -17,6 +18,7 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
   const instances = createInstanceAdmin(deps, describeAct);
   const approvals = createApprovalAdmin(deps, describeAct, actor);
   const subjects = createSubjectAdmin(deps, describeAct);
+  const subscriptions = createSubscriptionAdmin(deps, describeAct);
   const { audit } = deps;
   return {
     listKeys: convertErrors(keys.listKeys),
@@ -37,6 +39,17 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
     removeInstance: convertErrors(instances.removeInstance),
     rotateInstanceKey: convertErrors(instances.rotateInstanceKey),
     examineInstance: convertErrors(instances.examineInstance),
+    listSubscriptions: convertErrors(subscriptions.listSubscriptions),
+    createSubscription: convertErrors(subscriptions.createSubscription),
+    getSubscription: convertErrors(subscriptions.getSubscription),
+    updateSubscription: convertErrors(subscriptions.updateSubscription),
+    removeSubscription: convertErrors(subscriptions.removeSubscription),
+    pauseSubscription: convertErrors(subscriptions.pauseSubscription),
+    resumeSubscription: convertErrors(subscriptions.resumeSubscription),
+    rotateSecret: convertErrors(subscriptions.rotateSecret),
+    pingSubscription: convertErrors(subscriptions.pingSubscription),
+    replayDeliveries: convertErrors(subscriptions.replayDeliveries),
+    listDeliveries: convertErrors(subscriptions.listDeliveries),
     listDeniedSubjects: convertErrors(subjects.listDeniedSubjects),
     denySubject: convertErrors(subjects.denySubject),
     allowSubject: convertErrors(subjects.allowSubject),

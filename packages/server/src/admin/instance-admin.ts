@@ -7,6 +7,7 @@ import {
   compareMembers,
   createKeyRotationDescriber,
   createResealDescriber,
+  createSecretResealDescriber,
   type DescribeAct,
   SECRET,
 } from './acts.ts';
@@ -112,7 +113,9 @@ export function createInstanceAdmin(deps: AdminDeps, describeAct: DescribeAct): 
     },
 
     async resealVault() {
-      return { resealed: await instances.reseal(createResealDescriber(describeAct)) };
+      const keys = await instances.reseal(createResealDescriber(describeAct));
+      const secrets = await deps.subscriptions.reseal(createSecretResealDescriber(describeAct));
+      return { resealed: keys + secrets };
     },
   };
 }

@@ -6,11 +6,15 @@ import { VaultError } from '../instances/vault.ts';
 import { KeyRotationError } from '../key-rotation/key-rotation.ts';
 import { KeyInputError } from '../keys/keys.ts';
 import { StoredPolicyError } from '../keys/stored-policy.ts';
+import { SubscriptionInputError } from '../subscriptions/members.ts';
+import { SubscriptionRowError } from '../subscriptions/row.ts';
 import { AdminError, createAdminError, createInputError, describeProblem } from './admin-error.ts';
 
 /** The error itself if it is not one that a caller can understand. */
 export function toAdminError(error: unknown): unknown {
   if (error instanceof InstanceInputError) return createInputError(error.invalidMembers);
+  if (error instanceof SubscriptionInputError) return createInputError(error.invalidMembers);
+  if (error instanceof SubscriptionRowError) return createAdminError(409, error.message);
   if (error instanceof KeyInputError || error instanceof AuditQueryError)
     return createAdminError(400, error.message);
   if (error instanceof KeyRotationError || error instanceof StoredPolicyError)

@@ -2,13 +2,16 @@
  * The composition root: creates the parts of the server from the settings and connects them. Only app.ts, services.ts
  * and replicas.ts know all parts. They make no decisions of their own.
  */
+import { randomUUID } from 'node:crypto';
 import { showUpstreams } from '../admin/views.ts';
 import { auditEvents } from '../audit/audit-events.ts';
 import type { Settings } from '../config/schema.ts';
 import { StartError } from '../config/start-error.ts';
 import { createChanges } from '../data/changes/changes.ts';
 import { createExporter } from '../data/export/export.ts';
+import { createChangeReader } from '../data/subscriptions/read-subscription.ts';
 import { createCredentialNames } from '../execute/call/credentials-id.ts';
+import { createExecuteBackground } from '../execute/operations.ts';
 import { Admission } from '../execute/request/admission.ts';
 import { createCredentialMemory } from '../execute/upstream/credential-memory.ts';
 import { KnownNames } from '../execute/upstream/known-names.ts';
@@ -19,7 +22,7 @@ import { Servers } from '../execute/upstream/servers.ts';
 import { createReads } from '../execute/upstream/share-read.ts';
 import { nameDatabaseAcrossTrusts } from '../execute/upstream/target-names.ts';
 import { listen } from '../http/listen.ts';
-import { createServer } from '../http/server.ts';
+import { createServer, type ServerDeps } from '../http/server.ts';
 import { LoadShedder } from '../http/shedding/load-shedder.ts';
 import { createIdempotency, type Idempotency } from '../idempotency/idempotency.ts';
 import { createSlowdown } from '../keys/slowdown.ts';
@@ -36,6 +39,12 @@ import { createMetrics, type GatherMetrics } from '../observe/metrics.ts';
 import type { MetricSources } from '../observe/source-metrics.ts';
 import { classifyAction } from '../odoo/methods.ts';
 import { TIMED_OUT, waitFor } from '../streams/wait.ts';
+import {
+  createSubscriptionWorker,
+  type SubscriptionWorker,
+  WORKER_TIMES,
+  type WorkerTimes,
+} from '../subscriptions/worker.ts';
 import type { Issuer } from '../tokens/issuer.ts';
 import { parseIssuers } from '../tokens/parse-issuers.ts';
 import type { Tokens } from '../tokens/tokens.ts';
@@ -54,15 +63,26 @@ export interface AppOptions {
   logger?: Logger;
   /** For one of several workers: gathers the metrics of all. */
   gatherMetrics?: GatherMetrics | undefined;
+  /** Times of the work for subscriptions; tests set shorter ones. */
+  subscriptionTimes?: Partial<WorkerTimes>;
 }
 
 export interface App
   extends Pick<
     Services,
-    'store' | 'keys' | 'instances' | 'audit' | 'egress' | 'keyRotation' | 'expiryNotices' | 'adminFor'
+    | 'store'
+    | 'keys'
+    | 'instances'
+    | 'audit'
+    | 'egress'
+    | 'keyRotation'
+    | 'expiryNotices'
+    | 'subscriptions'
+    | 'adminFor'
   > {
   server: ReturnType<typeof createServer>;
   databaseLimiters: DatabaseLimiters;
+  subscriptionWorker: SubscriptionWorker;
   logger: Logger;
   /** Starts to listen; resolves to the base address. */
   listen(): Promise<string>;
@@ -71,6 +91,9 @@ export interface App
 }
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+/** Time for deliveries that are being sent at shutdown. Those that have not ended are sent again. */
+const SENDING_GRACE_MS = 5000;
 /** Time for the last answers to be sent, once every call has ended. */
 const LAST_BYTES_MS = 1000;
 /** Maximum number of databases whose learned concurrency limit is kept. */
@@ -83,9 +106,11 @@ export async function createApp({
   nowMs = () => performance.now(),
   logger = createLogger(settings.log.level),
   gatherMetrics,
+  subscriptionTimes,
 }: AppOptions): Promise<App> {
   const { issuers, errors } = parseIssuers(settings.auth);
   if (errors.length > 0) throw new StartError(errors.join('\n'));
+  const times = { ...WORKER_TIMES, ...subscriptionTimes };
   const services = await openServices({
     settings,
     version,
@@ -94,6 +119,7 @@ export async function createApp({
     listUpstreams: () => showUpstreams(databaseLimiters.states()),
     onKeyNotice: (notice) => events.keyNoticed(notice),
     isServing: true,
+    sendTimeoutMs: times.sendMs,
   });
   const { store, keys, instances, audit, egress, keyRotation, approvals, expiryNotices, statistics } =
     services;
@@ -121,6 +147,11 @@ export async function createApp({
     sources: listMetricSources(services, replicas, {
       databases,
       issuers: () => tokens?.states() ?? [],
+      subscriptions: () => subscriptionWorker.states().backlogs,
+      subscriptionWork: () => {
+        const { reading, sending } = subscriptionWorker.states();
+        return { reading, sending };
+      },
       now: clock,
       version,
     }),
@@ -134,7 +165,7 @@ export async function createApp({
   });
   const admission = new Admission();
   const idempotency = openIdempotency(settings, services, replicas, { nowMs, logger });
-  const server = createServer({
+  const serverDeps: ServerDeps = {
     version,
     http: settings.http,
     issuers,
@@ -215,6 +246,34 @@ export async function createApp({
       batchConcurrency: settings.batch.concurrency,
       answerBytesPerSecondMin: settings.http.answerBytesPerSecondMin,
     },
+  };
+  const server = createServer(serverDeps);
+  const runBackground = createExecuteBackground(serverDeps, {
+    via: 'subscription',
+    values: 'unconverted',
+    data: 'subscriptions',
+    isBackground: true,
+  });
+  const subscriptionWorker = createSubscriptionWorker({
+    store,
+    reader: createChangeReader({
+      run: runBackground,
+      keys,
+      instances,
+      overlapSeconds: settings.changes.overlapSeconds,
+      nowMs,
+    }),
+    send: services.sendDelivery,
+    openSecrets: services.subscriptions.openSecrets,
+    owner: randomUUID(),
+    clock,
+    nowMs,
+    random: Math.random,
+    retentionMs: settings.subscriptions.retentionDays * DAY_MS,
+    keptMax: settings.subscriptions.deliveriesMax,
+    times,
+    events,
+    onError: (error) => logger.error('subscriptions', { err: describeError(error) }),
   });
 
   return {
@@ -227,6 +286,8 @@ export async function createApp({
     keyRotation,
     adminFor: services.adminFor,
     expiryNotices,
+    subscriptions: services.subscriptions,
+    subscriptionWorker,
     databaseLimiters,
     logger,
     async listen() {
@@ -235,10 +296,14 @@ export async function createApp({
       void tokens?.readKeys();
       expiryNotices.start();
       statistics.start();
+      subscriptionWorker.start();
       return url;
     },
     async stop() {
-      await admission.stop(settings.http.shutdownGraceMs);
+      await Promise.all([
+        admission.stop(settings.http.shutdownGraceMs),
+        subscriptionWorker.close(Math.min(settings.http.shutdownGraceMs, SENDING_GRACE_MS)),
+      ]);
       // Clients that do not read their answer or never finish their request would keep the server open.
       const closed = server.close();
       if ((await waitFor(closed, { timeoutMs: LAST_BYTES_MS })) === TIMED_OUT)
@@ -256,7 +321,10 @@ export async function createApp({
 function listMetricSources(
   { store, audit, keyRotation, approvals, expiryNotices }: Services,
   replicas: Replicas | null,
-  others: Pick<MetricSources, 'databases' | 'issuers' | 'now' | 'version'>,
+  others: Pick<
+    MetricSources,
+    'databases' | 'issuers' | 'subscriptions' | 'subscriptionWork' | 'now' | 'version'
+  >,
 ): MetricSources {
   return {
     ...others,

@@ -2,7 +2,12 @@
 import { createSecretKey, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { UpstreamView } from '@erp-proxy/contract';
-import { createActDescriber, createKeyRotationDescriber, createResealDescriber } from '../admin/acts.ts';
+import {
+  createActDescriber,
+  createKeyRotationDescriber,
+  createResealDescriber,
+  createSecretResealDescriber,
+} from '../admin/acts.ts';
 import type { Actor, Admin, AdminDeps } from '../admin/admin.ts';
 import { createAdmin } from '../admin/create-admin.ts';
 import { type Approvals, createApprovals } from '../approvals/approvals.ts';
@@ -14,7 +19,7 @@ import { createEgressDispatcher, type EgressDispatcher } from '../egress/dispatc
 import { parseEgressPolicy } from '../egress/policy.ts';
 import { explainCall } from '../execute/call/explain.ts';
 import { createInstances, type Instances } from '../instances/instances.ts';
-import { createVault, VaultError } from '../instances/vault.ts';
+import { createVault, type Vault, VaultError } from '../instances/vault.ts';
 import { createAskOdoo } from '../key-rotation/ask-odoo.ts';
 import { createKeyRotation, type KeyRotation } from '../key-rotation/key-rotation.ts';
 import { createExpiryNotices, type ExpiryNotice, type ExpiryNotices } from '../keys/expiry-notices.ts';
@@ -32,6 +37,9 @@ import { compilePolicy } from '../policy/compile.ts';
 import { createStatistics, type Statistics } from '../statistics/statistics.ts';
 import { openStore } from '../stores/open.ts';
 import type { Store } from '../stores/ports.ts';
+import { createSender, type SendDelivery } from '../subscriptions/sender.ts';
+import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts';
+import { WORKER_TIMES } from '../subscriptions/worker.ts';
 import { parseIssuers } from '../tokens/parse-issuers.ts';
 import { examineInstance } from './examination.ts';
 
@@ -48,6 +56,8 @@ export interface ServicesOptions {
   onKeyNotice?: (notice: ExpiryNotice) => void;
   /** True if this process also does periodic work: audit retention and the rotation of instance keys. */
   isServing: boolean;
+  /** Time limit of an attempt to send a delivery to a webhook; tests set a shorter one. */
+  sendTimeoutMs?: number;
 }
 
 export interface Services {
@@ -60,6 +70,9 @@ export interface Services {
   approvals: Approvals;
   expiryNotices: ExpiryNotices;
   statistics: Statistics;
+  subscriptions: Subscriptions;
+  /** Sends a delivery to a webhook. */
+  sendDelivery: SendDelivery;
   /** Checks the health of the parts, by name. */
   check(): Promise<Record<string, HealthCheck>>;
   /** The administration, whose acts are recorded under this actor. */
@@ -119,6 +132,20 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     isServing,
     onError: logErrorOf('approvals'),
   });
+  const sendDelivery = createSender({
+    egress,
+    clock,
+    nowMs: () => performance.now(),
+    version,
+    timeoutMs: options.sendTimeoutMs ?? WORKER_TIMES.sendMs,
+  });
+  const subscriptions = createSubscriptions({
+    store: store.subscriptions,
+    vault: openSeals(settings, keys, 'secrets of webhooks'),
+    clock,
+    send: sendDelivery,
+    onError: logErrorOf('subscriptions'),
+  });
   const expiryNotices = createExpiryNotices({
     store: store.keys,
     leases: store.leases,
@@ -127,7 +154,6 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     onNotice: onKeyNotice,
     onError: logErrorOf('expiry of client keys'),
   });
-  if (isServing) void instances.reseal(createResealDescriber(describeOwnAct)).catch(logErrorOf('vault'));
   const statistics = createStatistics({
     store: store.statistics,
     leases: store.leases,
@@ -136,6 +162,10 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     countQueued: () => listUpstreams().reduce((sum, { waiting }) => sum + waiting, 0),
     onError: logErrorOf('statistics'),
   });
+  if (isServing) {
+    void instances.reseal(createResealDescriber(describeOwnAct)).catch(logErrorOf('vault'));
+    void subscriptions.reseal(createSecretResealDescriber(describeOwnAct)).catch(logErrorOf('vault'));
+  }
   const startedAt = clock();
   const check = async () => ({
     store: await checkStore(store),
@@ -147,10 +177,12 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     keys,
     instances,
     approvals,
+    subscriptions,
     deniedSubjects: store.deniedSubjects,
     issuers: parseIssuers(settings.auth).issuers.map(({ name }) => name),
     audit,
     statistics,
+    explainReceiver: (origin) => (isServing ? (egress.judge(origin)?.detail ?? null) : null),
     clock,
     status: async () => ({
       version,
@@ -181,6 +213,8 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     approvals,
     expiryNotices,
     statistics,
+    subscriptions,
+    sendDelivery,
     check,
     adminFor: (actor) => createAdmin(adminDeps, actor),
     async close() {
@@ -200,9 +234,19 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-/** The values of calls are sealed under the master key if there is one, otherwise under the secret of the keys. */
+/** Seals under the master key if there is one, otherwise under the secret of the keys. */
+function openSeals({ vault }: Settings, keys: Keys, purpose: string): Vault {
+  const ownKey = Buffer.from(keys.deriveSecret(purpose)).toString('base64');
+  const seals = createVault({
+    masterKey: vault.masterKey ?? ownKey,
+    otherMasterKeys: [...vault.otherMasterKeys, ownKey],
+  });
+  if (seals === null) throw new Error(`there is no key for the ${purpose}`);
+  return seals;
+}
+
 function openApprovals(
-  { approvals: settings, vault }: Settings,
+  all: Settings,
   {
     store,
     keys,
@@ -213,12 +257,8 @@ function openApprovals(
     onError: (error: unknown) => void;
   },
 ): Approvals {
-  const ownKey = Buffer.from(keys.deriveSecret('values of approvals')).toString('base64');
-  const seals = createVault({
-    masterKey: vault.masterKey ?? ownKey,
-    otherMasterKeys: [...vault.otherMasterKeys, ownKey],
-  });
-  if (seals === null) throw new Error('the values of calls cannot be sealed');
+  const { approvals: settings } = all;
+  const seals = openSeals(all, keys, 'values of approvals');
   return createApprovals({
     store: store.approvals,
     secret: keys.deriveSecret('approvals'),

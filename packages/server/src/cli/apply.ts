@@ -2,7 +2,7 @@
  * `apply`: changes policies of keys and instances to what a file says. Checks the whole file and the whole plan first.
  */
 import { dirname, isAbsolute, join } from 'node:path';
-import type { InstanceView, KeyView } from '@erp-proxy/contract';
+import type { InstanceView, KeyView, SubscriptionView } from '@erp-proxy/contract';
 import type { Admin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
 import { type Configuration, readConfiguration } from './apply/configuration.ts';
@@ -10,7 +10,7 @@ import type { LineError } from './apply/document.ts';
 import { makePlan, type Present, type Step } from './apply/plan.ts';
 import { printPlan } from './apply/print-plan.ts';
 import { readSecrets } from './apply/secrets.ts';
-import { carryOut, describeDryRun, type Progress } from './carry-out.ts';
+import { type Created, carryOut, describeDryRun, type Progress } from './carry-out.ts';
 import { type Command, CommandError, type CommandInput, printJson } from './command.ts';
 import { explainProblem } from './explain-problem.ts';
 import { printLineErrors } from './read-policy.ts';
@@ -20,7 +20,7 @@ export const applyCommand: Command = {
   name: 'apply',
   arguments: [],
   summary:
-    'Apply policies and instances from a YAML file; see docs/configuration-as-code.md. Anything that it does not name stays.',
+    'Apply policies, instances and subscriptions from a YAML file; see docs/configuration-as-code.md. Anything that it does not name stays.',
   options: {
     file: { type: 'string', short: 'f', value: 'file', description: 'The YAML file; - for standard input.' },
     'dry-run': { type: 'boolean', description: 'Show the plan and change nothing.' },
@@ -71,8 +71,8 @@ export const applyCommand: Command = {
         }
         const progress = input.isSet('dry-run')
           ? describeDryRun(steps)
-          : await carryOut(admin, steps, secrets, ({ name, key }) => {
-              if (!input.isSet('json')) input.print(`\nkey ${name}, shown this once: ${key}\n`);
+          : await carryOut(admin, steps, secrets, (created) => {
+              if (!input.isSet('json')) input.print(`\n${describeCreated(created)}\n`);
             });
         printProgress(input, steps, progress);
         if (progress.failure === null) return 0;
@@ -86,6 +86,12 @@ export const applyCommand: Command = {
   },
 };
 
+function describeCreated(created: Created): string {
+  if ('key' in created) return `key ${created.key.name}, shown this once: ${created.key.key}`;
+  const { name, secret } = created.subscription;
+  return `secret of subscription ${name}, shown this once: ${secret}`;
+}
+
 function requireValid<Outcome extends object>(
   file: string,
   outcome: Outcome | { errors: LineError[] },
@@ -96,23 +102,32 @@ function requireValid<Outcome extends object>(
 }
 
 /** The keys and instances in the store that the file names. */
-async function findPresent(admin: Admin, { keys, instances }: Configuration): Promise<Present> {
-  const present = { keys: new Map<string, KeyView[]>(), instances: new Map<string, InstanceView>() };
+async function findPresent(
+  admin: Admin,
+  { keys, instances, subscriptions }: Configuration,
+): Promise<Present> {
+  const present = {
+    keys: new Map<string, KeyView[]>(),
+    instances: new Map<string, InstanceView>(),
+    subscriptions: new Map<string, SubscriptionView>(),
+  };
   for (const { name } of keys) {
     present.keys.set(
       name,
       await Array.fromAsync(listAll(admin.listKeys, { name, state: 'active' as const })),
     );
   }
-  if (instances.length === 0) return present;
-  for await (const view of listAll(admin.listInstances, {})) present.instances.set(view.name, view);
+  if (instances.length > 0)
+    for await (const view of listAll(admin.listInstances, {})) present.instances.set(view.name, view);
+  if (subscriptions.length > 0)
+    for await (const view of listAll(admin.listSubscriptions, {})) present.subscriptions.set(view.name, view);
   return present;
 }
 
 function printProgress(
   input: CommandInput,
   steps: readonly Step[],
-  { states, createdKeys, failure }: Progress,
+  { states, createdKeys, createdSubscriptions, failure }: Progress,
 ): void {
   const isDryRun = input.isSet('dry-run');
   if (input.isSet('json')) {
@@ -125,6 +140,7 @@ function printProgress(
         changes: step.changes,
       })),
       created_keys: createdKeys.map(({ id, name, key }) => ({ id, name, key })),
+      created_subscriptions: createdSubscriptions.map(({ name, secret }) => ({ name, secret })),
     });
   } else if (failure === null) {
     input.print(`\n${summarize(steps, isDryRun)}\n`);

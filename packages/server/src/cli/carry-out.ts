@@ -1,5 +1,5 @@
 /** Runs the steps of a plan of `apply` in order, and returns the progress. Prints nothing. */
-import type { NewKeyView } from '@erp-proxy/contract';
+import type { NewKeyView, NewSubscriptionView } from '@erp-proxy/contract';
 import type { Admin } from '../admin/admin.ts';
 import type { Step } from './apply/plan.ts';
 import type { Secrets } from './apply/secrets.ts';
@@ -10,6 +10,7 @@ export interface Progress {
   /** The state of every step. */
   states: ReadonlyMap<Step, StepState>;
   createdKeys: readonly NewKeyView[];
+  createdSubscriptions: readonly NewSubscriptionView[];
   /** The error of the failed step; the steps after it are skipped. */
   failure: { error: unknown } | null;
 }
@@ -19,18 +20,22 @@ export function describeDryRun(steps: readonly Step[]): Progress {
   const states = new Map(
     steps.map((step): [Step, StepState] => [step, step.kind === 'keep' ? 'unchanged' : 'planned']),
   );
-  return { states, createdKeys: [], failure: null };
+  return { states, createdKeys: [], createdSubscriptions: [], failure: null };
 }
 
-/** Calls `onCreated` as soon as a key is created. The key is shown only this once, even if a later step fails. */
+/** What is shown only once, even if a later step fails. */
+export type Created = { key: NewKeyView } | { subscription: NewSubscriptionView };
+
+/** Calls `onCreated` as soon as a key or a subscription is created. */
 export async function carryOut(
   admin: Admin,
   steps: readonly Step[],
   secrets: Secrets,
-  onCreated: (key: NewKeyView) => void,
+  onCreated: (created: Created) => void,
 ): Promise<Progress> {
   const states = new Map<Step, StepState>();
   const createdKeys: NewKeyView[] = [];
+  const createdSubscriptions: NewSubscriptionView[] = [];
   let failure: Progress['failure'] = null;
   for (const step of steps) {
     if (step.kind === 'keep') {
@@ -42,7 +47,8 @@ export async function carryOut(
         const created = await carryOutStep(admin, step, secrets);
         states.set(step, 'done');
         if (created !== null) {
-          createdKeys.push(created);
+          if ('key' in created) createdKeys.push(created.key);
+          else createdSubscriptions.push(created.subscription);
           onCreated(created);
         }
       } catch (error) {
@@ -51,17 +57,17 @@ export async function carryOut(
       }
     }
   }
-  return { states, createdKeys, failure };
+  return { states, createdKeys, createdSubscriptions, failure };
 }
 
-/** Returns the created key, if any. Changes only the version for which the plan was made. */
-async function carryOutStep(admin: Admin, step: Step, secrets: Secrets): Promise<NewKeyView | null> {
+/** Returns what was created, if it has a secret. Changes only the version for which the plan was made. */
+async function carryOutStep(admin: Admin, step: Step, secrets: Secrets): Promise<Created | null> {
   const { action } = step;
   const secret = secrets.get(step);
   const apiKey = secret === undefined ? {} : { api_key: secret };
   switch (action.do) {
     case 'create key':
-      return admin.createKey({ name: action.name, policy: action.policy });
+      return { key: await admin.createKey({ name: action.name, policy: action.policy }) };
     case 'update key':
       await admin.updateKey(action.id, { policy: action.policy }, action.version);
       return null;
@@ -70,6 +76,11 @@ async function carryOutStep(admin: Admin, step: Step, secrets: Secrets): Promise
       return null;
     case 'update instance':
       await admin.updateInstance(action.name, { ...action.members, ...apiKey }, action.version);
+      return null;
+    case 'create subscription':
+      return { subscription: await admin.createSubscription(action.input) };
+    case 'update subscription':
+      await admin.updateSubscription(action.name, action.members, action.version);
       return null;
     case 'nothing':
       return null;

@@ -38,6 +38,19 @@ import { sandboxCommand } from './sandbox.ts';
 import { serveCommand } from './serve.ts';
 import { statusCommand, topCommand } from './status.ts';
 import { subjectsAllowCommand, subjectsDenyCommand, subjectsListCommand } from './subjects.ts';
+import {
+  subscriptionsAddCommand,
+  subscriptionsDeliveriesCommand,
+  subscriptionsListCommand,
+  subscriptionsPauseCommand,
+  subscriptionsPingCommand,
+  subscriptionsRemoveCommand,
+  subscriptionsReplayCommand,
+  subscriptionsResumeCommand,
+  subscriptionsRotateSecretCommand,
+  subscriptionsShowCommand,
+  subscriptionsUpdateCommand,
+} from './subscriptions.ts';
 import { typesCommand } from './types.ts';
 import { vaultKeyCommand, vaultResealCommand } from './vault.ts';
 
@@ -72,6 +85,17 @@ export const COMMANDS: readonly Command[] = [
   instancesUpdateCommand,
   instancesRemoveCommand,
   instancesRotateKeyCommand,
+  subscriptionsAddCommand,
+  subscriptionsListCommand,
+  subscriptionsShowCommand,
+  subscriptionsUpdateCommand,
+  subscriptionsPauseCommand,
+  subscriptionsResumeCommand,
+  subscriptionsPingCommand,
+  subscriptionsReplayCommand,
+  subscriptionsDeliveriesCommand,
+  subscriptionsRotateSecretCommand,
+  subscriptionsRemoveCommand,
   vaultKeyCommand,
   vaultResealCommand,
   auditListCommand,

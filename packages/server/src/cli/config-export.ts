@@ -1,4 +1,4 @@
-/** `config export`: prints policies and instances as a file for `apply`. */
+/** `config export`: prints policies, instances and subscriptions as a file for `apply`. */
 import { describeConfiguration, renderConfiguration } from './apply/render.ts';
 import { type Command, printJson } from './command.ts';
 import { ADMIN_OPTIONS, listAll, useAdmin } from './use-admin.ts';
@@ -6,7 +6,8 @@ import { ADMIN_OPTIONS, listAll, useAdmin } from './use-admin.ts';
 export const configExportCommand: Command = {
   name: 'config export',
   arguments: [],
-  summary: 'Print the policies of active keys and the instances as a YAML file for apply, without secrets.',
+  summary:
+    'Print the policies of active keys, the instances and the subscriptions as a YAML file for apply, without secrets.',
   options: {
     output: {
       type: 'string',
@@ -21,6 +22,7 @@ export const configExportCommand: Command = {
       const { configuration, omitted } = describeConfiguration(
         await Array.fromAsync(listAll(admin.listKeys, { state: 'active' as const })),
         await Array.fromAsync(listAll(admin.listInstances, {})),
+        await Array.fromAsync(listAll(admin.listSubscriptions, {})),
       );
       for (const reason of omitted) input.complain(`Left out: ${reason}.\n`);
       const output = input.option('output');

@@ -15,16 +15,21 @@ import {
   APPROVAL,
   APPROVAL_DETAILS,
   cleanTexts,
+  DELIVERY,
   DENIED_SUBJECT,
   EXAMINATION,
   EXPLANATION,
   INSTANCE,
   KEY,
   NEW_KEY,
+  NEW_SUBSCRIPTION,
+  PING,
   PROBLEM,
   pageOf,
   RECORD,
+  REPLAYED,
   type Shape,
+  SUBSCRIPTION,
 } from './remote-shapes.ts';
 
 const BASE_PATH = '/admin/v1';
@@ -98,6 +103,7 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
 
   const key = (id: string) => `/keys/${encodeURIComponent(id)}`;
   const approval = (id: string) => `/approvals/${encodeURIComponent(id)}`;
+  const subscription = (name: string) => `/subscriptions/${encodeURIComponent(name)}`;
   const instance = (name: string) => `/instances/${encodeURIComponent(name)}`;
   return {
     listKeys: (query) => ask(pageOf(KEY), { path: '/keys', query }),
@@ -122,6 +128,23 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
     rotateInstanceKey: (name) => ask(INSTANCE, { method: 'POST', path: `${instance(name)}/rotate-key` }),
     examineInstance: (name) =>
       ask(EXAMINATION, { method: 'POST', path: `${instance(name)}/check`, isChange: false }),
+    listSubscriptions: (query) => ask(pageOf(SUBSCRIPTION), { path: '/subscriptions', query }),
+    createSubscription: (body) => ask(NEW_SUBSCRIPTION, { method: 'POST', path: '/subscriptions', body }),
+    getSubscription: (name) => ask(SUBSCRIPTION, { path: subscription(name) }),
+    updateSubscription: (name, body, version) =>
+      ask(SUBSCRIPTION, { method: 'PATCH', path: subscription(name), body, version }),
+    removeSubscription: (name, version) =>
+      ask(ANYTHING, { method: 'DELETE', path: subscription(name), version }),
+    pauseSubscription: (name, body) =>
+      ask(SUBSCRIPTION, { method: 'POST', path: `${subscription(name)}/pause`, body }),
+    resumeSubscription: (name) => ask(SUBSCRIPTION, { method: 'POST', path: `${subscription(name)}/resume` }),
+    rotateSecret: (name, body, version) =>
+      ask(NEW_SUBSCRIPTION, { method: 'POST', path: `${subscription(name)}/rotate-secret`, body, version }),
+    pingSubscription: (name) => ask(PING, { method: 'POST', path: `${subscription(name)}/ping` }),
+    replayDeliveries: (name, body) =>
+      ask(REPLAYED, { method: 'POST', path: `${subscription(name)}/replay`, body }),
+    listDeliveries: (name, query) =>
+      ask(pageOf(DELIVERY), { path: `${subscription(name)}/deliveries`, query }),
     listDeniedSubjects: (query) => ask(pageOf(DENIED_SUBJECT), { path: '/denied-subjects', query }),
     denySubject: (body) => ask(DENIED_SUBJECT, { method: 'POST', path: '/denied-subjects', body }),
     allowSubject: (id) =>

@@ -24,6 +24,18 @@ export const INSTANCE = has({ name: isText, key: ANYTHING });
 export const APPROVAL = has({ id: isText, state: isText, expires_at: isText });
 export const APPROVAL_DETAILS: Shape = (value) =>
   APPROVAL(value) && isObject(value) && (value['call'] === null || isObject(value['call']));
+export const SUBSCRIPTION = has({
+  name: isText,
+  state: isText,
+  fields: isListOf(isText),
+  receiver: ANYTHING,
+  secrets: isListOf(ANYTHING),
+});
+export const NEW_SUBSCRIPTION: Shape = (value) =>
+  SUBSCRIPTION(value) && isObject(value) && isText(value['secret']);
+export const DELIVERY = has({ id: isText, type: isText, state: isText, attempts: isNumber });
+export const PING = has({ duration_ms: isNumber });
+export const REPLAYED = has({ replayed: isNumber });
 export const DENIED_SUBJECT = has({ id: isText, denied_at: isText });
 export const EXPLANATION = has({ message: isText, sets: ANYTHING });
 export const EXAMINATION = has({

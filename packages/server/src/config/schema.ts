@@ -254,6 +254,18 @@ export const SETTINGS = {
     description:
       'Origins, hosts or CIDRs of Odoo servers that may be private or plain http, such as `http://odoo.internal:8069` or `10.1.0.0/16`. If empty, only public addresses over https are allowed.',
   }),
+  'subscriptions.retentionDays': define({
+    kind: integer(1, 365, 'days'),
+    default: 7,
+    description:
+      'Number of days for which ended deliveries of subscriptions are kept, with their content. They can be listed and replayed for this time. See [webhooks.md](webhooks.md).',
+  }),
+  'subscriptions.deliveriesMax': define({
+    kind: integer(0, 1_000_000),
+    default: 10_000,
+    description:
+      'Maximum number of ended deliveries that are kept for one subscription. The oldest are removed first.',
+  }),
   'upstream.concurrency': define({
     kind: integer(1, 100_000, 'calls'),
     default: 64,

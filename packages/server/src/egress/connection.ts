@@ -12,6 +12,14 @@ export interface ConnectionOwner extends Destination {
   onGone(connection: Connection): void;
 }
 
+/** When a request is not sent after all. */
+export interface SendConditions {
+  /** Asked once a connection had to be made. */
+  isStillWanted: () => boolean | Promise<boolean>;
+  /** Asked right before the first byte is written. */
+  maySend: () => boolean;
+}
+
 /** Less than the usual idle time of servers (nginx 75 s, Node 5 s), so that this side closes first. */
 const IDLE_MS = 4_000;
 /** Part of the server's idle time that is reserved for network latency. */
@@ -55,11 +63,11 @@ export class Connection implements CallConnection {
     call: EgressCall,
     request: readonly Uint8Array[],
     options: OpeningOptions,
-    isStillWanted: () => boolean | Promise<boolean>,
+    { isStillWanted, maySend }: SendConditions,
   ): void {
     this.#call = call;
     if (this.#socket !== null) {
-      this.#send(this.#socket, call, request);
+      this.#send(this.#socket, call, request, maySend);
       return;
     }
     const onread = { buffer: READ_BUFFER, callback: (length: number) => this.#takeRead(length) };
@@ -72,8 +80,8 @@ export class Connection implements CallConnection {
       this.#listen(outcome);
       const isWanted = isStillWanted();
       if (isWanted instanceof Promise)
-        void isWanted.then((isWantedNow) => this.#sendIf(isWantedNow, outcome, call, request));
-      else this.#sendIf(isWanted, outcome, call, request);
+        void isWanted.then((isWantedNow) => this.#sendIf(isWantedNow, outcome, call, request, maySend));
+      else this.#sendIf(isWanted, outcome, call, request, maySend);
     });
   }
 
@@ -116,15 +124,30 @@ export class Connection implements CallConnection {
     this.drop();
   }
 
-  #sendIf(isWanted: boolean, socket: Socket, call: EgressCall, request: readonly Uint8Array[]): void {
-    if (isWanted) this.#send(socket, call, request);
+  #sendIf(
+    isWanted: boolean,
+    socket: Socket,
+    call: EgressCall,
+    request: readonly Uint8Array[],
+    maySend: SendConditions['maySend'],
+  ): void {
+    if (isWanted) this.#send(socket, call, request, maySend);
     else call.abort('withdrawn', 'the request was no longer wanted when the connection was made');
   }
 
   /** At the end of this turn of the event loop: requests that are sent together wake the server only once. */
-  #send(socket: Socket, call: EgressCall, request: readonly Uint8Array[]): void {
+  #send(
+    socket: Socket,
+    call: EgressCall,
+    request: readonly Uint8Array[],
+    maySend: SendConditions['maySend'],
+  ): void {
     setImmediate(() => {
       if (this.#call !== call) return;
+      if (!maySend()) {
+        call.abort('withdrawn', 'the request might not be sent any more');
+        return;
+      }
       call.onSending();
       for (const piece of request.slice(0, -1)) socket.write(piece);
       this.#write(socket, call, request.at(-1) as Uint8Array);

@@ -31,6 +31,8 @@ export interface SendOptions {
   signal: AbortSignal;
   /** Called after a connection had to be made, before a byte of the request is sent. Must not reject. */
   isStillWanted?: (() => boolean | Promise<boolean>) | undefined;
+  /** Called right before the first byte of the request is written, on every connection. False: nothing is sent. */
+  maySend?: (() => boolean) | undefined;
 }
 
 export interface EgressDispatcher {
@@ -97,7 +99,7 @@ export function createEgressDispatcher(options: EgressOptions): EgressDispatcher
       return 'rule' in target ? target : null;
     },
 
-    send(request, { signal, isStillWanted }) {
+    send(request, { signal, isStillWanted, maySend }) {
       const pool = findPool(request.origin, request.trust ?? null);
       if ('rule' in pool) return Promise.resolve(refuse('denied', pool.detail));
       if (signal.aborted) return Promise.resolve(refuse('aborted', 'the caller aborted before sending'));
@@ -106,7 +108,10 @@ export function createEgressDispatcher(options: EgressOptions): EgressDispatcher
         const bytes = buildRequest(request, pool.host);
         const connection = pool.take();
         const call = new EgressCall(connection, { signal, firstByteTimeoutMs }, settle);
-        connection.run(call, bytes, pool.openingOptions, isStillWanted ?? ALWAYS);
+        connection.run(call, bytes, pool.openingOptions, {
+          isStillWanted: isStillWanted ?? ALWAYS,
+          maySend: maySend ?? ALWAYS,
+        });
       });
     },
 

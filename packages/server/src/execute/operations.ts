@@ -14,9 +14,11 @@ import type { PreparedVersionQuestion, VersionQuestion } from './call/parse-vers
 import { nameTarget, type ResolveDeps, resolveServer, resolveTarget } from './call/resolve.ts';
 import {
   type ConversationTerms,
+  createBackground,
   createConversation,
   createPipeline,
   type Pipeline,
+  type RunBackground,
   type RunRequestDeps,
 } from './run-request.ts';
 import { runSteps } from './run-steps.ts';
@@ -67,7 +69,7 @@ export interface OperationDeps
   settings: RunRequestDeps['settings'] & ReceiveSettings;
 }
 
-export type { ConversationTerms };
+export type { ConversationTerms, RunBackground };
 
 export type OperationName = 'execute' | 'json2' | 'version' | 'jsonVersion';
 
@@ -88,6 +90,11 @@ export function createExecuteConversation(
   converse: Parameters<typeof createConversation>[2],
 ): Pipeline {
   return createConversation(createExecute(deps), terms, converse, deps);
+}
+
+/** Runs execute calls that no request asks for. */
+export function createExecuteBackground(deps: OperationDeps, terms: ConversationTerms): RunBackground {
+  return createBackground(createExecute(deps), terms, deps);
 }
 
 export function createOperations(deps: OperationDeps) {

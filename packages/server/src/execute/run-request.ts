@@ -2,6 +2,7 @@
  * What every request for a call passes through, whatever its operation: admission, key and limits, body and time. Then
  * each of its calls runs (run-call.ts). The calls are in its body, or are made while it is answered (a conversation).
  */
+import { randomUUID } from 'node:crypto';
 import type { CallSource, DataRoute } from '@erp-proxy/contract';
 import type { Client } from '../keys/keys.ts';
 import type { Limits } from '../limits/key-limits.ts';
@@ -18,11 +19,12 @@ import { prefersNormalized } from './request/preference.ts';
 import { type KeyAdmission, throttle } from './request/throttle.ts';
 import { readTraceparent } from './request/traceparent.ts';
 import { type RunCallDeps, runCall } from './run-call.ts';
+import { BackgroundExchange } from './terms/background-exchange.ts';
 import type { CallTrace } from './terms/call-trace.ts';
 import type { Conversation, RunOptions } from './terms/conversation.ts';
 import { readTimeoutMs } from './terms/deadline.ts';
 import { Denial, INTERNAL } from './terms/denial.ts';
-import type { Dialect } from './terms/dialect.ts';
+import { type Dialect, OWN_DIALECT } from './terms/dialect.ts';
 import type { Exchange } from './terms/exchange.ts';
 import type { Operation } from './terms/operation.ts';
 import { type Body, type CallSpan, NULL_ID } from './terms/parsed-body.ts';
@@ -108,6 +110,57 @@ export function createConversation(
   };
   return (exchange, dialect) => runRequest(service, exchange, dialect, deps);
 }
+
+/**
+ * Runs calls that no request asks for, and returns what `work` gives, or why none of its calls may run. The calls are
+ * made as those of a conversation: policy, limits, database limiter, audit and shutdown hold for them.
+ */
+export type RunBackground = <Result>(
+  client: Client,
+  signal: AbortSignal,
+  work: (conversation: Conversation) => Promise<Result>,
+) => Promise<Result | Denial>;
+
+export function createBackground(
+  operation: Operation,
+  terms: ConversationTerms,
+  deps: RunRequestDeps,
+): RunBackground {
+  return async (client, signal, work) => {
+    const exchange = new BackgroundExchange(randomUUID());
+    const time = new RequestTime({ nowMs: deps.nowMs, defaultMs: deps.settings.timeoutMs });
+    const incoming: IncomingRequest = {
+      exchange,
+      dialect: OWN_DIALECT,
+      time,
+      startedMs: deps.nowMs(),
+      client,
+      keyAdmission: null,
+    };
+    const end = () => time.callerLeft();
+    const denied = deps.admission.enter(time.deadline);
+    if (denied !== null) return denied;
+    signal.addEventListener('abort', end);
+    try {
+      if (signal.aborted) end();
+      const refused = authorizeCaller(client, exchange) ?? authorizeData(client, terms.data ?? null);
+      if (refused !== null) return refused;
+      const keyAdmission = client.policy === null ? null : await throttle(client, deps.limits);
+      if (keyAdmission instanceof Denial) return keyAdmission;
+      incoming.keyAdmission = keyAdmission;
+      time.start(null);
+      const received = { bytes: NO_BYTES, client, keyAdmission, idempotencyKey: null, approvalIds: [] };
+      return await work(startConversation(operation, terms, received, incoming, deps));
+    } finally {
+      signal.removeEventListener('abort', end);
+      time.deadline.clear();
+      incoming.keyAdmission?.release();
+      deps.admission.leave(time.deadline);
+    }
+  };
+}
+
+const NO_BYTES = Buffer.alloc(0);
 
 async function runRequest(
   service: Service,
@@ -248,7 +301,6 @@ function startConversation(
   };
   let count = 0;
   let last: Promise<unknown> = Promise.resolve();
-  let upstreamDate: string | null = null;
   return {
     client,
     bytes,
@@ -256,9 +308,6 @@ function startConversation(
     signal: time.signal,
     idempotencyKey,
     areValuesNormalized: request.areValuesNormalized,
-    get upstreamDate() {
-      return upstreamDate;
-    },
     describe: () => describeRequest({ startedMs, keyAdmission }, deps.nowMs()),
     renewTime: () => time.renew(),
     pauseTime: () => time.pause(),
@@ -286,9 +335,7 @@ function startConversation(
     const index = count++;
     const calls: CallSpan[] = [];
     calls[index] = body.calls[0]!;
-    upstreamDate = null;
     const describe = (trace: CallTrace) => {
-      upstreamDate = trace.upstreamDate;
       onAnswer?.(trace);
       return describeLimit(trace.policyLimit);
     };

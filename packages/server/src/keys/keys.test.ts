@@ -474,6 +474,7 @@ function replaceKeys(store: Store, methods: Partial<KeyStore>): Store {
     statistics: store.statistics,
     approvals: store.approvals,
     deniedSubjects: store.deniedSubjects,
+    subscriptions: store.subscriptions,
     leases: store.leases,
     watch: (listener) => store.watch(listener),
     get isWatching() {

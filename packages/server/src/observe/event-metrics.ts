@@ -1,5 +1,5 @@
 /** Metrics that count events and measure their durations. */
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { type CallMetricsOptions, registerCallMetrics } from './call-metrics.ts';
 import type { EventHandlers } from './events.ts';
 
@@ -24,6 +24,18 @@ export function registerEventMetrics(registry: Registry, options: EventMetricsOp
     name: 'erp_proxy_shared_reads_total',
     help: 'Reads that were not sent to Odoo, by source of their answer: an equal read in flight, or the cache.',
     labelNames: ['source'] as const,
+    registers,
+  });
+  const deliveries = new Counter({
+    name: 'erp_proxy_deliveries_total',
+    help: 'Attempts to send a delivery of a subscription, by outcome: delivered, retried later, or failed (given up).',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
+  const deliverySeconds = new Histogram({
+    name: 'erp_proxy_delivery_duration_seconds',
+    help: 'Duration of attempts to send a delivery of a subscription.',
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
     registers,
   });
   const exports = new Counter({
@@ -70,6 +82,10 @@ export function registerEventMetrics(registry: Registry, options: EventMetricsOp
       if (record.sharedFrom !== null) sharedReads.inc({ source: record.sharedFrom });
     },
     requestRefused: (record) => refusals.inc({ outcome: record.outcome }),
+    deliveryEnded({ outcome, durationMs }) {
+      deliveries.inc({ outcome });
+      deliverySeconds.observe(durationMs / 1000);
+    },
     requestsShed: (count) => refusals.inc({ outcome: 'overloaded' }, count),
     exportEnded({ problem, records, bytes }) {
       exports.inc({ outcome: problem === null ? 'complete' : 'broken_off' });

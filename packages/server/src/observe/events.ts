@@ -8,8 +8,8 @@ export interface CallRecord {
   keyId: string | null;
   /** Id of the client, which stays the same when its key is rotated; null if no key was accepted. */
   clientId: string | null;
-  /** Address of the caller. */
-  address: string;
+  /** Address of the caller; null: the proxy itself. */
+  address: string | null;
   /** Position in the batch; null for a single call. */
   batchIndex: number | null;
   /** The call's `id` as JSON text. */
@@ -66,7 +66,7 @@ export interface RefusalRecord {
   keyId: string | null;
   /** Id of the client, which stays the same when its key is rotated; null if no key was accepted. */
   clientId: string | null;
-  address: string;
+  address: string | null;
   outcome: string;
   /** The rule of the key's policy that denied the call or request; null if none did. */
   rule: string | null;
@@ -91,6 +91,31 @@ export interface KeyNotice {
   name: string;
   /** Milliseconds since 1970. */
   expiresAt: number;
+}
+
+/** One attempt to send a delivery of a subscription to its webhook. */
+export interface DeliveryEvent {
+  /** Name of the subscription. */
+  subscription: string;
+  /** The `webhook-id`. */
+  delivery: string;
+  type: string;
+  /** `retried`: it was not taken, and is sent again later. `failed`: it is given up. */
+  outcome: 'delivered' | 'retried' | 'failed';
+  /** Number of the attempt, from 1. */
+  attempt: number;
+  /** HTTP status of the answer; null if there was none. */
+  status: number | null;
+  failure: string | null;
+  durationMs: number;
+}
+
+/** The proxy has disabled or paused a subscription, or its changes cannot be read. */
+export interface SubscriptionTrouble {
+  /** Name of the subscription. */
+  subscription: string;
+  kind: 'disabled' | 'paused' | 'unreadable';
+  reason: string;
 }
 
 /** An export whose answer had begun, after its end. Each of its pages is a call with a record of its own. */
@@ -119,6 +144,8 @@ export interface Events {
   exportEnded(record: ExportRecord): void;
   /** Once for each notice, in one of the processes that share the store. */
   keyNoticed(notice: KeyNotice): void;
+  deliveryEnded(event: DeliveryEvent): void;
+  subscriptionTroubled(trouble: SubscriptionTrouble): void;
   /** An internal error of the proxy. Only the log gets the error itself. */
   faultSeen(requestId: string, error: unknown): void;
 }
@@ -152,6 +179,12 @@ export function combineEvents(observers: readonly EventHandlers[]): Events {
     },
     keyNoticed(notice) {
       for (const observer of observers) observer.keyNoticed?.(notice);
+    },
+    deliveryEnded(event) {
+      for (const observer of observers) observer.deliveryEnded?.(event);
+    },
+    subscriptionTroubled(trouble) {
+      for (const observer of observers) observer.subscriptionTroubled?.(trouble);
     },
     faultSeen(requestId, error) {
       for (const observer of observers) observer.faultSeen?.(requestId, error);

@@ -76,6 +76,15 @@ export function logEvents(logger: Logger): EventHandlers {
     keyNoticed({ kind, expiresAt, ...key }) {
       logger.warn(`client key ${kind}`, { ...key, expiresAt: new Date(expiresAt).toISOString() });
     },
+    deliveryEnded(event) {
+      logger[event.outcome === 'delivered' ? 'info' : 'warn']('delivery', {
+        ...event,
+        durationMs: Math.round(event.durationMs),
+      });
+    },
+    subscriptionTroubled({ subscription, kind, reason }) {
+      logger.warn(`subscription ${kind}`, { subscription, reason });
+    },
     faultSeen(requestId, error) {
       logger.error('internal error', { requestId, err: describeError(error) });
     },

@@ -17,6 +17,10 @@ export interface MetricSources {
   issuers: () => readonly { issuer: string; failure: string | null }[];
   /** Client keys that expire soon, the first ones first; `expiresAt` in milliseconds since 1970. */
   endingKeys: () => readonly { keyId: string; clientId: string; expiresAt: number }[];
+  /** Empty unless this process works the subscriptions. `oldestAt`: in milliseconds since 1970. */
+  subscriptions: () => readonly SubscriptionMetrics[];
+  /** Readings and batches of deliveries that run now. */
+  subscriptionWork: () => { reading: number; sending: number };
   isStoreUp: () => boolean;
   /** Since the start of the process. */
   storeStatementsGivenUp: () => number;
@@ -28,6 +32,15 @@ export interface MetricSources {
   now: () => number;
   /** Version of this program. */
   version: string;
+}
+
+export interface SubscriptionMetrics {
+  name: string;
+  state: 'active' | 'paused' | 'disabled';
+  failures: number;
+  problem: string | null;
+  waiting: number;
+  oldestAt: number | null;
 }
 
 interface Sample {
@@ -49,6 +62,7 @@ interface SourceMetric {
 }
 
 const ENDING_KEYS_MAX = 100;
+const SUBSCRIPTIONS_MAX = 100;
 
 export const SOURCE_METRICS: readonly SourceMetric[] = [
   {
@@ -134,6 +148,51 @@ export const SOURCE_METRICS: readonly SourceMetric[] = [
           value: Math.round((expiresAt - now()) / 1000),
         };
     },
+  },
+  {
+    name: 'erp_proxy_subscriptions',
+    help: 'Subscriptions by state: active, paused or disabled. In the process that works them.',
+    type: 'gauge',
+    labelNames: ['state'],
+    read: ({ subscriptions }) => subscriptions().map(({ state }) => ({ labels: { state }, value: 1 })),
+  },
+  {
+    name: 'erp_proxy_subscriptions_failing',
+    help: 'Active subscriptions by what fails: `receiver` does not take deliveries, or `source` cannot be read.',
+    type: 'gauge',
+    labelNames: ['what'],
+    *read({ subscriptions }) {
+      for (const { state, failures, problem } of subscriptions()) {
+        if (state !== 'active') continue;
+        if (failures > 0) yield { labels: { what: 'receiver' }, value: 1 };
+        if (problem !== null) yield { labels: { what: 'source' }, value: 1 };
+      }
+    },
+  },
+  {
+    name: 'erp_proxy_deliveries_waiting',
+    help: 'Deliveries of subscriptions that wait to be sent.',
+    type: 'gauge',
+    read: ({ subscriptions }) => [{ value: subscriptions().reduce((sum, { waiting }) => sum + waiting, 0) }],
+  },
+  {
+    name: 'erp_proxy_subscription_lag_seconds',
+    help: 'Age of the oldest delivery of a subscription that waits to be sent. For the 100 oldest.',
+    type: 'gauge',
+    labelNames: ['subscription'],
+    *read({ subscriptions, now }) {
+      for (const { name, oldestAt } of subscriptions().slice(0, SUBSCRIPTIONS_MAX))
+        if (oldestAt !== null)
+          yield { labels: { subscription: name }, value: Math.max(0, Math.round((now() - oldestAt) / 1000)) };
+    },
+  },
+  {
+    name: 'erp_proxy_subscription_work',
+    help: 'Work for subscriptions that runs now: `reading` of changes, `sending` of deliveries.',
+    type: 'gauge',
+    labelNames: ['what'],
+    read: ({ subscriptionWork }) =>
+      Object.entries(subscriptionWork()).map(([what, value]) => ({ labels: { what }, value })),
   },
   databaseGauge('running', 'Calls that run on the database now.', ({ running }) => running),
   databaseGauge('waiting', 'Interactive calls that wait for the database.', ({ waiting }) => waiting),

@@ -425,6 +425,242 @@ export interface StatisticsStore {
   prune(step: StatisticsRow['step'], before: number, limit: number): Awaitable<number>;
 }
 
+/** A subscription, as an administrator set it. Times are milliseconds since 1970, by the clock of the caller. */
+export interface SubscriptionDefinition {
+  /** Never reused: the sealed secrets are bound to it. */
+  readonly id: string;
+  /** Unique. Never changes. */
+  readonly name: string;
+  /** JSON text with the sealed secrets. Only subscriptions/ knows its shape. */
+  readonly body: string;
+  readonly createdAt: number;
+}
+
+export interface StoredSubscription extends SubscriptionDefinition {
+  readonly state: 'active' | 'paused' | 'disabled';
+  /** Why it is paused or disabled; null while it is active. */
+  readonly reason: string | null;
+  /** Starts at 1. Each change of body or state adds 1. */
+  readonly version: number;
+  /** When its changes were read last; null: never. */
+  readonly readAt: number | null;
+  /** Why its changes cannot be read at present; null: they can, as far as is known. */
+  readonly problem: string | null;
+  /** Consecutive attempts that its receiver did not take. */
+  readonly failures: number;
+  /** The first of these attempts; null if there is none. */
+  readonly failingSince: number | null;
+  /** Nothing is sent before; null: no attempt failed. */
+  readonly retryAt: number | null;
+  readonly lastFailure: string | null;
+  /** When the receiver took a delivery last; null: never. */
+  readonly deliveredAt: number | null;
+}
+
+/** What the next reading of a subscription needs. */
+export interface SubscriptionProgress {
+  readonly subscription: StoredSubscription;
+  /** JSON text of the position; null: nothing was read yet. Only subscriptions/ knows its shape. */
+  readonly progress: string | null;
+  /** Each commit of a reading adds 1. */
+  readonly progressVersion: number;
+  /** Number of waiting deliveries, counted up to the given maximum. */
+  readonly waiting: number;
+}
+
+export interface NewDelivery {
+  /** The `webhook-id`. Unique. */
+  readonly id: string;
+  /** The record that it is about. Deliveries of one record are sent in order, one at a time. */
+  readonly record: string;
+  readonly type: string;
+  /** The body of the request. */
+  readonly body: string;
+}
+
+export interface Reading {
+  readonly progress: string;
+  readonly now: number;
+  /** In the order of their changes, at most one for each record. */
+  readonly deliveries: readonly NewDelivery[];
+}
+
+export interface ReadingNote {
+  readonly id: string;
+  readonly at: number;
+  /** Why changes could not be read; null: they were read. */
+  readonly problem: string | null;
+}
+
+/** `merged`: a newer delivery of the same record replaced it before it was delivered. `failed`: given up. */
+export type DeliveryState = 'waiting' | 'delivered' | 'failed' | 'merged';
+
+/** A delivery, without its body. */
+export interface DeliveryRecord {
+  /** Ascending in the order of changes. */
+  readonly seq: number;
+  readonly id: string;
+  /** Null: it is about no record. */
+  readonly record: string | null;
+  readonly type: string;
+  readonly state: DeliveryState;
+  readonly attempts: number;
+  /** When it is due; null once it has ended. */
+  readonly nextAt: number | null;
+  readonly createdAt: number;
+  readonly endedAt: number | null;
+  /** HTTP status of the last answer; null if there was none. */
+  readonly status: number | null;
+  readonly failure: string | null;
+  /** Duration of the last attempt. */
+  readonly durationMs: number | null;
+}
+
+export interface ClaimedDelivery extends Pick<DeliveryRecord, 'seq' | 'id' | 'record' | 'type' | 'attempts'> {
+  readonly body: string;
+}
+
+/** Deliveries of one subscription, each of another record, that this attempt sends. `attempts` counts it already. */
+export interface DeliveryBatch {
+  readonly subscription: StoredSubscription;
+  readonly deliveries: readonly ClaimedDelivery[];
+}
+
+export interface DeliveryClaim {
+  readonly now: number;
+  /** The claim ends then, and the deliveries are due again, unless their attempts were recorded. */
+  readonly endsAt: number;
+  /** Unique for the claim. */
+  readonly claim: string;
+  /** Only subscriptions whose receiver took the last delivery, or only the others. */
+  readonly receivers: 'working' | 'failing';
+  readonly subscriptionsMax: number;
+  /** Maximum of one subscription. One while its receiver fails. */
+  readonly deliveriesMax: number;
+  /** Subscriptions that this process is working on. */
+  readonly except: readonly string[];
+}
+
+/** The outcome of one attempt. */
+export interface DeliveryResult extends Pick<DeliveryRecord, 'id' | 'status' | 'failure' | 'durationMs'> {
+  /** `waiting`: it is tried again at `nextAt`. */
+  readonly state: 'delivered' | 'waiting' | 'failed';
+  readonly nextAt: number;
+}
+
+export interface AttemptOutcome
+  extends Pick<StoredSubscription, 'failures' | 'failingSince' | 'retryAt' | 'lastFailure' | 'deliveredAt'> {
+  readonly now: number;
+  readonly results: readonly DeliveryResult[];
+  /** True: all waiting deliveries are due now, because the receiver works again. */
+  readonly wakesAll: boolean;
+  /** The subscription is disabled, for this reason; null: it stays as it is. */
+  readonly disables: string | null;
+}
+
+export interface SubscriptionListQuery {
+  /** The last name of the page before; null: from the first. */
+  after: string | null;
+  limit: number;
+  state?: StoredSubscription['state'] | undefined;
+  /** Part of the name or of the text of the body. Case of ASCII letters is ignored. */
+  search?: string | undefined;
+}
+
+export interface DeliveryListQuery {
+  /** Only deliveries before this number; null: from the newest. */
+  beforeSeq: number | null;
+  limit: number;
+  state?: DeliveryState | undefined;
+}
+
+/** Numbers of a subscription for metrics. */
+export interface SubscriptionBacklog
+  extends Pick<StoredSubscription, 'name' | 'state' | 'failures' | 'problem'> {
+  readonly waiting: number;
+  /** Creation of the oldest waiting delivery; null if none waits. */
+  readonly oldestAt: number | null;
+}
+
+/**
+ * Subscriptions, and the deliveries that their changes cause: an outbox and its log. An `act` is appended as in
+ * {@link KeyStore}. Methods without an act are those of the process that works the subscriptions.
+ */
+export interface SubscriptionStore {
+  /** `conflict`: the name is taken. `full`: there are `max` subscriptions. */
+  insert(
+    subscription: SubscriptionDefinition,
+    max: number,
+    act?: AuditBatch,
+  ): Awaitable<'done' | 'conflict' | 'full'>;
+  findByName(name: string): Awaitable<StoredSubscription | null>;
+  /** At most `limit` subscriptions, ordered by the code points of their names. */
+  list(query: SubscriptionListQuery): Awaitable<StoredSubscription[]>;
+  /** Ids of all active subscriptions, with the name. At most `limit`, in any order. */
+  listActive(limit: number): Awaitable<Pick<StoredSubscription, 'id' | 'name' | 'body'>[]>;
+  /** Replaces the body if the row still has this version. `restarts`: the position of its reads is forgotten. */
+  replace(
+    id: string,
+    version: number,
+    next: { readonly body: string; readonly restarts: boolean },
+    act?: AuditBatch,
+  ): Awaitable<Change>;
+  /** Becoming active forgets the failures of the receiver, and makes waiting deliveries due now. */
+  setState(
+    id: string,
+    version: number,
+    next: Pick<StoredSubscription, 'state' | 'reason'> & { readonly now: number },
+    act?: AuditBatch,
+  ): Awaitable<Change>;
+  /** Its deliveries are not sent any more, and removed by `prune`. */
+  remove(id: string, version: number, act?: AuditBatch): Awaitable<Change>;
+
+  /** Null: there is no such subscription. */
+  readProgress(id: string, waitingMax: number): Awaitable<SubscriptionProgress | null>;
+  /**
+   * Stores the new position and the deliveries, all or nothing. A delivery replaces a waiting one of the same record
+   * that is not being sent, and keeps its number of attempts and its time. False: the position has changed since, or
+   * the subscription is not active. Nothing was stored then.
+   */
+  commitReading(id: string, progressVersion: number, reading: Reading): Awaitable<boolean>;
+  /** Records readings that found nothing to store. */
+  noteReadings(notes: readonly ReadingNote[]): Awaitable<void>;
+
+  /** When the first waiting delivery of an active subscription is due; null: none waits. */
+  findNextDue(): Awaitable<number | null>;
+  /**
+   * Claims deliveries that are due. No other claim gets them until this one ends, even at the same moment. A delivery
+   * is not claimed while an older one of its record waits.
+   */
+  claimDeliveries(claim: DeliveryClaim): Awaitable<DeliveryBatch[]>;
+  /** Records the attempts of a claim. Results of deliveries that another claim has by now are ignored. */
+  recordAttempts(id: string, claim: string, outcome: AttemptOutcome): Awaitable<void>;
+  /** Adds a delivery about no record that has ended already: a ping. It tells what it found about the receiver. */
+  logDelivery(
+    id: string,
+    delivery: Omit<NewDelivery, 'record'> & Omit<DeliveryResult, 'nextAt' | 'id'>,
+    now: number,
+    act?: AuditBatch,
+  ): Awaitable<void>;
+
+  /** The newest first. */
+  listDeliveries(id: string, query: DeliveryListQuery): Awaitable<DeliveryRecord[]>;
+  /**
+   * Makes an ended delivery due again. `missing`: the subscription has no such delivery. `conflict`: it waits already,
+   * it is about no record, or a newer delivery of its record exists.
+   */
+  replay(id: string, delivery: string, now: number, act?: AuditBatch): Awaitable<Change>;
+  /** The same for the newest delivery of each record since this time. Returns their number. */
+  replaySince(id: string, since: number, now: number, act?: AuditBatch): Awaitable<number>;
+  /** Those with the oldest waiting deliveries first. */
+  measure(limit: number): Awaitable<SubscriptionBacklog[]>;
+  /**
+   * Removes ended deliveries that ended before this time, all but the newest `keptMax` ended ones of each subscription,
+   * and those of subscriptions that were removed: at most about `limit`. Returns their number.
+   */
+  prune(before: number, keptMax: number, limit: number): Awaitable<number>;
+}
+
 /** Leases for work that only one process at a time may do. */
 export interface LeaseStore {
   /**
@@ -437,8 +673,8 @@ export interface LeaseStore {
 
 /** A change that this or another process made. */
 export interface StoreChange {
-  kind: 'key' | 'instance' | 'subject';
-  /** Id of the key, name of the instance, id of the subject. */
+  kind: 'key' | 'instance' | 'subject' | 'subscription';
+  /** Id of the key, name of the instance, id of the subject, id of the subscription. */
   id: string;
 }
 
@@ -456,6 +692,7 @@ export interface Store {
   readonly approvals: ApprovalStore;
   readonly deniedSubjects: DeniedSubjectStore;
   readonly statistics: StatisticsStore;
+  readonly subscriptions: SubscriptionStore;
   readonly leases: LeaseStore;
   watch(listener: ChangeListener): void;
   /** False while changes of other processes may be missed. Afterwards listeners get the missed changes, or null. */

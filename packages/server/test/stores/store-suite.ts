@@ -29,6 +29,7 @@ import {
   describeSharedIdempotency,
 } from './idempotency-suite.ts';
 import { describeStatistics } from './statistics-suite.ts';
+import { buildSubscription, describeSubscriptions } from './subscription-suite.ts';
 
 export interface SuiteStore {
   /** As in the documentation, for the names of the tests. */
@@ -71,6 +72,7 @@ function describeOpenedStore(name: string, open: () => Awaitable<Store>): void {
     describe('counts of calls', () => describeCallCounts(() => store.callCounts));
     describe('approvals', () => describeApprovals(() => store.approvals));
     describe('statistics', () => describeStatistics(() => store.statistics));
+    describe('subscriptions', () => describeSubscriptions(() => store.subscriptions));
     describe('denied subjects', () => describeDeniedSubjects(() => store));
     describe('leases', () => describeLeases(() => store));
     describe('changes', () => describeOwnChanges(() => store));
@@ -743,6 +745,53 @@ function describeDeniedSubjects(use: () => Store): void {
   });
 }
 
+type Run = (store: Store, act: AuditBatch) => Awaitable<unknown>;
+
+const PING = {
+  id: 'p2',
+  type: 'ping',
+  body: '{}',
+  state: 'failed',
+  status: null,
+  failure: 'no',
+  durationMs: 1,
+} as const;
+
+/** A subscription `s` with a delivery `m` that was taken, and a ping `p`. */
+async function insertDelivered({ subscriptions }: Store): Promise<void> {
+  await subscriptions.insert(buildSubscription(), 9);
+  const delivery = { id: 'm', record: '7', type: 't', body: '{}' };
+  await subscriptions.commitReading('s', 0, { progress: '{}', now: 1, deliveries: [delivery] });
+  const bounds = {
+    claim: 'c',
+    receivers: 'working',
+    subscriptionsMax: 1,
+    deliveriesMax: 1,
+    except: [],
+  } as const;
+  await subscriptions.claimDeliveries({ now: 1, endsAt: 2, ...bounds });
+  const receiver = { failures: 0, failingSince: null, retryAt: null, lastFailure: null, deliveredAt: 1 };
+  await subscriptions.recordAttempts('s', 'c', {
+    now: 1,
+    results: [{ id: 'm', state: 'delivered', nextAt: 1, status: 200, failure: null, durationMs: 1 }],
+    ...receiver,
+    wakesAll: false,
+    disables: null,
+  });
+  await subscriptions.logDelivery('s', { ...PING, id: 'p' }, 1);
+}
+
+function subscriptionActs(version: number, delivery: string, outcome: string): [string, Run, unknown][] {
+  const paused = { state: 'paused', reason: 'r', now: 1 } as const;
+  const next = { body: '{}', restarts: false };
+  return [
+    ['subscriptions.replace', (all, act) => all.subscriptions.replace('s', version, next, act), outcome],
+    ['subscriptions.setState', (all, act) => all.subscriptions.setState('s', version, paused, act), outcome],
+    ['subscriptions.remove', (all, act) => all.subscriptions.remove('s', version, act), outcome],
+    ['subscriptions.replay', (all, act) => all.subscriptions.replay('s', delivery, 9, act), outcome],
+  ];
+}
+
 function describeActs(use: () => Store): void {
   let store: Store;
 
@@ -752,12 +801,12 @@ function describeActs(use: () => Store): void {
     await store.instances.insert(buildInstance({ id: 'i', name: 'prod' }));
     await store.approvals.ask(buildRequest(), { clientMax: 1, totalMax: 1 });
     await store.deniedSubjects.deny({ id: 'corp/a', deniedAt: 1 });
+    await insertDelivered(store);
   });
 
   const successor = buildKey({ id: 'c', replaces: 'a' });
   const rotation = { now: 5, expiresAt: 9, successor };
   const next = { masterKeyId: 'm2', body: '{}' };
-  type Run = (store: Store, act: AuditBatch) => Awaitable<unknown>;
   const done: [string, Run, unknown][] = [
     ['keys.insert', ({ keys }, act) => keys.insert(buildKey({ id: 'b' }), act), undefined],
     ['keys.update', ({ keys }, act) => keys.update('a', 1, { name: 'other' }, act), 'done'],
@@ -769,6 +818,14 @@ function describeActs(use: () => Store): void {
     ['approvals.decide', ({ approvals }, act) => approvals.decide('a', APPROVE, act), 'done'],
     ['deniedSubjects.deny', (all, act) => all.deniedSubjects.deny({ id: 'corp/b', deniedAt: 1 }, act), true],
     ['deniedSubjects.allow', (all, act) => all.deniedSubjects.allow('corp/a', act), true],
+    ...subscriptionActs(1, 'm', 'done'),
+    [
+      'subscriptions.insert',
+      (all, act) => all.subscriptions.insert(buildSubscription({ id: 't', name: 'other' }), 9, act),
+      'done',
+    ],
+    ['subscriptions.replaySince', (all, act) => all.subscriptions.replaySince('s', 0, 9, act), 1],
+    ['subscriptions.logDelivery', (all, act) => all.subscriptions.logDelivery('s', PING, 9, act), undefined],
   ];
   const undone: [string, Run, unknown][] = [
     ['keys.update', ({ keys }, act) => keys.update('a', 2, { name: 'other' }, act), 'conflict'],
@@ -776,6 +833,12 @@ function describeActs(use: () => Store): void {
     ['deniedSubjects.deny', (all, act) => all.deniedSubjects.deny({ id: 'corp/a', deniedAt: 1 }, act), false],
     ['deniedSubjects.allow', (all, act) => all.deniedSubjects.allow('corp/b', act), false],
     ['keys.rotate', ({ keys }, act) => keys.rotate('a', 2, rotation, act), 'conflict'],
+    ...subscriptionActs(2, 'p', 'conflict'),
+    [
+      'subscriptions.insert',
+      (all, act) => all.subscriptions.insert(buildSubscription({ id: 't' }), 9, act),
+      'conflict',
+    ],
     [
       'instances.insert',
       ({ instances }, act) => instances.insert(buildInstance({ id: 'j', name: 'prod' }), act),
@@ -918,14 +981,17 @@ function describeRefusedActs(
 ): void {
   test(`${name} store: a change is not made if the audit refuses its act`, async () => {
     const store = await open();
-    const { keys, instances, approvals } = store;
+    const { keys, instances, approvals, subscriptions } = store;
     await keys.insert(buildKey({ id: 'a' }));
     await instances.insert(buildInstance({ id: 'i', name: 'prod' }));
+    await insertDelivered(store);
     await approvals.ask(buildRequest(), { clientMax: 1, totalMax: 1 });
     const readAll = async () => [
       await keys.findById('a'),
       await instances.findByName('prod'),
       await approvals.find('a'),
+      await subscriptions.findByName('orders'),
+      await subscriptions.listDeliveries('s', { beforeSeq: null, limit: 9 }),
     ];
     const before = await readAll();
     await refuseAudit();
@@ -941,6 +1007,14 @@ function describeRefusedActs(
       () => instances.remove('i', 1, act()),
       () => approvals.decide('a', APPROVE, act()),
       () => store.deniedSubjects.deny({ id: 'corp/a', deniedAt: 1 }, act()),
+      () => subscriptions.insert(buildSubscription({ id: 't', name: 'other' }), 9, act()),
+      ...subscriptionActs(1, 'm', 'done').map(
+        ([, run]) =>
+          () =>
+            run(store, act()),
+      ),
+      () => subscriptions.replaySince('s', 0, 9, act()),
+      () => subscriptions.logDelivery('s', PING, 9, act()),
     ];
     for (const change of changes) await expect((async () => change())()).rejects.toThrow('no audit today');
     expect(await readAll()).toEqual(before);

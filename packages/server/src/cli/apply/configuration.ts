@@ -2,9 +2,10 @@
  * Reads a configuration file with policies, keys and instances. Reports all its errors at once. Knows neither the store
  * nor the values of secrets.
  */
-import type { InstanceInput, Policy } from '@erp-proxy/contract';
+import type { InstanceInput, Policy, SubscriptionInput } from '@erp-proxy/contract';
 import { InstanceInputError, readChanges } from '../../instances/members.ts';
 import { isKeyName, KEY_NAME_RULE } from '../../keys/key-name.ts';
+import { readChanges as readSubscription, SubscriptionInputError } from '../../subscriptions/members.ts';
 import { findNearestName } from '../../text/nearest.ts';
 import {
   findLine,
@@ -41,12 +42,22 @@ export interface WantedInstance {
   secret: LocatedSecret | null;
 }
 
+export type SubscriptionMembers = Partial<Omit<SubscriptionInput, 'name'>>;
+
+export interface WantedSubscription {
+  line: number;
+  name: string;
+  /** The given members except the name. Each is checked. */
+  members: SubscriptionMembers;
+}
+
 export interface Configuration {
   keys: WantedKey[];
   instances: WantedInstance[];
+  subscriptions: WantedSubscription[];
 }
 
-const SECTIONS = ['policies', 'keys', 'instances'] as const;
+const SECTIONS = ['policies', 'keys', 'instances', 'subscriptions'] as const;
 const KEY_MEMBERS = ['name', 'policy'] as const;
 /**
  * Settings of the proxy, including its master key and admin token. They must not be sent to an Odoo server as a key.
@@ -69,6 +80,20 @@ const INSTANCE_MEMBERS: Record<keyof InstanceInput, true> = {
   key_expires_at: true,
 };
 
+const SUBSCRIPTION_MEMBERS: Record<keyof SubscriptionInput, true> = {
+  name: true,
+  instance: true,
+  model: true,
+  domain: true,
+  fields: true,
+  url: true,
+  interval_seconds: true,
+  payload: true,
+  gone: true,
+  start: true,
+  key: true,
+};
+
 /** `requiresEnd`: the text must end with YAML's document end marker. */
 export function readConfiguration(
   text: string,
@@ -85,6 +110,7 @@ export function readConfiguration(
   const configuration = {
     keys: readList(sections.get('keys'), 'keys', readKey),
     instances: readList(sections.get('instances'), 'instances', readInstance),
+    subscriptions: readList(sections.get('subscriptions'), 'subscriptions', readWantedSubscription),
   };
   policies.checkUnused();
   return errors.size > 0 ? { errors: [...errors.values()] } : { configuration };
@@ -154,15 +180,25 @@ export function readConfiguration(
       api_key: __,
       ...rest
     } = Object.fromEntries(given.map(([member, value]) => [member, toValue(value)]));
-    judgeMembers(located, rest);
+    judgeMembers(located, () => readChanges(rest));
     return { line: located.line, name, members: rest, secret };
   }
 
-  function judgeMembers(located: Located, members: InstanceMembers): void {
+  function readWantedSubscription(located: Located): WantedSubscription | null {
+    const members = readMembers(located, 'a subscription', Object.keys(SUBSCRIPTION_MEMBERS));
+    const name = readName(located, members, 'a subscription');
+    if (name === null || located.kind !== 'map') return null;
+    const given = [...members].filter(([member]) => member in SUBSCRIPTION_MEMBERS);
+    const { name: _, ...rest } = Object.fromEntries(given.map(([member, value]) => [member, toValue(value)]));
+    judgeMembers(located, () => readSubscription(rest));
+    return { line: located.line, name, members: rest };
+  }
+
+  function judgeMembers(located: Located, read: () => unknown): void {
     try {
-      readChanges(members);
+      read();
     } catch (error) {
-      if (!(error instanceof InstanceInputError)) throw error;
+      if (!(error instanceof InstanceInputError || error instanceof SubscriptionInputError)) throw error;
       for (const { path, message } of error.invalidMembers) {
         report({ line: findLine(located, path), message: `\`${path}\` ${message}` });
       }

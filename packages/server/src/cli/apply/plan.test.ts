@@ -1,4 +1,4 @@
-import type { InstanceView, KeyView, Policy } from '@erp-proxy/contract';
+import type { InstanceView, KeyView, Policy, SubscriptionView } from '@erp-proxy/contract';
 import { describe, expect, test } from 'vitest';
 import { readConfiguration } from './configuration.ts';
 import { makePlan, type PlanOptions, type Present } from './plan.ts';
@@ -36,7 +36,11 @@ const SOURCE = 'api_key: { env: KEY }';
 
 function plan(
   text: string,
-  { keys = [KEY], instances = [INSTANCE] }: { keys?: KeyView[]; instances?: InstanceView[] } = {},
+  {
+    keys = [KEY],
+    instances = [INSTANCE],
+    subscriptions = [],
+  }: { keys?: KeyView[]; instances?: InstanceView[]; subscriptions?: SubscriptionView[] } = {},
   options: Partial<PlanOptions> = {},
 ) {
   const read = readConfiguration(`${text}\n`);
@@ -44,6 +48,7 @@ function plan(
   const present: Present = {
     keys: Map.groupBy(keys, ({ name }) => name),
     instances: new Map(instances.map((view) => [view.name, view])),
+    subscriptions: new Map(subscriptions.map((view) => [view.name, view])),
   };
   return makePlan(read.configuration, present, { createsKeys: false, updatesSecrets: false, ...options });
 }
@@ -205,4 +210,59 @@ test('does not take from a publishable key what makes it safe to publish', () =>
   expect(planSteps(`keys:\n  - name: shop\n    policy: ${wider}`, { keys })).toMatchObject([
     { kind: 'change' },
   ]);
+});
+
+describe('subscriptions', () => {
+  const SUBSCRIPTION: SubscriptionView = {
+    name: 'contacts',
+    state: 'active',
+    reason: null,
+    instance: 'prod',
+    model: 'res.partner',
+    domain: [],
+    fields: ['name'],
+    url: 'https://shop.example/hook',
+    interval_seconds: 60,
+    payload: 'full',
+    gone: false,
+    start: 'now',
+    key: null,
+    read_at: null,
+    problem: null,
+    receiver: { failures: 0, failing_since: null, retry_at: null, last_failure: null, delivered_at: null },
+    secrets: [],
+    created_at: '2026-01-01T00:00:00.000Z',
+    updated_at: '2026-01-01T00:00:00.000Z',
+    version: 2,
+  };
+  const given = 'instance: prod, model: res.partner, fields: [name], url: https://shop.example/hook';
+
+  test('are added, changed in the members that differ, or kept', () => {
+    const [added] = planSteps(`subscriptions: [{ name: contacts, ${given} }]`);
+    expect(added).toMatchObject({
+      kind: 'add',
+      target: 'subscription contacts',
+      action: { do: 'create subscription' },
+    });
+    const present = { subscriptions: [SUBSCRIPTION] };
+    expect(planSteps(`subscriptions: [{ name: contacts, ${given} }]`, present)).toMatchObject([
+      { kind: 'keep' },
+    ]);
+    const [changed] = planSteps(
+      `subscriptions: [{ name: contacts, domain: [[a, "=", 1]], gone: true }]`,
+      present,
+    );
+    expect(changed).toMatchObject({
+      kind: 'change',
+      action: { do: 'update subscription', version: 2, members: { domain: [['a', '=', 1]], gone: true } },
+    });
+  });
+
+  test('that lack a member are refused with the line', () => {
+    expect(listPlanErrors('subscriptions:\n  - name: contacts\n    instance: prod')).toEqual([
+      '2: subscription "contacts": `model` must be the name of a model, e.g. "res.partner"',
+      '2: subscription "contacts": `fields` must be a list of 1 to 200 names of fields',
+      '2: subscription "contacts": `url` must be the address of the receiver, of at most 2048 characters',
+    ]);
+  });
 });

@@ -2,27 +2,32 @@
  * Plans the changes that make keys and instances match the file. Nothing is ever removed. Pure: reads neither the store
  * nor a secret.
  */
-import type { InstanceView, KeyView, Policy } from '@erp-proxy/contract';
+import type { InstanceView, KeyView, Policy, SubscriptionInput, SubscriptionView } from '@erp-proxy/contract';
 import { InstanceInputError, readInput } from '../../instances/members.ts';
 import { findRedirection } from '../../instances/redirection.ts';
 import { LOSS_MESSAGE, losesPublishable } from '../../policy/publishable.ts';
+import { readInput as readSubscription, SubscriptionInputError } from '../../subscriptions/members.ts';
 import type {
   Configuration,
   InstanceMembers,
   LocatedSecret,
+  SubscriptionMembers,
   WantedInstance,
   WantedKey,
+  WantedSubscription,
 } from './configuration.ts';
 import { type Difference, findDifference } from './difference.ts';
 import type { LineError } from './document.ts';
 import { explainUnreadable } from './explain-unreadable.ts';
 import { describeInstance } from './instance-members.ts';
+import { describeSubscription } from './subscription-members.ts';
 
 /** The keys and instances in the store that the file names. */
 export interface Present {
   /** Active keys, by name. */
   keys: ReadonlyMap<string, readonly KeyView[]>;
   instances: ReadonlyMap<string, InstanceView>;
+  subscriptions: ReadonlyMap<string, SubscriptionView>;
 }
 
 export interface PlanOptions {
@@ -34,7 +39,7 @@ export interface PlanOptions {
 
 export interface Step {
   kind: 'add' | 'change' | 'keep';
-  /** For people: `key <name>`, `instance <name>`. */
+  /** For people: `key <name>`, `instance <name>`, `subscription <name>`. */
   target: string;
   changes: Difference;
   action: Action;
@@ -46,6 +51,8 @@ export type Action =
   | { do: 'nothing' }
   | { do: 'create key'; name: string; policy: Policy | null }
   | { do: 'update key'; id: string; version: number; policy: Policy | null }
+  | { do: 'create subscription'; input: SubscriptionInput }
+  | { do: 'update subscription'; name: string; version: number; members: SubscriptionMembers }
   | { do: 'create instance'; name: string; members: FullMembers; secret: LocatedSecret }
   | {
       do: 'update instance';
@@ -63,7 +70,7 @@ export type FullMembers = InstanceMembers & Required<Pick<InstanceMembers, 'url'
 const SECRET = '(secret)';
 
 export function makePlan(
-  { keys, instances }: Configuration,
+  { keys, instances, subscriptions }: Configuration,
   present: Present,
   options: PlanOptions,
 ): { steps: Step[] } | { errors: LineError[] } {
@@ -73,6 +80,8 @@ export function makePlan(
       return view === undefined ? planNewInstance(wanted) : planInstance(wanted, view, options);
     }),
     ...keys.flatMap((wanted) => planKeys(wanted, present.keys.get(wanted.name) ?? [], options)),
+    // They name instances and keys, which must be there first.
+    ...subscriptions.flatMap((wanted) => planSubscription(wanted, present.subscriptions.get(wanted.name))),
   ];
   const errors = planned.filter((step) => 'line' in step);
   return errors.length > 0 ? { errors } : { steps: planned.filter((step) => 'kind' in step) };
@@ -141,6 +150,37 @@ function planInstance(
     members: written,
     secret: writtenSecret,
   });
+}
+
+function planSubscription(
+  { line, name, members }: WantedSubscription,
+  view: SubscriptionView | undefined,
+): (Step | LineError)[] {
+  if (view !== undefined) {
+    const before: SubscriptionMembers = describeSubscription(view);
+    const changes = findDifference(before, { ...before, ...members });
+    const written = Object.fromEntries(
+      Object.entries(members).filter(([member]) =>
+        Object.keys(changes).some((path) => path.split(/[.[]/)[0] === member),
+      ),
+    );
+    const action = { do: 'update subscription', name, version: view.version, members: written } as const;
+    return [makeStep(`subscription ${name}`, changes, action)];
+  }
+  const input = { ...members, name } as SubscriptionInput;
+  try {
+    readSubscription(input);
+  } catch (error) {
+    if (!(error instanceof SubscriptionInputError)) throw error;
+    return error.invalidMembers.map(({ path, message }) => ({
+      line,
+      message: `subscription "${name}": \`${path}\` ${message}`,
+    }));
+  }
+  const changes = findDifference({}, members);
+  return [
+    { kind: 'add', target: `subscription ${name}`, changes, action: { do: 'create subscription', input } },
+  ];
 }
 
 function makeStep(target: string, changes: Difference, action: Action): Step {

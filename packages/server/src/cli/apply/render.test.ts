@@ -93,6 +93,7 @@ test('exported configuration changes nothing when it is applied', () => {
         if ('errors' in read) throw new Error(JSON.stringify(read.errors));
         const present = {
           keys: Map.groupBy(keys, (view) => view.name),
+          subscriptions: new Map(),
           instances: new Map(instances.map((view) => [view.name, view])),
         };
         const plan = makePlan(read.configuration, present, { createsKeys: false, updatesSecrets: false });

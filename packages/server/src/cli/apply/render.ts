@@ -1,13 +1,16 @@
 /** Renders keys and instances as a configuration file. Applied to the same store, it changes nothing. */
 import { isDeepStrictEqual } from 'node:util';
-import type { InstanceView, KeyView, Policy } from '@erp-proxy/contract';
+import type { InstanceView, KeyView, Policy, SubscriptionView } from '@erp-proxy/contract';
 import { stringify } from 'yaml';
-import type { InstanceMembers } from './configuration.ts';
+import type { InstanceMembers, SubscriptionMembers } from './configuration.ts';
 import { describeInstance } from './instance-members.ts';
+import { describeSubscription } from './subscription-members.ts';
 
 interface WrittenConfiguration {
   keys: { name: string; policy: Policy | null }[];
   instances: ({ name: string } & InstanceMembers)[];
+  /** Left out if there are none. */
+  subscriptions?: ({ name: string } & SubscriptionMembers)[];
 }
 
 const HEADER = `# Written by erp-proxy config export, for erp-proxy apply. It holds no secret: an instance that is to be added elsewhere needs
@@ -22,11 +25,20 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   allow_private: false,
   rotate_key: false,
 };
+const SUBSCRIPTION_DEFAULTS: Readonly<Record<string, unknown>> = {
+  domain: [],
+  interval_seconds: 60,
+  payload: 'full',
+  gone: false,
+  start: 'now',
+  key: null,
+};
 
 /** Policies that a file cannot express are omitted, with the reason in `omitted`. */
 export function describeConfiguration(
   keys: Iterable<KeyView>,
   instances: Iterable<InstanceView>,
+  subscriptions: readonly SubscriptionView[] = [],
 ): { configuration: WrittenConfiguration; omitted: string[] } {
   const policies = new Map<string, Policy | null>();
   const contradictions = new Set<string>();
@@ -49,7 +61,18 @@ export function describeConfiguration(
   return {
     configuration: {
       keys: [...policies].map(([name, policy]) => ({ name, policy })),
-      instances: [...instances].map((view) => ({ name: view.name, ...omitDefaults(describeInstance(view)) })),
+      instances: [...instances].map((view) => ({
+        name: view.name,
+        ...omitDefaults(describeInstance(view), DEFAULTS),
+      })),
+      ...(subscriptions.length === 0
+        ? {}
+        : {
+            subscriptions: subscriptions.map((view) => ({
+              name: view.name,
+              ...omitDefaults(describeSubscription(view), SUBSCRIPTION_DEFAULTS),
+            })),
+          }),
     },
     omitted: [...different, ...unreadable.values()],
   };
@@ -59,9 +82,12 @@ export function renderConfiguration(configuration: WrittenConfiguration): string
   return HEADER + stringify(configuration, { lineWidth: 0, aliasDuplicateObjects: false }) + END_MARK;
 }
 
-function omitDefaults(members: InstanceMembers): InstanceMembers {
+function omitDefaults<Members extends object>(
+  members: Members,
+  defaults: Readonly<Record<string, unknown>>,
+): Partial<Members> {
   const told = Object.entries(members).filter(
-    ([name, value]) => !(name in DEFAULTS) || value !== DEFAULTS[name],
+    ([name, value]) => !(name in defaults) || !isDeepStrictEqual(value, defaults[name]),
   );
-  return Object.fromEntries(told);
+  return Object.fromEntries(told) as Partial<Members>;
 }

@@ -2,7 +2,6 @@
  * Serves `POST /api/erp/changes`: opens the cursor, reads the changes through calls of the request, and seals the next
  * cursor. What is read is decided in read-changes.ts.
  */
-import { LIMIT_HEADER } from '@erp-proxy/contract';
 import { invalid } from '../../execute/call/read-members.ts';
 import { NORMALIZED } from '../../execute/request/answer-headers.ts';
 import { buildResultHead } from '../../execute/request/envelope.ts';
@@ -10,10 +9,11 @@ import type { Conversation } from '../../execute/terms/conversation.ts';
 import { readTimeoutMs } from '../../execute/terms/deadline.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import type { Instances } from '../../instances/instances.ts';
-import { askOdoo, type QuestionFailure } from '../ask-odoo.ts';
+import type { QuestionFailure } from '../ask-odoo.ts';
 import { readMemberBytes } from '../data-request.ts';
 import { askNewest } from './changes-questions.ts';
 import { type ChangesRequest, readChangesRequest } from './changes-request.ts';
+import { createAsk, PAGE_BYTES_MAX } from './create-ask.ts';
 import { type CursorOwner, type CursorTerms, createCursorSeal, type OpenedCursor } from './cursor.ts';
 import { readChanges } from './read-changes.ts';
 import type { Ask, Change, ChangesFault, ChangesState } from './terms.ts';
@@ -36,8 +36,6 @@ export interface Changes {
 
 /** Records of a call on Odoo: the limit of the request, or this number if the limit is lower. */
 const PAGE_MIN = 100;
-/** Maximum bytes of an answer of Odoo. A page that is larger is asked for again with fewer records. */
-const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 /** An answer ends early once it has taken this long, or half of its time limit. */
 const ANSWER_MS = 5000;
 
@@ -55,7 +53,7 @@ export function createChanges({
     request: ChangesRequest,
     conversation: Conversation,
   ): Promise<QuestionFailure | null> {
-    const ask = createAsk(request, conversation, nowMs);
+    const ask = createAsk(request.data, conversation, nowMs);
     const owner = await findOwner(request, conversation, instances);
     if (owner === null) return await explainMissing(request, ask);
     const terms = listTerms(request, conversation);
@@ -105,37 +103,6 @@ export function createChanges({
       return null;
     },
   };
-}
-
-function createAsk(
-  { data }: ChangesRequest,
-  conversation: Conversation,
-  nowMs: () => number,
-): Ask<QuestionFailure> {
-  return async (question) => {
-    const startedMs = nowMs();
-    const asked = await askOdoo(conversation, data, question, PAGE_BYTES_MAX);
-    if (!('result' in asked)) return { failure: asked, ...findCause(asked) };
-    const tookSeconds = Math.ceil((nowMs() - startedMs) / 1000);
-    const answered = Math.floor(Date.parse(conversation.upstreamDate ?? '') / 1000);
-    const limit = asked.headers[LIMIT_HEADER];
-    return {
-      result: asked.result,
-      clock: Number.isNaN(answered) ? null : { asked: answered - tookSeconds, answered },
-      limit: limit === undefined ? null : Number(limit),
-    };
-  };
-}
-
-function findCause(failure: QuestionFailure): { cause?: 'too_large' | 'query_invalid' } {
-  if ('denial' in failure) return failure.isTooLarge ? { cause: 'too_large' } : {};
-  return readErrorType(failure.error) === 'query_invalid' ? { cause: 'query_invalid' } : {};
-}
-
-/** `error` is a whole answer of ours. */
-function readErrorType(error: Uint8Array): unknown {
-  const answer = JSON.parse(Buffer.from(error).toString()) as { error?: { data?: { type?: unknown } } };
-  return answer.error?.data?.type;
 }
 
 /** Null if the server cannot be named. */

@@ -4,6 +4,7 @@
  */
 import type { Clients, Refusal } from '../../keys/clients.ts';
 import type { Client } from '../../keys/keys.ts';
+import { PROXY_CLIENT } from '../../keys/proxy-client.ts';
 import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { askStore } from '../terms/ask-store.ts';
 import { denyClient, UNREADABLE_POLICY } from '../terms/caller-denials.ts';
@@ -20,6 +21,8 @@ export function renewClient(
   { clients }: RenewDeps,
   dialect: Dialect,
 ): Awaitable<Client | Denial> {
+  // The proxy itself is no stored client.
+  if (client === PROXY_CLIENT) return client;
   return andThen(
     askStore(() => clients.renew(client), UNREADABLE_POLICY),
     (renewed) => denyUnlessClient(renewed, dialect),

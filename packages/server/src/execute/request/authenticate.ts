@@ -39,7 +39,7 @@ async function refuse(
 ): Promise<Denial> {
   const denial = denyClient(found, dialect);
   if (denial.type !== 'unauthorized') return denial;
-  const penalty = slowdown.penalize(exchange.address);
+  const penalty = slowdown.penalize(exchange.address ?? '');
   if ('retryAfterSeconds' in penalty) {
     return new Denial('rate_limited', 'Too many refused keys; wait before you try again.', {
       ...(denial.more.detail === undefined ? {} : { detail: denial.more.detail }),

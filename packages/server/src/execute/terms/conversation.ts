@@ -18,8 +18,6 @@ export interface Conversation {
   readonly idempotencyKey: string | null;
   /** True if values of results are normalized (docs/values.md). */
   readonly areValuesNormalized: boolean;
-  /** Header `date` of Odoo's answer to the last call; null if there was none. */
-  readonly upstreamDate: string | null;
   /** Starts the time limit of the request anew: for answers that take many calls, each of which has the limit. */
   renewTime(): void;
   /** Stops the time limit until it is renewed: for waits that have a bound of their own. */
@@ -52,7 +50,7 @@ export interface RunOptions {
   traceparent?: string | undefined;
   /** Whether values are normalized, in place of {@link Conversation.areValuesNormalized}. */
   areValuesNormalized?: boolean;
-  /** Called before the answer is written, with the times of the call. */
+  /** Called before the answer is written. */
   onAnswer?(times: CallTimes): void;
 }
 
@@ -61,4 +59,6 @@ export interface CallTimes {
   readonly sentMs: number | null;
   /** Mean answer time of the interactive calls to the database: 0 while unknown, null if there were none lately. */
   readonly interactiveMs: number | null;
+  /** Header `date` of Odoo's answer; null if there was none. */
+  readonly upstreamDate: string | null;
 }

@@ -8,8 +8,8 @@ import type { Denial } from './denial.ts';
 /** One HTTP request, as the pipeline sees it. */
 export interface Exchange {
   readonly requestId: string;
-  /** The caller's address, behind trusted reverse proxies. */
-  readonly address: string;
+  /** The caller's address, behind trusted reverse proxies; null: the proxy itself makes the calls. */
+  readonly address: string | null;
   /** Reads a request header. `name` is in lower case. Repeated headers are joined by commas. */
   header(name: string): string | undefined;
   /** Returns how often the header was sent. */

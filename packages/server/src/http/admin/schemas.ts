@@ -12,6 +12,8 @@ import {
   type AuditView,
   CALL_SOURCES,
   type CallStatistics,
+  type DeliveryQuery,
+  type DeliveryView,
   type DeniedSubjectView,
   type Examination,
   type ExplainInput,
@@ -26,14 +28,24 @@ import {
   type KeyRotation,
   type KeyView,
   type NewKeyView,
+  type NewSubscriptionView,
   type Page,
   type PageQuery,
+  type PingView,
   type Policy,
   type Problem,
+  type ReplayInput,
+  type ReplayView,
+  type SecretRotation,
   STATISTICS_DIMENSIONS,
   type StatisticsFilters,
   type StatisticsView,
   type StatusView,
+  type SubscriptionChanges,
+  type SubscriptionInput,
+  type SubscriptionPause,
+  type SubscriptionQuery,
+  type SubscriptionView,
   type UnreadablePolicy,
 } from '@erp-proxy/contract';
 import { z } from 'zod';
@@ -316,7 +328,154 @@ export const examination = named(
   }) satisfies z.ZodType<Examination>,
 );
 
-export const resealed = named('Resealed', z.object({ resealed: z.int().describe('Number of instances.') }));
+export const resealed = named(
+  'Resealed',
+  z.object({ resealed: z.int().describe('Number of instances and subscriptions.') }),
+);
+
+const SUBSCRIPTION_CHANGES = {
+  instance: z.string().describe('Name of the stored instance.').exactOptional(),
+  model: z.string().exactOptional(),
+  domain: z.array(z.unknown()).describe('As in Odoo. Default: all records.').exactOptional(),
+  fields: z.array(z.string()).describe('Fields whose values are sent.').exactOptional(),
+  url: z.string().describe('Receives the changes by `POST`.').exactOptional(),
+  interval_seconds: z.int().describe('5 to 86400; default 60.').exactOptional(),
+  payload: z
+    .enum(['full', 'thin'])
+    .describe('`thin`: without the values of the record. Default: `full`.')
+    .exactOptional(),
+  gone: z.boolean().describe('True: records that vanish are sent, too.').exactOptional(),
+  start: z
+    .enum(['now', 'all'])
+    .describe('`all`: begins with all records that match. Default: `now`.')
+    .exactOptional(),
+  key: z
+    .string()
+    .nullable()
+    .describe(
+      'Id of the client key whose policy and limits the calls on Odoo obey. Null: no policy restricts them.',
+    )
+    .exactOptional(),
+};
+
+export const subscriptionChanges = named(
+  'SubscriptionChanges',
+  z.strictObject(SUBSCRIPTION_CHANGES) satisfies z.ZodType<SubscriptionChanges>,
+);
+
+export const subscriptionInput = named(
+  'SubscriptionInput',
+  z.strictObject({
+    ...SUBSCRIPTION_CHANGES,
+    name: z.string(),
+    instance: z.string().describe('Name of the stored instance.'),
+    model: z.string(),
+    fields: z.array(z.string()).describe('Fields whose values are sent.'),
+    url: z.string().describe('Receives the changes by `POST`.'),
+  }) satisfies z.ZodType<SubscriptionInput>,
+);
+
+const subscriptionState = z.enum(['active', 'paused', 'disabled']);
+
+const SUBSCRIPTION_MEMBERS = {
+  name: z.string(),
+  state: subscriptionState,
+  reason: z.string().nullable().describe('Why it is paused or disabled.'),
+  instance: z.string(),
+  model: z.string(),
+  domain: z.array(z.unknown()),
+  fields: z.array(z.string()),
+  url: z.string(),
+  interval_seconds: z.int(),
+  payload: z.enum(['full', 'thin']),
+  gone: z.boolean(),
+  start: z.enum(['now', 'all']),
+  key: z.string().nullable(),
+  read_at: time.nullable().describe('When changes were read last. Accurate to some seconds.'),
+  problem: z.string().nullable().describe('Why changes cannot be read at present.'),
+  receiver: z.object({
+    failures: z.int().describe('Consecutive attempts that were not taken.'),
+    failing_since: time.nullable(),
+    retry_at: time.nullable().describe('Nothing is sent before.'),
+    last_failure: z.string().nullable(),
+    delivered_at: time.nullable(),
+  }),
+  secrets: z
+    .array(z.object({ created_at: time, expires_at: time.nullable() }))
+    .describe('The secrets that sign, the newest first.'),
+  created_at: time,
+  updated_at: time,
+  version,
+};
+
+export const subscriptionView = named(
+  'Subscription',
+  z.object(SUBSCRIPTION_MEMBERS) satisfies z.ZodType<SubscriptionView>,
+);
+
+export const newSubscriptionView = named(
+  'NewSubscription',
+  z.object({
+    ...SUBSCRIPTION_MEMBERS,
+    secret: z.string().describe('The secret that signs deliveries. No other answer has it.'),
+  }) satisfies z.ZodType<NewSubscriptionView>,
+);
+
+export const subscriptionPause = named(
+  'SubscriptionPause',
+  z.strictObject({ reason: z.string().exactOptional() }) satisfies z.ZodType<SubscriptionPause>,
+);
+
+export const secretRotation = named(
+  'SecretRotation',
+  z.strictObject({
+    overlap_seconds: z.int().describe('Seconds for which the old secret signs, too; 30 days at most.'),
+  }) satisfies z.ZodType<SecretRotation>,
+);
+
+export const pingView = named(
+  'Ping',
+  z.object({
+    delivered: z.boolean(),
+    status: z.int().nullable().describe('HTTP status of the answer; null if there was none.'),
+    failure: z.string().nullable(),
+    duration_ms: z.int(),
+  }) satisfies z.ZodType<PingView>,
+);
+
+export const replayInput = named(
+  'Replay',
+  z.strictObject({
+    delivery: z.string().describe('`webhook-id` of one delivery.').exactOptional(),
+    since: time.describe('The newest delivery of each record since this time.').exactOptional(),
+  }) satisfies z.ZodType<ReplayInput>,
+);
+
+export const replayView = named(
+  'Replayed',
+  z.object({ replayed: z.int().describe('Number of deliveries.') }) satisfies z.ZodType<ReplayView>,
+);
+
+const deliveryState = z.enum(['waiting', 'delivered', 'failed', 'merged']);
+
+const deliveryView = named(
+  'Delivery',
+  z.object({
+    id: z.string().describe('The `webhook-id`.'),
+    type: z.string(),
+    record: z.string().nullable().describe('Id of the record; null for a ping.'),
+    state: deliveryState.describe(
+      '`merged`: a newer version of the record took its place. `failed`: given up.',
+    ),
+    attempts: z.int(),
+    next_at: time.nullable(),
+    created_at: time,
+    ended_at: time.nullable(),
+    status: z.int().nullable().describe('HTTP status of the last answer.'),
+    failure: z.string().nullable(),
+    duration_ms: z.int().nullable().describe('Duration of the last attempt.'),
+  }) satisfies z.ZodType<DeliveryView>,
+);
 
 const AUDIT_MEMBERS = { seq: z.int(), time, request_id: z.string().nullable() };
 
@@ -453,6 +612,14 @@ export const instancePage = named(
   'InstancePage',
   pageOf(instanceView) satisfies z.ZodType<Page<InstanceView>>,
 );
+export const subscriptionPage = named(
+  'SubscriptionPage',
+  pageOf(subscriptionView) satisfies z.ZodType<Page<SubscriptionView>>,
+);
+export const deliveryPage = named(
+  'DeliveryPage',
+  pageOf(deliveryView) satisfies z.ZodType<Page<DeliveryView>>,
+);
 export const deniedSubjectView = named(
   'DeniedSubject',
   z.object({ id: z.string(), denied_at: time }),
@@ -502,6 +669,17 @@ export const approvalQuery = z.strictObject({
 }) satisfies z.ZodType<ApprovalQuery>;
 
 export const instanceQuery = z.strictObject({ ...PAGE_QUERY, search }) satisfies z.ZodType<InstanceQuery>;
+
+export const subscriptionQuery = z.strictObject({
+  ...PAGE_QUERY,
+  state: subscriptionState.exactOptional(),
+  search,
+}) satisfies z.ZodType<SubscriptionQuery>;
+
+export const deliveryQuery = z.strictObject({
+  ...PAGE_QUERY,
+  state: deliveryState.exactOptional(),
+}) satisfies z.ZodType<DeliveryQuery>;
 
 export const pageQuery = z.strictObject(PAGE_QUERY) satisfies z.ZodType<PageQuery>;
 

@@ -60,6 +60,8 @@ const keyParams = z.object({ id: z.string() });
 const approvalParams = z.object({ id: z.string() });
 const instanceParams = z.object({ name: z.string() });
 
+const subscriptionParams = z.object({ name: z.string() });
+
 const subjectParams = z.object({ id: z.string() });
 
 const EXPORT_TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8' };
@@ -263,6 +265,133 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     answer: { status: 200, schema: schemas.examination },
     problems: [404, 503],
     handle: ({ admin, params }) => admin.examineInstance(params.name),
+  }),
+  route({
+    method: 'GET',
+    path: '/subscriptions',
+    id: 'listSubscriptions',
+    summary: 'Lists subscriptions, by name, without their secrets.',
+    query: schemas.subscriptionQuery,
+    answer: { status: 200, schema: schemas.subscriptionPage },
+    handle: ({ admin, query }) => admin.listSubscriptions(query),
+  }),
+  route({
+    method: 'POST',
+    path: '/subscriptions',
+    id: 'createSubscription',
+    summary:
+      'Creates a subscription: the changes of a model are sent to a webhook. Only this answer has its secret.',
+    body: schemas.subscriptionInput,
+    answer: { status: 201, schema: schemas.newSubscriptionView, hasEtag: true },
+    problems: [409, 503],
+    async handle({ admin, body, reply }) {
+      const subscription = await admin.createSubscription(body);
+      reply.header('location', `${ADMIN_PATH}/subscriptions/${subscription.name}`);
+      return subscription;
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/subscriptions/:name',
+    id: 'getSubscription',
+    summary: 'Returns one subscription.',
+    params: subscriptionParams,
+    answer: { status: 200, schema: schemas.subscriptionView, hasEtag: true },
+    problems: [404],
+    handle: ({ admin, params }) => admin.getSubscription(params.name),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/subscriptions/:name',
+    id: 'updateSubscription',
+    summary:
+      'Changes a subscription. Members that are left out keep their values. Other records, fields or another key begin anew.',
+    params: subscriptionParams,
+    body: schemas.subscriptionChanges,
+    answer: { status: 200, schema: schemas.subscriptionView, hasEtag: true },
+    problems: [404, 409, 412],
+    takesVersion: true,
+    handle: ({ admin, params, body, version }) => admin.updateSubscription(params.name, body, version),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/subscriptions/:name',
+    id: 'removeSubscription',
+    summary: 'Removes a subscription. Nothing more of it is sent.',
+    params: subscriptionParams,
+    answer: { status: 204 },
+    problems: [404, 409, 412],
+    takesVersion: true,
+    handle: ({ admin, params, version }) => admin.removeSubscription(params.name, version),
+  }),
+  route({
+    method: 'POST',
+    path: '/subscriptions/:name/pause',
+    id: 'pauseSubscription',
+    summary:
+      'Pauses a subscription: its changes are not read, and what waits is not sent. Nothing is missed.',
+    params: subscriptionParams,
+    body: schemas.subscriptionPause,
+    answer: { status: 200, schema: schemas.subscriptionView, hasEtag: true },
+    problems: [404, 409],
+    handle: ({ admin, params, body }) => admin.pauseSubscription(params.name, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/subscriptions/:name/resume',
+    id: 'resumeSubscription',
+    summary: 'Continues a subscription that was paused or disabled. What waits is sent at once.',
+    params: subscriptionParams,
+    answer: { status: 200, schema: schemas.subscriptionView, hasEtag: true },
+    problems: [404, 409],
+    handle: ({ admin, params }) => admin.resumeSubscription(params.name),
+  }),
+  route({
+    method: 'POST',
+    path: '/subscriptions/:name/rotate-secret',
+    id: 'rotateSecret',
+    summary:
+      'Creates a new secret. The old one signs for the overlap, too. Only this answer has the new one.',
+    params: subscriptionParams,
+    body: schemas.secretRotation,
+    answer: { status: 200, schema: schemas.newSubscriptionView, hasEtag: true },
+    problems: [404, 409, 412],
+    takesVersion: true,
+    handle: ({ admin, params, body, version }) => admin.rotateSecret(params.name, body, version),
+  }),
+  route({
+    method: 'POST',
+    path: '/subscriptions/:name/ping',
+    id: 'pingSubscription',
+    summary:
+      'Sends a delivery of type `ping` now. One that is taken ends the wait of the others for their retry.',
+    params: subscriptionParams,
+    answer: { status: 200, schema: schemas.pingView },
+    problems: [404, 409, 503],
+    handle: ({ admin, params }) => admin.pingSubscription(params.name),
+  }),
+  route({
+    method: 'POST',
+    path: '/subscriptions/:name/replay',
+    id: 'replayDeliveries',
+    summary:
+      'Sends one delivery again, or the newest of each record since a time, with the same `webhook-id`.',
+    params: subscriptionParams,
+    body: schemas.replayInput,
+    answer: { status: 200, schema: schemas.replayView },
+    problems: [404, 409],
+    handle: ({ admin, params, body }) => admin.replayDeliveries(params.name, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/subscriptions/:name/deliveries',
+    id: 'listDeliveries',
+    summary: 'Lists the deliveries of a subscription, newest first, without their content.',
+    params: subscriptionParams,
+    query: schemas.deliveryQuery,
+    answer: { status: 200, schema: schemas.deliveryPage },
+    problems: [404],
+    handle: ({ admin, params, query }) => admin.listDeliveries(params.name, query),
   }),
   route({
     method: 'GET',

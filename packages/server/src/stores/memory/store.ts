@@ -12,6 +12,7 @@ import { createMemoryInstances } from './instances.ts';
 import { createMemoryKeys } from './keys.ts';
 import { createMemoryLeases } from './leases.ts';
 import { createMemoryStatistics } from './statistics.ts';
+import { createMemorySubscriptions } from './subscriptions.ts';
 
 const LABEL = 'memory';
 
@@ -32,6 +33,7 @@ export function openMemoryStore(): Store {
     approvals: createMemoryApprovals(appendAct),
     deniedSubjects: createMemoryDeniedSubjects(tell, appendAct),
     statistics: createMemoryStatistics(),
+    subscriptions: createMemorySubscriptions(tell, appendAct),
     leases: createMemoryLeases(),
     watch: (listener) => void listeners.push(listener),
     isWatching: true,

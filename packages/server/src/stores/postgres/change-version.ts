@@ -5,7 +5,7 @@ import type { Statements } from './statements.ts';
 /** `statement` must change the row with the id `$1` if its version is `$2`. */
 export async function changeVersion(
   statements: Statements,
-  table: 'client_keys' | 'instances',
+  table: 'client_keys' | 'instances' | 'subscriptions',
   statement: string,
   values: readonly unknown[],
 ): Promise<Change> {

@@ -101,8 +101,14 @@ export async function openChangeFeed(config: pg.ClientConfig, onLost: () => void
 }
 
 function readChange(payload: string): StoreChange | null {
-  const [, kind, id] = /^(key|instance|subject) (.*)$/s.exec(payload) ?? [];
-  return (kind === 'key' || kind === 'instance' || kind === 'subject') && id !== undefined
-    ? { kind, id }
-    : null;
+  const [, found, id] = /^(\w+) (.*)$/s.exec(payload) ?? [];
+  const kind = KINDS.find((known) => known === found);
+  return kind !== undefined && id !== undefined ? { kind, id } : null;
 }
+
+const KINDS = [
+  'key',
+  'instance',
+  'subject',
+  'subscription',
+] as const satisfies readonly StoreChange['kind'][];

@@ -134,6 +134,51 @@ const MIGRATIONS: readonly string[] = [
      body text NOT NULL,
      PRIMARY KEY (step, starts_at, process)
    );`,
+  // `wakes` changes if the process that works the subscriptions has to look at one.
+  `CREATE TABLE subscriptions (
+     id text COLLATE "C" PRIMARY KEY,
+     name text COLLATE "C" NOT NULL UNIQUE,
+     state text NOT NULL CHECK (state IN ('active', 'paused', 'disabled')),
+     reason text,
+     body text NOT NULL,
+     version integer NOT NULL DEFAULT 1,
+     created_at bigint NOT NULL,
+     read_at bigint,
+     problem text,
+     failures integer NOT NULL DEFAULT 0,
+     failing_since bigint,
+     retry_at bigint,
+     last_failure text,
+     delivered_at bigint,
+     due_at bigint,
+     wakes integer NOT NULL DEFAULT 0,
+     progress_version bigint NOT NULL DEFAULT 0,
+     progress text
+   );
+   CREATE INDEX subscriptions_by_due ON subscriptions (due_at) WHERE due_at IS NOT NULL;
+   CREATE TABLE deliveries (
+     seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+     id text COLLATE "C" NOT NULL UNIQUE,
+     subscription text COLLATE "C" NOT NULL,
+     record text COLLATE "C",
+     type text NOT NULL,
+     state text NOT NULL CHECK (state IN ('waiting', 'delivered', 'failed', 'merged')),
+     attempts integer NOT NULL,
+     next_at bigint,
+     claim text,
+     created_at bigint NOT NULL,
+     ended_at bigint,
+     status integer,
+     failure text,
+     duration_ms integer,
+     body text NOT NULL
+   );
+   CREATE INDEX deliveries_by_subscription ON deliveries (subscription, seq);
+   CREATE INDEX deliveries_by_record ON deliveries (subscription, record, seq);
+   CREATE INDEX deliveries_waiting ON deliveries (subscription, next_at) WHERE state = 'waiting';
+   CREATE INDEX deliveries_ended ON deliveries (ended_at) WHERE ended_at IS NOT NULL;
+   CREATE TRIGGER tell_change AFTER INSERT OR DELETE OR UPDATE OF version, wakes ON subscriptions
+     FOR EACH ROW EXECUTE FUNCTION tell_change('subscription', 'id');`,
 ];
 
 /** An arbitrary number that other programs on the database are unlikely to lock. */

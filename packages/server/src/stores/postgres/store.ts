@@ -14,6 +14,7 @@ import { createPostgresKeys } from './keys.ts';
 import { createPostgresLeases } from './leases.ts';
 import { isMigrated, migrate } from './migrations.ts';
 import { createPostgresStatistics } from './statistics.ts';
+import { createPostgresSubscriptions } from './subscriptions.ts';
 
 /** Connects, and migrates the schema. Rejects with a {@link StoreError}. */
 export async function openPostgresStore(url: string): Promise<OpenedStore> {
@@ -60,6 +61,7 @@ async function open(address: PostgresAddress) {
     approvals: createPostgresApprovals(database),
     deniedSubjects: createPostgresDeniedSubjects(database),
     statistics: createPostgresStatistics(database),
+    subscriptions: createPostgresSubscriptions(database),
     leases: createPostgresLeases(database),
     watch: changes.watch,
     get isWatching() {

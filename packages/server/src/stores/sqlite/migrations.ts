@@ -169,6 +169,58 @@ const MIGRATIONS: readonly string[] = [
      body TEXT NOT NULL,
      PRIMARY KEY (step, starts_at, process)
    ) STRICT;`,
+  // `wakes` changes if the process that works the subscriptions has to look at one.
+  `CREATE TABLE subscriptions (
+     id TEXT PRIMARY KEY,
+     name TEXT NOT NULL UNIQUE,
+     state TEXT NOT NULL CHECK (state IN ('active', 'paused', 'disabled')),
+     reason TEXT,
+     body TEXT NOT NULL,
+     version INTEGER NOT NULL DEFAULT 1,
+     created_at INTEGER NOT NULL,
+     read_at INTEGER,
+     problem TEXT,
+     failures INTEGER NOT NULL DEFAULT 0,
+     failing_since INTEGER,
+     retry_at INTEGER,
+     last_failure TEXT,
+     delivered_at INTEGER,
+     due_at INTEGER,
+     wakes INTEGER NOT NULL DEFAULT 0,
+     progress_version INTEGER NOT NULL DEFAULT 0,
+     progress TEXT
+   ) STRICT;
+   CREATE INDEX subscriptions_by_due ON subscriptions (due_at) WHERE due_at IS NOT NULL;
+   CREATE TABLE deliveries (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT,
+     id TEXT NOT NULL UNIQUE,
+     subscription TEXT NOT NULL,
+     record TEXT,
+     type TEXT NOT NULL,
+     state TEXT NOT NULL CHECK (state IN ('waiting', 'delivered', 'failed', 'merged')),
+     attempts INTEGER NOT NULL,
+     next_at INTEGER,
+     claim TEXT,
+     created_at INTEGER NOT NULL,
+     ended_at INTEGER,
+     status INTEGER,
+     failure TEXT,
+     duration_ms INTEGER,
+     body TEXT NOT NULL
+   ) STRICT;
+   CREATE INDEX deliveries_by_subscription ON deliveries (subscription, seq);
+   CREATE INDEX deliveries_by_record ON deliveries (subscription, record, seq);
+   CREATE INDEX deliveries_waiting ON deliveries (subscription, next_at) WHERE state = 'waiting';
+   CREATE INDEX deliveries_ended ON deliveries (ended_at) WHERE ended_at IS NOT NULL;
+   CREATE TRIGGER subscription_inserted AFTER INSERT ON subscriptions BEGIN
+     INSERT INTO changes (kind, id) VALUES ('subscription', new.id);
+   END;
+   CREATE TRIGGER subscription_updated AFTER UPDATE OF version, wakes ON subscriptions BEGIN
+     INSERT INTO changes (kind, id) VALUES ('subscription', new.id);
+   END;
+   CREATE TRIGGER subscription_deleted AFTER DELETE ON subscriptions BEGIN
+     INSERT INTO changes (kind, id) VALUES ('subscription', old.id);
+   END;`,
 ];
 
 /**

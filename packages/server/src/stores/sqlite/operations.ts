@@ -14,6 +14,7 @@ import type {
   StatisticsStore,
   Store,
   StoreChange,
+  SubscriptionStore,
 } from '../ports.ts';
 import type { Migration } from './migrations.ts';
 
@@ -45,6 +46,7 @@ export interface Parts {
   approvals: ApprovalStore;
   deniedSubjects: DeniedSubjectStore;
   statistics: StatisticsStore;
+  subscriptions: SubscriptionStore;
   leases: LeaseStore;
   store: Pick<Store, 'probe'>;
 }
@@ -105,6 +107,27 @@ export const OPERATIONS: {
   },
   deniedSubjects: { deny: WRITE, allow: WRITE, find: READ, list: READ },
   statistics: { put: QUICK_WRITE, list: READ, prune: QUICK_WRITE },
+  subscriptions: {
+    insert: WRITE,
+    findByName: READ,
+    list: READ,
+    listActive: READ,
+    replace: WRITE,
+    setState: WRITE,
+    remove: WRITE,
+    readProgress: READ,
+    commitReading: QUICK_WRITE,
+    noteReadings: QUICK_WRITE,
+    findNextDue: READ,
+    claimDeliveries: QUICK_WRITE,
+    recordAttempts: QUICK_WRITE,
+    logDelivery: WRITE,
+    listDeliveries: READ,
+    replay: WRITE,
+    replaySince: WRITE,
+    measure: READ,
+    prune: QUICK_WRITE,
+  },
   leases: { acquire: QUICK_WRITE, release: QUICK_WRITE },
   store: { probe: PROBE },
 };

@@ -26,6 +26,7 @@ import {
 } from './operations.ts';
 import { Scheduler, type Task } from './scheduler.ts';
 import { createSqliteStatistics } from './statistics.ts';
+import { createSqliteSubscriptions } from './subscriptions.ts';
 import { watchWritability } from './writability.ts';
 
 /** The file is inspected once a second. */
@@ -66,6 +67,7 @@ function serve(database: SqliteDatabase): void {
     approvals: createSqliteApprovals({ durable, quick }),
     deniedSubjects: createSqliteDeniedSubjects(durable, changes.poll),
     statistics: createSqliteStatistics(quick),
+    subscriptions: createSqliteSubscriptions({ durable, quick }, changes.poll),
     leases: createSqliteLeases(quick),
     store: { probe: () => void readOne.get() },
   };

@@ -78,7 +78,7 @@ test('migrates a file of version 1 and keeps its keys', async () => {
     INSERT INTO secrets VALUES ('key_hash', zeroblob(32));`);
   before.close();
   const store = await open();
-  expect(store.migration).toEqual({ from: 1, to: 12 });
+  expect(store.migration).toEqual({ from: 1, to: 13 });
   expect(await store.keys.findById('a')).toEqual({
     ...buildKey({ id: 'a', name: 'shop', expiresAt: 2, revokedAt: 3, lastUsedAt: 4 }),
     secretHash: new Uint8Array(32),
@@ -87,7 +87,7 @@ test('migrates a file of version 1 and keeps its keys', async () => {
     Array(32).fill(0),
   );
   expect(await store.keys.update('a', 1, { policy: '{}' })).toBe('done');
-  expect((await open()).migration).toEqual({ from: 12, to: 12 });
+  expect((await open()).migration).toEqual({ from: 13, to: 13 });
 });
 
 test('finds the client of each key that a file of version 6 has', async () => {
@@ -103,6 +103,8 @@ test('finds the client of each key that a file of version 6 has', async () => {
     DROP TABLE approvals;
     DROP TABLE denied_subjects;
     DROP TABLE statistics;
+    DROP TABLE subscriptions;
+    DROP TABLE deliveries;
     DELETE FROM migrations WHERE version > 6;`);
   before.close();
   const migrated = await open();
@@ -152,7 +154,7 @@ test('is migrated once if ten processes open a new file at the same moment', asy
       .prepare('SELECT version FROM migrations')
       .all()
       .map((row) => row['version']),
-  ).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+  ).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
   expect(database.prepare('PRAGMA integrity_check').get()).toMatchObject({ integrity_check: 'ok' });
   database.close();
 });

@@ -24,6 +24,7 @@ export async function openSqliteStore(path: string): Promise<OpenedStore> {
     approvals: createPart(thread, 'approvals'),
     deniedSubjects: createPart(thread, 'deniedSubjects'),
     statistics: createPart(thread, 'statistics'),
+    subscriptions: createPart(thread, 'subscriptions'),
     leases: createPart(thread, 'leases'),
     watch: (listener) => thread.watch(listener),
     get isWatching() {

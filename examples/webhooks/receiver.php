@@ -1,0 +1,53 @@
+<?php
+/**
+ * Receives the deliveries of a subscription, checks their signatures, and prints each change once.
+ *
+ * Run: WEBHOOK_SECRET=whsec_… php -S 127.0.0.1:9000 examples/webhooks/receiver.php
+ * Needs no package. Behind a web server, it is a page like any other.
+ */
+
+declare(strict_types=1);
+
+const TOLERANCE_SECONDS = 300;
+
+/** Whether one of the secrets has signed the delivery, not long ago. Two secrets sign during a rotation. */
+function isSigned(string $id, string $timestamp, string $signatures, string $body): bool
+{
+    if (!ctype_digit($timestamp) || abs(time() - (int) $timestamp) > TOLERANCE_SECONDS) {
+        return false;
+    }
+    foreach (explode(',', (string) getenv('WEBHOOK_SECRET')) as $secret) {
+        $key = base64_decode(preg_replace('/^whsec_/', '', $secret));
+        $expected = 'v1,' . base64_encode(hash_hmac('sha256', "$id.$timestamp.$body", $key, true));
+        foreach (explode(' ', $signatures) as $signature) {
+            if (hash_equals($expected, $signature)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/** Whether the delivery is new. A real receiver keeps the ids in its database, in the transaction of the change. */
+function isNew(string $id): bool
+{
+    $folder = (getenv('WEBHOOK_FOLDER') ?: sys_get_temp_dir()) . '/webhook-ids';
+    if (!is_dir($folder)) {
+        mkdir($folder, 0700, true);
+    }
+    // The file is created by one request only.
+    return @fopen($folder . '/' . hash('sha256', $id), 'x') !== false;
+}
+
+$body = (string) file_get_contents('php://input');
+$id = $_SERVER['HTTP_WEBHOOK_ID'] ?? '';
+if (!isSigned($id, $_SERVER['HTTP_WEBHOOK_TIMESTAMP'] ?? '', $_SERVER['HTTP_WEBHOOK_SIGNATURE'] ?? '', $body)) {
+    http_response_code(401);
+    return;
+}
+$event = json_decode($body, true, 512, JSON_THROW_ON_ERROR);
+if (isNew($id)) {
+    file_put_contents('php://stdout', $event['type'] . ' ' . ($event['data']['id'] ?? '') . "\n");
+}
+// Anything but 2xx within 15 seconds is tried again.
+http_response_code(204);

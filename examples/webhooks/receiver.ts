@@ -1,0 +1,31 @@
+/**
+ * Receives the deliveries of a subscription, checks their signatures, and prints each change once.
+ *
+ * Run: WEBHOOK_SECRET=whsec_… PORT=9000 node examples/webhooks/receiver.ts
+ */
+import { createServer } from 'node:http';
+import { env } from 'node:process';
+import { buffer } from 'node:stream/consumers';
+import { verifyWebhook } from '@erp-proxy/client';
+
+/** Of the subscription; two with a comma in between during a rotation. */
+const secret = (env['WEBHOOK_SECRET'] ?? '').split(',');
+/** Ids that were processed. A real receiver keeps them in its database, in the transaction of the change. */
+const processed = new Set<string>();
+
+const server = createServer(async (request, response) => {
+  const body = await buffer(request);
+  try {
+    const event = await verifyWebhook({ body, headers: request.headers, secret });
+    if (!processed.has(event.id)) {
+      process.stdout.write(`${event.type} ${event.data.id ?? ''}\n`);
+      processed.add(event.id);
+    }
+    // Anything but 2xx within 15 seconds is tried again.
+    response.writeHead(204).end();
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`);
+    response.writeHead(401).end();
+  }
+});
+server.listen(Number(env['PORT'] ?? 9000), '127.0.0.1');

@@ -1,0 +1,276 @@
+/** The operations of an administrator on subscriptions and their deliveries. */
+import type { DeliveryView, NewSubscriptionView, SubscriptionView } from '@erp-proxy/contract';
+import { z } from 'zod';
+import { readStoredPolicy } from '../keys/stored-policy.ts';
+import type { Change, DeliveryRecord, StoredSubscription } from '../stores/ports.ts';
+import type { SubscriptionRecord } from '../subscriptions/subscriptions.ts';
+import { type Changes, compareMembers, type DescribeAct, SECRET } from './acts.ts';
+import type { Admin, AdminDeps } from './admin.ts';
+import { createAdminError, createInputError } from './admin-error.ts';
+import { changeRow } from './change-row.ts';
+import { readPage } from './page.ts';
+import { readTime, showTime, showTimeOrNull } from './time.ts';
+
+type SubscriptionAdmin = Pick<
+  Admin,
+  | 'listSubscriptions'
+  | 'createSubscription'
+  | 'getSubscription'
+  | 'updateSubscription'
+  | 'removeSubscription'
+  | 'pauseSubscription'
+  | 'resumeSubscription'
+  | 'rotateSecret'
+  | 'pingSubscription'
+  | 'replayDeliveries'
+  | 'listDeliveries'
+>;
+
+const OVERLAP_SECONDS_MAX = 30 * 86_400;
+/** One line, which the list shows. */
+const REASON = /^[^\p{Cc}]{1,500}$/u;
+const PAUSED = 'An administrator paused it.';
+
+export function createSubscriptionAdmin(deps: AdminDeps, describeAct: DescribeAct): SubscriptionAdmin {
+  const { subscriptions, instances, keys, explainReceiver } = deps;
+  const describe = (action: string, name: string, changes: Changes) =>
+    describeAct(`subscription.${action}`, `subscription ${name}`, changes);
+
+  async function find(name: string): Promise<SubscriptionRecord> {
+    const record = await subscriptions.find(name);
+    if (record === null) throw createAdminError(404, `There is no subscription ${JSON.stringify(name)}.`);
+    return record;
+  }
+
+  /** As {@link changeRow}, which needs the version at the top. */
+  async function change(
+    name: string,
+    version: number | undefined,
+    make: (record: SubscriptionRecord) => Promise<Change>,
+  ): Promise<void> {
+    const findRow = async () => {
+      const record = await find(name);
+      return { version: record.row.version, record };
+    };
+    await changeRow(findRow, version, ({ record }) => make(record));
+  }
+
+  /** Checks what the members name: the instance, the key and the address of the receiver. */
+  async function checkNamed(given: { instance?: string; key?: string | null; url?: string }): Promise<void> {
+    const faults = [
+      given.instance === undefined ? null : await explainInstance(given.instance),
+      given.key == null ? null : await explainKey(given.key),
+      given.url === undefined ? null : explainUrl(given.url),
+    ];
+    const found = faults.filter((fault) => fault !== null);
+    if (found.length > 0) throw createInputError(found);
+  }
+
+  async function explainInstance(name: string) {
+    const isKnown = /^[\w.-]+$/.test(name) && (await instances.get(name)) !== null;
+    return isKnown ? null : { path: 'instance', message: 'is not the name of a stored instance' };
+  }
+
+  async function explainKey(id: string) {
+    const key = await keys.find(id);
+    if (key === null) return { path: 'key', message: 'is not the id of a client key' };
+    if (key.revokedAt !== null) return { path: 'key', message: 'is the id of a revoked key' };
+    const policy = readStoredPolicy(key);
+    if (policy === null || policy.data?.includes('subscriptions')) return null;
+    return { path: 'key', message: 'has a policy that does not allow "subscriptions" in `data`' };
+  }
+
+  function explainUrl(url: string) {
+    const origin = URL.parse(url)?.origin;
+    const detail = origin === undefined ? null : explainReceiver(origin);
+    return detail === null ? null : { path: 'url', message: `may not be reached: ${detail}` };
+  }
+
+  async function setState(
+    name: string,
+    state: StoredSubscription['state'],
+    reason: string | null,
+    action: string,
+  ): Promise<SubscriptionView> {
+    await change(name, undefined, async (record) => {
+      // Resuming an active subscription ends the wait for a retry.
+      if (record.row.state === state && (state !== 'active' || record.row.failures === 0)) return 'done';
+      const act = describe(action, name, {
+        state: { from: record.row.state, to: state },
+        ...(reason === null ? {} : { reason: { from: record.row.reason, to: reason } }),
+      });
+      return subscriptions.setState(record, state, reason, act);
+    });
+    return show(await find(name));
+  }
+
+  return {
+    listSubscriptions({ state, search, ...page }) {
+      return readPage(page, {
+        place: z.string().regex(/^[\w.-]+$/),
+        placeOf: ({ row }) => row.name,
+        list: (after, limit) => subscriptions.list({ after, limit, state, search }),
+        show,
+      });
+    },
+
+    async createSubscription(input) {
+      await checkNamed(input);
+      const added = await subscriptions.add(input, (record) =>
+        describe('create', record.row.name, compareMembers({}, { ...listMembers(record), secret: SECRET })),
+      );
+      if (added === 'conflict') {
+        throw createAdminError(
+          409,
+          `There is a subscription ${JSON.stringify(input.name)} already: change it, or take another name.`,
+        );
+      }
+      if (added === 'full')
+        throw createAdminError(409, 'There are as many subscriptions as the proxy works: remove some.');
+      return showNew(added.made, added.secret);
+    },
+
+    getSubscription: async (name) => show(await find(name)),
+
+    async updateSubscription(name, given, version) {
+      await checkNamed(given);
+      await change(name, version, async (record) => {
+        const next = subscriptions.change(record, given);
+        const changes = compareMembers(listMembers(record), listMembers({ ...record, body: next }));
+        const isSame = Object.keys(compareMembers(record.body, next)).every(
+          (member) => member === 'updated_at',
+        );
+        if (isSame) return 'done';
+        return subscriptions.update(record, next, describe('update', name, changes));
+      });
+      return show(await find(name));
+    },
+
+    removeSubscription: (name, version) =>
+      change(name, version, (record) => {
+        const changes = compareMembers({ ...listMembers(record), secret: SECRET }, {});
+        return subscriptions.remove(record, describe('remove', name, changes));
+      }),
+
+    async pauseSubscription(name, { reason = PAUSED }) {
+      if (!REASON.test(reason))
+        throw createInputError([{ path: 'reason', message: 'must be one line of 1 to 500 characters' }]);
+      return setState(name, 'paused', reason, 'pause');
+    },
+
+    async resumeSubscription(name) {
+      const { body } = await find(name);
+      await checkNamed({ key: body.key });
+      return setState(name, 'active', null, 'resume');
+    },
+
+    async rotateSecret(name, { overlap_seconds: seconds }, version) {
+      if (!(Number.isInteger(seconds) && seconds >= 0 && seconds <= OVERLAP_SECONDS_MAX)) {
+        const message = `must be a whole number of seconds from 0 to ${OVERLAP_SECONDS_MAX}`;
+        throw createInputError([{ path: 'overlap_seconds', message }]);
+      }
+      let secret = '';
+      await change(name, version, async (record) => {
+        const rotated = subscriptions.rotateSecret(record, seconds * 1000);
+        secret = rotated.secret;
+        const act = describe('rotate-secret', name, { secret: { from: SECRET, to: SECRET } });
+        return subscriptions.update(record, rotated.next, act);
+      });
+      return showNew(await find(name), secret);
+    },
+
+    async pingSubscription(name) {
+      const attempt = await subscriptions.ping(await find(name), describe('ping', name, {}));
+      if (attempt === null) throw createAdminError(503, 'The proxy is shutting down: try again in a moment.');
+      const { isTaken, status, failure, durationMs } = attempt;
+      return { delivered: isTaken, status, failure, duration_ms: Math.round(durationMs) };
+    },
+
+    async replayDeliveries(name, { delivery, since }) {
+      const record = await find(name);
+      if ((delivery === undefined) === (since === undefined)) {
+        throw createInputError([{ path: 'since', message: 'or `delivery` must be given, and not both' }]);
+      }
+      if (delivery !== undefined) {
+        const act = describe('replay', name, { delivery: { from: null, to: delivery } });
+        const outcome = await subscriptions.replay(record, delivery, act);
+        if (outcome === 'missing')
+          throw createAdminError(404, `It has no delivery ${JSON.stringify(delivery)} any more.`);
+        if (outcome === 'conflict') {
+          throw createAdminError(
+            409,
+            'It cannot be replayed: it waits already, is a ping, or a newer delivery of its record exists. Replay that one.',
+          );
+        }
+        return { replayed: 1 };
+      }
+      const time = readTime(since ?? '');
+      if (typeof time !== 'number')
+        throw createInputError([{ path: 'since', message: 'must be a time as in "2027-01-31T00:00:00Z"' }]);
+      const act = describe('replay', name, { since: { from: null, to: showTime(time) } });
+      return { replayed: await subscriptions.replaySince(record, time, act) };
+    },
+
+    async listDeliveries(name, { state, ...page }) {
+      const record = await find(name);
+      return readPage(page, {
+        place: z.int(),
+        placeOf: ({ seq }) => seq,
+        list: (beforeSeq, limit) => subscriptions.listDeliveries(record, { beforeSeq, limit, state }),
+        show: showDelivery,
+      });
+    },
+  };
+}
+
+/** The members that an administrator can set, for the audit: a query in the URL may be a secret of the receiver. */
+function listMembers({ body }: SubscriptionRecord) {
+  const { v: _, secrets: __, updated_at: ___, url, ...members } = body;
+  return { ...members, url: url.replace(/\?.*$/s, '?…') };
+}
+
+function show({ row, body }: SubscriptionRecord): SubscriptionView {
+  const { v: _, secrets, updated_at, ...members } = body;
+  return {
+    name: row.name,
+    state: row.state,
+    reason: row.reason,
+    ...members,
+    read_at: showTimeOrNull(row.readAt),
+    problem: row.problem,
+    receiver: {
+      failures: row.failures,
+      failing_since: showTimeOrNull(row.failingSince),
+      retry_at: showTimeOrNull(row.retryAt),
+      last_failure: row.lastFailure,
+      delivered_at: showTimeOrNull(row.deliveredAt),
+    },
+    secrets: secrets.map(({ created_at, expires_at }) => ({
+      created_at: showTime(created_at),
+      expires_at: showTimeOrNull(expires_at),
+    })),
+    created_at: showTime(row.createdAt),
+    updated_at: showTime(updated_at),
+    version: row.version,
+  };
+}
+
+function showNew(record: SubscriptionRecord, secret: string): NewSubscriptionView {
+  return { ...show(record), secret };
+}
+
+function showDelivery(delivery: DeliveryRecord): DeliveryView {
+  return {
+    id: delivery.id,
+    type: delivery.type,
+    record: delivery.record,
+    state: delivery.state,
+    attempts: delivery.attempts,
+    next_at: showTimeOrNull(delivery.nextAt),
+    created_at: showTime(delivery.createdAt),
+    ended_at: showTimeOrNull(delivery.endedAt),
+    status: delivery.status,
+    failure: delivery.failure,
+    duration_ms: delivery.durationMs,
+  };
+}

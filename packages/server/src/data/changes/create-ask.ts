@@ -1,0 +1,46 @@
+/** Makes the calls that read changes, and tells the clock of the server and why a call has no result. */
+import { LIMIT_HEADER } from '@erp-proxy/contract';
+import type { Conversation } from '../../execute/terms/conversation.ts';
+import { askOdoo, type QuestionFailure } from '../ask-odoo.ts';
+import type { DataRequest } from '../data-request.ts';
+import type { Ask } from './terms.ts';
+
+/** Maximum bytes of an answer of Odoo. A page that is larger is asked for again with fewer records. */
+export const PAGE_BYTES_MAX = 4 * 1024 * 1024;
+
+/** `nowMs`: monotonic clock in milliseconds. */
+export function createAsk(
+  data: DataRequest,
+  conversation: Conversation,
+  nowMs: () => number,
+): Ask<QuestionFailure> {
+  return async (question) => {
+    const startedMs = nowMs();
+    let date: string | null = null;
+    const asked = await askOdoo(conversation, data, question, PAGE_BYTES_MAX, {
+      onAnswer: ({ upstreamDate }) => {
+        date = upstreamDate;
+      },
+    });
+    if (!('result' in asked)) return { failure: asked, ...findCause(asked) };
+    const tookSeconds = Math.ceil((nowMs() - startedMs) / 1000);
+    const answered = Math.floor(Date.parse(date ?? '') / 1000);
+    const limit = asked.headers[LIMIT_HEADER];
+    return {
+      result: asked.result,
+      clock: Number.isNaN(answered) ? null : { asked: answered - tookSeconds, answered },
+      limit: limit === undefined ? null : Number(limit),
+    };
+  };
+}
+
+function findCause(failure: QuestionFailure): { cause?: 'too_large' | 'query_invalid' } {
+  if ('denial' in failure) return failure.isTooLarge ? { cause: 'too_large' } : {};
+  return readErrorType(failure.error) === 'query_invalid' ? { cause: 'query_invalid' } : {};
+}
+
+/** `error` is a whole answer of ours. */
+function readErrorType(error: Uint8Array): unknown {
+  const answer = JSON.parse(Buffer.from(error).toString()) as { error?: { data?: { type?: unknown } } };
+  return answer.error?.data?.type;
+}

@@ -1,0 +1,191 @@
+/**
+ * Reads the changes of a subscription through calls that no request asks for. Each reading is made as the key of the
+ * subscription, whose policy and limits hold, or as the proxy itself.
+ */
+import type { RunBackground } from '../../execute/run-request.ts';
+import { Denial } from '../../execute/terms/denial.ts';
+import type { Instances } from '../../instances/instances.ts';
+import type { Client, Keys } from '../../keys/keys.ts';
+import { PROXY_CLIENT } from '../../keys/proxy-client.ts';
+import { StoredPolicyError } from '../../keys/stored-policy.ts';
+import type { ChangeReader, ReadRefusal } from '../../subscriptions/change-reader.ts';
+import type { Subscription } from '../../subscriptions/row.ts';
+import type { QuestionFailure } from '../ask-odoo.ts';
+import { createAsk } from '../changes/create-ask.ts';
+import { findGone } from '../changes/find-gone.ts';
+import { readChanges } from '../changes/read-changes.ts';
+import type { Ask, ChangesFault, ChangesState } from '../changes/terms.ts';
+import { type DataRequest, readDataRequest } from '../data-request.ts';
+
+export interface SubscriptionReaderDeps {
+  run: RunBackground;
+  keys: Pick<Keys, 'renew'>;
+  instances: Pick<Instances, 'find'>;
+  overlapSeconds: number;
+  /** Monotonic clock in milliseconds. */
+  nowMs: () => number;
+}
+
+/** The stored state of a subscription. */
+interface State {
+  state: ChangesState | null;
+  /** True until everything that was there at the beginning was seen, for a subscription that begins now. */
+  isBeginning: boolean;
+}
+
+/** Changes that are stored in one transaction. */
+const CHANGES_MAX = 200;
+const BYTES_MAX = 2 * 1024 * 1024;
+const PAGE_MAX = 1000;
+/** A reading ends early once it has taken this long. */
+const READING_MS = 10_000;
+
+export function createChangeReader(deps: SubscriptionReaderDeps): ChangeReader {
+  const { run, keys, instances, overlapSeconds, nowMs } = deps;
+
+  async function converse<Result>(
+    subscription: Subscription,
+    signal: AbortSignal,
+    work: (ask: Ask<QuestionFailure>, signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result | ReadRefusal> {
+    const client = await findClient(subscription, keys);
+    if ('problem' in client) return client;
+    if (await isMissing(subscription, instances)) return explainMissing(subscription);
+    const outcome = await run(client, signal, (conversation) => {
+      const ask = createAsk(buildRequest(subscription), conversation, nowMs);
+      return work((question) => {
+        // Each call has the time limit.
+        conversation.renewTime();
+        return ask(question);
+      }, conversation.signal);
+    });
+    return outcome instanceof Denial ? explainDenial(outcome) : outcome;
+  }
+
+  return {
+    readChanges: (subscription, given, signal) =>
+      converse(subscription, signal, async (ask, ended) => {
+        const { state, isBeginning } = (given as State | null) ?? {
+          state: null,
+          isBeginning: subscription.start === 'now',
+        };
+        // Without the copy of the records that there are.
+        const isCopySkipped = isBeginning && state === null;
+        const endsMs = nowMs() + READING_MS;
+        const read = await readChanges(ask, describeQuery(subscription), state, {
+          changesMax: isCopySkipped ? 1 : CHANGES_MAX,
+          bytesMax: BYTES_MAX,
+          pageMax: isCopySkipped ? 1 : PAGE_MAX,
+          overlapSeconds,
+          isOver: () => isCopySkipped || nowMs() >= endsMs || ended.aborted,
+        });
+        if ('failure' in read) return await explainFailure(read.failure, subscription, keys);
+        if ('fault' in read) return explainFault(read.fault);
+        const { changes, more } = read;
+        if (!isBeginning) {
+          const isRepeatable = changes.length === 0 && !more;
+          return { changes, more, isRepeatable, state: { state: read.state, isBeginning } satisfies State };
+        }
+        // What was changed within the overlap is noted, and not sent.
+        const next = isCopySkipped ? { ...read.state, copiedTo: null, given: '' } : read.state;
+        const isStillBeginning = isCopySkipped || more;
+        return {
+          changes: [],
+          isRepeatable: false,
+          more: isStillBeginning,
+          state: { state: next, isBeginning: isStillBeginning } satisfies State,
+        };
+      }),
+    findGone: (subscription, ids, signal) =>
+      converse(subscription, signal, async (ask) => {
+        const found = await findGone(ask, describeQuery(subscription), ids);
+        if ('failure' in found) return await explainFailure(found.failure, subscription, keys);
+        return 'fault' in found ? explainFault(found.fault) : found;
+      }),
+  };
+}
+
+/** Archived records are read, too: they would seem to have vanished. */
+const SHOW_ARCHIVED = '{"active_test":false}';
+
+/** What else is wrong with the instance, the call tells. */
+async function isMissing({ instance }: Subscription, instances: Pick<Instances, 'find'>): Promise<boolean> {
+  try {
+    return (await instances.find(instance)) === null;
+  } catch {
+    return false;
+  }
+}
+
+function explainMissing({ instance }: Subscription): ReadRefusal {
+  const problem = `There is no instance "${instance}" any more: store it again, or give the subscription another one.`;
+  return { problem, isKeyOver: false };
+}
+
+function describeQuery({ domain, fields }: Subscription) {
+  return { domain: JSON.stringify(domain), fields, context: SHOW_ARCHIVED };
+}
+
+async function findClient({ key }: Subscription, keys: Pick<Keys, 'renew'>): Promise<Client | ReadRefusal> {
+  if (key === null) return PROXY_CLIENT;
+  try {
+    const found = await keys.renew({ ...PROXY_CLIENT, key: { ...PROXY_CLIENT.key, id: key } });
+    return 'refused' in found ? explainKey(key, found.refused) : found;
+  } catch (error) {
+    const problem =
+      error instanceof StoredPolicyError
+        ? error.message
+        : 'The store does not answer, so that the key cannot be read.';
+    return { problem, isKeyOver: false };
+  }
+}
+
+function explainKey(key: string, refused: string): ReadRefusal {
+  const why = refused === 'unknown' ? 'does not exist' : `is ${refused}`;
+  return {
+    problem: `The key ${key} ${why}: give the subscription another one, then resume it.`,
+    isKeyOver: true,
+  };
+}
+
+function buildRequest({ model, instance }: Subscription): DataRequest {
+  const text = JSON.stringify({ model_id: model, erp_instance: { name: instance } });
+  const request = readDataRequest(Buffer.from(text), []);
+  if ('denial' in request) throw new Error(request.denial.message);
+  return request;
+}
+
+async function explainFailure(
+  failure: QuestionFailure,
+  subscription: Subscription,
+  keys: Pick<Keys, 'renew'>,
+): Promise<ReadRefusal> {
+  if ('denial' in failure) return explainDenial(failure.denial);
+  // A whole answer of ours.
+  const answer = JSON.parse(Buffer.from(failure.error).toString()) as {
+    error: { message: string; data: { type: string; message?: string } };
+  };
+  const { message, data } = answer.error;
+  // The key was revoked or has expired during the reading.
+  const client = data.type === 'unauthorized' ? await findClient(subscription, keys) : PROXY_CLIENT;
+  if ('problem' in client) return client;
+  return { problem: `${data.type}: ${clip(data.message ?? message)}`, isKeyOver: false };
+}
+
+function explainDenial({ type, message }: Denial): ReadRefusal {
+  return { problem: `${type}: ${clip(message)}`, isKeyOver: false };
+}
+
+function explainFault(fault: ChangesFault): ReadRefusal {
+  const problem =
+    fault.type === 'no_write_date'
+      ? 'The model has no `write_date`, or does not exist, so that its changes cannot be found.'
+      : `An answer of Odoo cannot be used. ${fault.message}`;
+  return { problem, isKeyOver: false };
+}
+
+const TEXT_LENGTH_MAX = 500;
+
+function clip(text: string): string {
+  return text.length <= TEXT_LENGTH_MAX ? text : `${text.slice(0, TEXT_LENGTH_MAX)}…`;
+}

@@ -1,0 +1,451 @@
+/** Subscriptions and their deliveries in PostgreSQL. */
+import type {
+  AuditBatch,
+  Change,
+  ClaimedDelivery,
+  DeliveryBatch,
+  DeliveryRecord,
+  StoredSubscription,
+  SubscriptionBacklog,
+  SubscriptionProgress,
+  SubscriptionStore,
+} from '../ports.ts';
+import { runWithAct } from './acts.ts';
+import { changeVersion } from './change-version.ts';
+import { contains, createParameters, isStorable } from './sql.ts';
+import type { Database, Statements } from './statements.ts';
+
+const COLUMNS = `id, name, state, reason, body, version, created_at AS "createdAt", read_at AS "readAt", problem,
+  failures, failing_since AS "failingSince", retry_at AS "retryAt", last_failure AS "lastFailure",
+  delivered_at AS "deliveredAt"`;
+const DELIVERY_COLUMNS = `seq, id, record, type, state, attempts, next_at AS "nextAt", created_at AS "createdAt",
+  ended_at AS "endedAt", status, failure, duration_ms AS "durationMs"`;
+/** Null if no delivery waits, or the subscription is not active. */
+const DUE_AT = `CASE state WHEN 'active' THEN (
+  SELECT greatest(next_at, coalesce(subscriptions.retry_at, 0)) FROM deliveries
+  WHERE subscription = subscriptions.id AND state = 'waiting' ORDER BY next_at LIMIT 1
+) END`;
+const IS_NEWEST = `record IS NOT NULL AND state IN ('delivered', 'failed') AND NOT EXISTS (
+  SELECT FROM deliveries AS newer
+  WHERE newer.subscription = deliveries.subscription AND newer.record = deliveries.record
+    AND newer.seq > deliveries.seq
+)`;
+/** Delay of a subscription whose due deliveries wait for others that are being sent. */
+const BLOCKED_MS = 1000;
+/** An arbitrary number that other programs on the database are unlikely to lock. */
+const INSERT_LOCK = 3_772_610_884_953;
+
+interface Waiting {
+  seq: number;
+  attempts: number;
+  nextAt: number;
+  claim: string | null;
+}
+
+export function createPostgresSubscriptions(database: Database): SubscriptionStore {
+  const updateDue = (statements: Statements, id: string) =>
+    statements.change(`UPDATE subscriptions SET due_at = ${DUE_AT} WHERE id = $1`, [id]);
+  /** Every change of deliveries locks the row of their subscription first, so that they happen one after the other. */
+  const lock = (statements: Statements, id: string) =>
+    statements.query('SELECT FROM subscriptions WHERE id = $1 FOR UPDATE', [id]);
+  const wakeWaiting = (statements: Statements, id: string, now: number) =>
+    statements.change(
+      `UPDATE deliveries SET next_at = least(next_at, $2)
+       WHERE subscription = $1 AND state = 'waiting' AND claim IS NULL`,
+      [id, now],
+    );
+  const listWaiting = (statements: Statements, id: string, record: string) =>
+    statements.query<Waiting>(
+      `SELECT seq, attempts, next_at AS "nextAt", claim FROM deliveries
+       WHERE subscription = $1 AND record = $2 AND state = 'waiting' ORDER BY seq`,
+      [id, record],
+    );
+
+  function change(
+    act: AuditBatch | undefined,
+    make: (statements: Statements) => Promise<Change>,
+  ): Promise<Change> {
+    if (act === undefined) return database.transact(make);
+    return runWithAct(database, { act, change: make, isDone: (result) => result === 'done' });
+  }
+
+  return {
+    async insert({ id, name, body, createdAt }, max, act) {
+      const make = async (statements: Statements): Promise<'done' | 'conflict' | 'full'> => {
+        await statements.query(`SELECT pg_advisory_xact_lock(${INSERT_LOCK})`);
+        const [known] = await statements.query<{ count: number; isTaken: boolean }>(
+          'SELECT count(*) AS count, coalesce(bool_or(name = $1), false) AS "isTaken" FROM subscriptions',
+          [name],
+        );
+        if (known?.isTaken) return 'conflict';
+        if ((known?.count ?? 0) >= max) return 'full';
+        const inserted = await statements.change(
+          `INSERT INTO subscriptions (id, name, state, body, created_at) VALUES ($1, $2, 'active', $3, $4)
+           ON CONFLICT (name) DO NOTHING`,
+          [id, name, body, createdAt],
+        );
+        return inserted === 1 ? 'done' : 'conflict';
+      };
+      if (act === undefined) return database.transact(make);
+      return runWithAct(database, { act, change: make, isDone: (result) => result === 'done' });
+    },
+    async findByName(name) {
+      if (!isStorable(name)) return null;
+      const [found] = await database.query<StoredSubscription>(
+        `SELECT ${COLUMNS} FROM subscriptions WHERE name = $1`,
+        [name],
+      );
+      return found ?? null;
+    },
+    async list({ after, limit, state, search }) {
+      if (!isStorable(after ?? '') || !isStorable(search ?? '')) return [];
+      const { values, place } = createParameters();
+      const conditions = ['true'];
+      if (after !== null) conditions.push(`name > ${place(after)}`);
+      if (state !== undefined) conditions.push(`state = ${place(state)}`);
+      if (search !== undefined) conditions.push(contains(['name', 'body'], place(search)));
+      return database.query<StoredSubscription>(
+        `SELECT ${COLUMNS} FROM subscriptions WHERE ${conditions.join(' AND ')} ORDER BY name LIMIT ${place(limit)}`,
+        values,
+      );
+    },
+    listActive: (limit) =>
+      database.query<StoredSubscription>(
+        "SELECT id, name, body FROM subscriptions WHERE state = 'active' LIMIT $1",
+        [limit],
+      ),
+    replace(id, version, { body, restarts }, act) {
+      const statement = `UPDATE subscriptions
+         SET body = $3, version = version + 1,
+             progress = CASE WHEN $4 THEN NULL ELSE progress END,
+             progress_version = progress_version + CASE WHEN $4 THEN 1 ELSE 0 END,
+             problem = CASE WHEN $4 THEN NULL ELSE problem END
+         WHERE id = $1 AND version = $2`;
+      return change(act, (statements) =>
+        changeVersion(statements, 'subscriptions', statement, [id, version, body, restarts]),
+      );
+    },
+    setState(id, version, { state, reason, now }, act) {
+      return change(act, async (statements) => {
+        const statement =
+          'UPDATE subscriptions SET state = $3, reason = $4, version = version + 1 WHERE id = $1 AND version = $2';
+        const outcome = await changeVersion(statements, 'subscriptions', statement, [
+          id,
+          version,
+          state,
+          reason,
+        ]);
+        if (outcome !== 'done') return outcome;
+        if (state === 'active') {
+          await statements.change(
+            'UPDATE subscriptions SET failures = 0, failing_since = NULL, retry_at = NULL WHERE id = $1',
+            [id],
+          );
+          await wakeWaiting(statements, id, now);
+        }
+        await updateDue(statements, id);
+        return 'done';
+      });
+    },
+    remove: (id, version, act) =>
+      change(act, (statements) =>
+        changeVersion(
+          statements,
+          'subscriptions',
+          'DELETE FROM subscriptions WHERE id = $1 AND version = $2',
+          [id, version],
+        ),
+      ),
+
+    async readProgress(id, waitingMax) {
+      const [row] = await database.query<StoredSubscription & Omit<SubscriptionProgress, 'subscription'>>(
+        `SELECT ${COLUMNS}, progress, progress_version AS "progressVersion", (
+           SELECT count(*) FROM (
+             SELECT FROM deliveries WHERE subscription = $1 AND state = 'waiting' LIMIT $2
+           ) AS counted
+         ) AS waiting FROM subscriptions WHERE id = $1`,
+        [id, waitingMax],
+        'read-progress',
+      );
+      if (row === undefined) return null;
+      const { progress, progressVersion, waiting, ...subscription } = row;
+      return { subscription, progress, progressVersion, waiting };
+    },
+    commitReading(id, progressVersion, { progress, now, deliveries }) {
+      return database.transact(async (statements) => {
+        const changed = await statements.change(
+          `UPDATE subscriptions
+           SET progress = $3, progress_version = progress_version + 1, read_at = $4, problem = NULL
+           WHERE id = $1 AND progress_version = $2 AND state = 'active'`,
+          [id, progressVersion, progress, now],
+        );
+        if (changed === 0) return false;
+        if (deliveries.length === 0) return true;
+        const records = deliveries.map(({ record }) => record);
+        // The newest delivery that waits for each record, as the new one takes over from it.
+        const places = await statements.query<Waiting & { record: string }>(
+          `SELECT DISTINCT ON (record) record, seq, attempts, next_at AS "nextAt", claim FROM deliveries
+           WHERE subscription = $1 AND record = ANY ($2) AND state = 'waiting' ORDER BY record, seq DESC`,
+          [id, records],
+        );
+        await statements.change(
+          `UPDATE deliveries SET state = 'merged', next_at = NULL, ended_at = $3
+           WHERE subscription = $1 AND record = ANY ($2) AND state = 'waiting' AND claim IS NULL`,
+          [id, records, now],
+        );
+        const byRecord = new Map(places.map((place) => [place.record, place]));
+        const placed = deliveries.map((delivery) => {
+          const older = byRecord.get(delivery.record);
+          const attempts = older === undefined || older.claim !== null ? 0 : older.attempts;
+          return { ...delivery, attempts, nextAt: older?.nextAt ?? now };
+        });
+        await statements.change(
+          `INSERT INTO deliveries (id, subscription, record, type, state, attempts, next_at, created_at, body)
+           SELECT added.id, $1, added.record, added.type, 'waiting', added.attempts, added.next_at, $2, added.body
+           FROM unnest($3::text[], $4::text[], $5::text[], $6::integer[], $7::bigint[], $8::text[])
+             WITH ORDINALITY AS added (id, record, type, attempts, next_at, body, place)
+           ORDER BY added.place`,
+          [
+            id,
+            now,
+            placed.map((delivery) => delivery.id),
+            records,
+            placed.map(({ type }) => type),
+            placed.map(({ attempts }) => attempts),
+            placed.map(({ nextAt }) => nextAt),
+            placed.map(({ body }) => body),
+          ],
+        );
+        await updateDue(statements, id);
+        return true;
+      });
+    },
+    async noteReadings(notes) {
+      await database.change(
+        `UPDATE subscriptions SET read_at = noted.at, problem = noted.problem
+         FROM unnest($1::text[], $2::bigint[], $3::text[]) AS noted (id, at, problem)
+         WHERE subscriptions.id = noted.id`,
+        [notes.map(({ id }) => id), notes.map(({ at }) => at), notes.map(({ problem }) => problem)],
+      );
+    },
+
+    async findNextDue() {
+      const [found] = await database.query<{ dueAt: number | null }>(
+        'SELECT min(due_at) AS "dueAt" FROM subscriptions WHERE due_at IS NOT NULL',
+      );
+      return found?.dueAt ?? null;
+    },
+    claimDeliveries({ now, endsAt, claim, receivers, subscriptionsMax, deliveriesMax, except }) {
+      return database.transact(async (statements) => {
+        const due = await statements.query<StoredSubscription>(
+          `SELECT ${COLUMNS} FROM subscriptions
+           WHERE due_at <= $1 AND id <> ALL ($2) AND (failures > 0) = $4
+           ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED`,
+          [now, except, subscriptionsMax, receivers === 'failing'],
+        );
+        const batches: DeliveryBatch[] = [];
+        for (const subscription of due) {
+          const { id, failures } = subscription;
+          const deliveries = await statements.query<ClaimedDelivery>(
+            `SELECT seq, id, record, type, attempts + 1 AS attempts, body FROM deliveries
+             WHERE subscription = $1 AND state = 'waiting' AND next_at <= $2 AND NOT EXISTS (
+               SELECT FROM deliveries AS older
+               WHERE older.subscription = deliveries.subscription AND older.record = deliveries.record
+                 AND older.state = 'waiting' AND older.seq < deliveries.seq
+             )
+             ORDER BY deliveries.attempts, seq LIMIT $3`,
+            [id, now, failures > 0 ? 1 : deliveriesMax],
+          );
+          if (deliveries.length > 0) {
+            await statements.change(
+              'UPDATE deliveries SET claim = $1, attempts = attempts + 1, next_at = $2 WHERE seq = ANY ($3)',
+              [claim, endsAt, deliveries.map(({ seq }) => seq)],
+            );
+            await statements.change(
+              `UPDATE deliveries SET next_at = $2
+               WHERE subscription = $1 AND state = 'waiting' AND claim IS NULL AND record = ANY ($3)`,
+              [id, endsAt, deliveries.flatMap(({ record }) => record ?? [])],
+            );
+            await statements.change('UPDATE subscriptions SET due_at = $2 WHERE id = $1', [id, endsAt]);
+          } else {
+            await updateDue(statements, id);
+            await statements.change(
+              'UPDATE subscriptions SET due_at = greatest(due_at, $2) WHERE id = $1 AND due_at IS NOT NULL',
+              [id, now + BLOCKED_MS],
+            );
+          }
+          batches.push({ subscription, deliveries });
+        }
+        return batches;
+      });
+    },
+    async recordAttempts(id, claim, outcome) {
+      const { now, results, wakesAll, disables } = outcome;
+      await database.transact(async (statements) => {
+        await statements.change(
+          `UPDATE subscriptions
+           SET failures = $2, failing_since = $3, retry_at = $4, last_failure = $5, delivered_at = $6
+           WHERE id = $1`,
+          [
+            id,
+            outcome.failures,
+            outcome.failingSince,
+            outcome.retryAt,
+            outcome.lastFailure,
+            outcome.deliveredAt,
+          ],
+        );
+        for (const { id: delivery, state, nextAt, status, failure, durationMs } of results) {
+          const [claimed] = await statements.query<{ seq: number; record: string | null; attempts: number }>(
+            `SELECT seq, record, attempts FROM deliveries
+             WHERE id = $1 AND subscription = $2 AND claim = $3 AND state = 'waiting'`,
+            [delivery, id, claim],
+          );
+          if (claimed === undefined) continue;
+          const { seq, record, attempts } = claimed;
+          const newer =
+            record === null
+              ? undefined
+              : (await listWaiting(statements, id, record)).find((row) => row.seq > seq);
+          const isOver = state !== 'waiting' || newer !== undefined;
+          await statements.change(
+            `UPDATE deliveries
+             SET state = $2, next_at = $3, claim = NULL, ended_at = $4, status = $5, failure = $6, duration_ms = $7
+             WHERE seq = $1`,
+            [
+              seq,
+              state === 'waiting' && newer !== undefined ? 'merged' : state,
+              isOver ? null : nextAt,
+              isOver ? now : null,
+              status,
+              failure,
+              durationMs,
+            ],
+          );
+          if (newer === undefined) continue;
+          // A newer version of the record takes the place of one that is retried.
+          await statements.change('UPDATE deliveries SET attempts = $2, next_at = $3 WHERE seq = $1', [
+            newer.seq,
+            state === 'waiting' ? attempts : 0,
+            state === 'waiting' ? nextAt : now,
+          ]);
+        }
+        if (wakesAll) await wakeWaiting(statements, id, now);
+        if (disables !== null) {
+          await statements.change(
+            `UPDATE subscriptions SET state = 'disabled', reason = $2, version = version + 1
+             WHERE id = $1 AND state = 'active'`,
+            [id, disables],
+          );
+        }
+        await updateDue(statements, id);
+      });
+    },
+    async logDelivery(id, { id: delivery, type, body, state, status, failure, durationMs }, now, act) {
+      const make = async (statements: Statements) => {
+        await lock(statements, id);
+        await statements.change(
+          `INSERT INTO deliveries
+             (id, subscription, type, state, attempts, created_at, ended_at, status, failure, duration_ms, body)
+           VALUES ($1, $2, $3, $4, 1, $5, $5, $6, $7, $8, $9)`,
+          [delivery, id, type, state, now, status, failure, durationMs, body],
+        );
+        if (state === 'delivered') {
+          await statements.change(
+            `UPDATE subscriptions
+             SET failures = 0, failing_since = NULL, retry_at = NULL, delivered_at = $2, wakes = wakes + 1
+             WHERE id = $1`,
+            [id, now],
+          );
+          await wakeWaiting(statements, id, now);
+          await updateDue(statements, id);
+        } else {
+          await statements.change('UPDATE subscriptions SET last_failure = $2 WHERE id = $1', [id, failure]);
+        }
+        return true;
+      };
+      if (act === undefined) await database.transact(make);
+      else await runWithAct(database, { act, change: make, isDone: (isDone) => isDone });
+    },
+
+    async listDeliveries(id, { beforeSeq, limit, state }) {
+      const { values, place } = createParameters(id);
+      const conditions = ['subscription = $1'];
+      if (beforeSeq !== null) conditions.push(`seq < ${place(beforeSeq)}`);
+      if (state !== undefined) conditions.push(`state = ${place(state)}`);
+      return database.query<DeliveryRecord>(
+        `SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE ${conditions.join(' AND ')}
+         ORDER BY seq DESC LIMIT ${place(limit)}`,
+        values,
+      );
+    },
+    async replay(id, delivery, now, act) {
+      if (!isStorable(delivery)) return 'missing';
+      return change(act, async (statements) => {
+        await lock(statements, id);
+        const [found] = await statements.query<{ seq: number }>(
+          'SELECT seq FROM deliveries WHERE id = $1 AND subscription = $2',
+          [delivery, id],
+        );
+        if (found === undefined) return 'missing';
+        const replayed = await statements.change(
+          `UPDATE deliveries SET state = 'waiting', attempts = 0, next_at = $2, claim = NULL, ended_at = NULL
+           WHERE seq = $1 AND ${IS_NEWEST}`,
+          [found.seq, now],
+        );
+        if (replayed === 0) return 'conflict';
+        await updateDue(statements, id);
+        await statements.change('UPDATE subscriptions SET wakes = wakes + 1 WHERE id = $1', [id]);
+        return 'done';
+      });
+    },
+    async replaySince(id, since, now, act) {
+      const make = async (statements: Statements) => {
+        await lock(statements, id);
+        const replayed = await statements.change(
+          `UPDATE deliveries SET state = 'waiting', attempts = 0, next_at = $3, claim = NULL, ended_at = NULL
+           WHERE subscription = $1 AND created_at >= $2 AND ${IS_NEWEST}`,
+          [id, since, now],
+        );
+        await updateDue(statements, id);
+        await statements.change('UPDATE subscriptions SET wakes = wakes + 1 WHERE id = $1', [id]);
+        return replayed;
+      };
+      if (act === undefined) return database.transact(make);
+      return runWithAct(database, { act, change: make, isDone: () => true });
+    },
+    measure: (limit) =>
+      database.query<SubscriptionBacklog>(
+        `SELECT name, state, failures, problem, backlog.waiting, backlog."oldestAt" FROM subscriptions,
+           LATERAL (
+             SELECT count(*) AS waiting, min(created_at) AS "oldestAt" FROM deliveries
+             WHERE subscription = subscriptions.id AND deliveries.state = 'waiting'
+           ) AS backlog
+         ORDER BY backlog."oldestAt" NULLS LAST, name LIMIT $1`,
+        [limit],
+      ),
+    async prune(before, keptMax, limit) {
+      // Skips locked rows: replicas must not wait for each other.
+      const pick = (condition: string, place: string) =>
+        `DELETE FROM deliveries WHERE seq IN (
+           SELECT seq FROM deliveries WHERE ${condition} LIMIT ${place} FOR UPDATE SKIP LOCKED
+         )`;
+      const old = await database.change(pick('ended_at < $1', '$2'), [before, limit]);
+      const orphans = await database.change(
+        pick('NOT EXISTS (SELECT FROM subscriptions WHERE subscriptions.id = deliveries.subscription)', '$1'),
+        [limit],
+      );
+      const surplus = await database.change(
+        `DELETE FROM deliveries USING (
+           SELECT subscriptions.id, (
+             SELECT seq FROM deliveries WHERE subscription = subscriptions.id AND ended_at IS NOT NULL
+             ORDER BY seq DESC LIMIT 1 OFFSET $1
+           ) AS last FROM subscriptions
+         ) AS surplus
+         WHERE subscription = surplus.id AND seq <= surplus.last AND ended_at IS NOT NULL`,
+        [keptMax],
+      );
+      return old + orphans + surplus;
+    },
+  };
+}

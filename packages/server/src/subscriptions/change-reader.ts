@@ -1,0 +1,38 @@
+/** The interface through which subscriptions read changes from Odoo. Implemented in data/subscriptions/. */
+import type { RecordChange } from './delivery-body.ts';
+import type { Subscription } from './row.ts';
+
+/** A plain JSON value. */
+export type ReaderState = unknown;
+
+export interface ReadResult {
+  changes: RecordChange[];
+  /** For the next reading. */
+  state: ReaderState;
+  /** True: the next reading may follow at once. */
+  more: boolean;
+  /** True: the former state is as good for the next reading, so that this one need not be stored. */
+  isRepeatable: boolean;
+}
+
+export interface ReadRefusal {
+  /** Why changes cannot be read, for the operator. */
+  problem: string;
+  /** True: the key may not be used any more, so that no further reading can succeed. */
+  isKeyOver: boolean;
+}
+
+export interface ChangeReader {
+  /** `state` null: begins by `start` of the subscription. Rejects never. */
+  readChanges(
+    subscription: Subscription,
+    state: ReaderState | null,
+    signal: AbortSignal,
+  ): Promise<ReadResult | ReadRefusal>;
+  /** Those of the ids that do not exist or are not visible any more. Rejects never. */
+  findGone(
+    subscription: Subscription,
+    ids: readonly number[],
+    signal: AbortSignal,
+  ): Promise<{ gone: number[] } | ReadRefusal>;
+}

@@ -1,0 +1,57 @@
+/** Builds the bodies of deliveries. The bytes of a record stay as Odoo sent them. */
+import { randomUUID } from 'node:crypto';
+import type { Subscription } from './row.ts';
+
+export type ChangeKind = 'upsert' | 'left' | 'gone';
+
+/** A change of one record. */
+export interface RecordChange {
+  change: ChangeKind;
+  id: number;
+  /** Time of the change in Odoo, in ISO 8601; null if it is not known. */
+  at: string | null;
+  /** JSON text of the record; null unless it is an `upsert`. */
+  record: Uint8Array | null;
+}
+
+/** A larger record is left out: its receiver reads it by a call. */
+const RECORD_BYTES_MAX = 128 * 1024;
+
+const EVENTS: Record<ChangeKind, string> = { upsert: 'upserted', left: 'left', gone: 'gone' };
+
+const PING_TYPE = 'ping';
+
+/** A new `webhook-id`. */
+export function createDeliveryId(): string {
+  return `msg_${randomUUID().replaceAll('-', '')}`;
+}
+
+/** `type` and body of a delivery: `{type, timestamp, data}`. */
+export function buildDelivery(
+  { name, instance, model, payload }: Subscription,
+  { change, id, at, record }: RecordChange,
+  now: number,
+): { type: string; body: string } {
+  const type = `${model}.${EVENTS[change]}`;
+  const data = JSON.stringify({ subscription: name, instance, model, id, at });
+  const isOmitted = payload === 'thin' || record === null;
+  const isTooLarge = !isOmitted && record.length > RECORD_BYTES_MAX;
+  const more = isOmitted
+    ? ''
+    : isTooLarge
+      ? ',"record":null,"omitted":"too_large"'
+      : `,"record":${Buffer.from(record.buffer, record.byteOffset, record.length).toString()}`;
+  return { type, body: printBody(type, now, `${data.slice(0, -1)}${more}}`) };
+}
+
+export function buildPing(
+  { name, instance, model }: Subscription,
+  now: number,
+): { type: string; body: string } {
+  const data = JSON.stringify({ subscription: name, instance, model });
+  return { type: PING_TYPE, body: printBody(PING_TYPE, now, data) };
+}
+
+function printBody(type: string, now: number, data: string): string {
+  return `{"type":${JSON.stringify(type)},"timestamp":"${new Date(now).toISOString()}","data":${data}}`;
+}

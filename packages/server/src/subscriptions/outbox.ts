@@ -1,0 +1,192 @@
+/**
+ * Sends the deliveries that are due, and records their attempts. A delivery is claimed in the store before it is sent:
+ * whatever ends this process, nothing is lost, and no other process sends it until the claim is over.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DeliveryBatch, SubscriptionStore } from '../stores/ports.ts';
+import type { Leadership } from './leadership.ts';
+import { type Attempt, judgeAttempts } from './retry-schedule.ts';
+import { readBody } from './row.ts';
+import type { SendDelivery } from './sender.ts';
+
+export interface OutboxOptions {
+  store: SubscriptionStore;
+  leadership: Leadership;
+  send: SendDelivery;
+  /** Opens the secrets that sign at this time. Throws a `VaultError`. */
+  openSecrets: (row: { id: string; name: string; body: string }, now: number) => string[];
+  /** Milliseconds since 1970. */
+  clock: () => number;
+  /** Monotonic clock in milliseconds. */
+  nowMs: () => number;
+  random: () => number;
+  /** Time after which a claim ends by itself. Longer than an attempt takes. */
+  claimMs: number;
+  /** A second of delays between attempts. */
+  secondMs: number;
+  /** Part of the claim in which an attempt may begin. */
+  beginsWithinMs: number;
+  onAttempt: (subscription: string, attempt: Attempt, result: DeliveryOutcome) => void;
+  onDisabled: (subscription: string, reason: string) => void;
+  onError: (error: unknown) => void;
+}
+
+/** `retried`: it is tried again later. */
+export type DeliveryOutcome = 'delivered' | 'retried' | 'failed';
+
+/** Subscriptions whose deliveries are sent at once. */
+const BATCHES_MAX = 64;
+/** The part of them for receivers that failed last: they may take long to fail again. */
+const FAILING_BATCHES_MAX = 32;
+const DELIVERIES_OF_BATCH_MAX = 4;
+/** The store is asked at least so often. It also tells of changes. */
+const CHECK_MS_MAX = 30_000;
+const ERROR_PAUSE_MS = 1000;
+
+export class Outbox {
+  readonly #options: OutboxOptions;
+  readonly #batches = new Map<string, { isFailing: boolean; done: Promise<void> }>();
+  readonly #closing = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #round: Promise<void> | null = null;
+  #isWanted = false;
+  #isClosed = false;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
+
+  /** Subscriptions whose deliveries are being sent. */
+  get sending(): number {
+    return this.#batches.size;
+  }
+
+  /** Something may be due. */
+  wake(): void {
+    this.#isWanted = true;
+    if (this.#isClosed || this.#round !== null) return;
+    clearTimeout(this.#timer);
+    this.#round = this.#runRounds().finally(() => {
+      this.#round = null;
+    });
+  }
+
+  /** Waits for what is being sent up to `graceMs`. What has not ended then is sent again after its claim. */
+  async close(graceMs: number): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    const timer = setTimeout(() => this.#closing.abort(), graceMs);
+    await this.#round;
+    await Promise.all([...this.#batches.values()].map(({ done }) => done));
+    clearTimeout(timer);
+  }
+
+  async #runRounds(): Promise<void> {
+    let pauseMs = CHECK_MS_MAX;
+    while (this.#isWanted && !this.#isClosed && this.#options.leadership.isHeld) {
+      this.#isWanted = false;
+      try {
+        pauseMs = await this.#claimDue();
+      } catch (error) {
+        this.#options.onError(error);
+        pauseMs = ERROR_PAUSE_MS;
+      }
+    }
+    if (this.#isClosed || !this.#options.leadership.isHeld) return;
+    this.#timer = setTimeout(() => this.wake(), pauseMs).unref();
+  }
+
+  /** Begins to send what is due, as far as there is room. Returns the milliseconds until it must look again. */
+  async #claimDue(): Promise<number> {
+    const { store, clock } = this.#options;
+    for (const receivers of ['working', 'failing'] as const) {
+      const failing = [...this.#batches.values()].filter(({ isFailing }) => isFailing).length;
+      const room = BATCHES_MAX - this.#batches.size;
+      const subscriptionsMax = receivers === 'working' ? room : Math.min(room, FAILING_BATCHES_MAX - failing);
+      if (subscriptionsMax <= 0 || this.#isClosed) continue;
+      const dueAt = await store.findNextDue();
+      if (dueAt === null || dueAt > clock()) break;
+      await this.#claim(receivers, subscriptionsMax);
+    }
+    const dueAt = await store.findNextDue();
+    if (dueAt === null) return CHECK_MS_MAX;
+    // Without room, the end of a batch wakes it.
+    const isFull = this.#batches.size >= FAILING_BATCHES_MAX;
+    const leastMs = isFull ? ERROR_PAUSE_MS : 1;
+    return Math.min(Math.max(dueAt - clock(), leastMs), CHECK_MS_MAX);
+  }
+
+  async #claim(receivers: 'working' | 'failing', subscriptionsMax: number): Promise<void> {
+    const { store, clock, nowMs, claimMs, beginsWithinMs } = this.#options;
+    const now = clock();
+    const startedMs = nowMs();
+    const claim = randomUUID();
+    const batches = await store.claimDeliveries({
+      now,
+      endsAt: now + claimMs,
+      claim,
+      receivers,
+      subscriptionsMax,
+      deliveriesMax: DELIVERIES_OF_BATCH_MAX,
+      except: [...this.#batches.keys()],
+    });
+    for (const batch of batches) {
+      if (batch.deliveries.length === 0) continue;
+      const { id } = batch.subscription;
+      const done = this.#sendBatch(batch, claim, startedMs + beginsWithinMs)
+        .catch(this.#options.onError)
+        .finally(() => {
+          this.#batches.delete(id);
+          this.wake();
+        });
+      this.#batches.set(id, { isFailing: receivers === 'failing', done });
+    }
+    // More may be due than was claimed.
+    if (batches.length === subscriptionsMax) this.#isWanted = true;
+  }
+
+  async #sendBatch(
+    { subscription, deliveries }: DeliveryBatch,
+    claim: string,
+    beginsUntilMs: number,
+  ): Promise<void> {
+    const { send, openSecrets, clock, nowMs, random, leadership, onAttempt, onDisabled } = this.#options;
+    const { signal } = this.#closing;
+    const maySend = () => leadership.isHeld && nowMs() < beginsUntilMs && !signal.aborted;
+    if (!maySend()) return;
+    const { url } = readBody(subscription);
+    const secrets = openSecrets(subscription, clock());
+    const sent = await Promise.all(
+      deliveries.map((delivery) => send({ url, secrets, delivery, signal, maySend })),
+    );
+    const attempts = sent.filter((attempt) => attempt !== null);
+    if (attempts.length === 0) return;
+    const outcome = judgeAttempts(subscription, attempts, {
+      now: clock(),
+      random,
+      secondMs: this.#options.secondMs,
+    });
+    await this.#record(subscription.id, claim, outcome);
+    for (const [index, attempt] of attempts.entries()) {
+      const state = outcome.results[index]?.state;
+      onAttempt(subscription.name, attempt, state === 'waiting' ? 'retried' : (state ?? 'retried'));
+    }
+    if (outcome.disables !== null) onDisabled(subscription.name, outcome.disables);
+  }
+
+  /** Tries for as long as the claim may hold. After that the deliveries are sent again, with the same id. */
+  async #record(...given: Parameters<SubscriptionStore['recordAttempts']>): Promise<void> {
+    const { store, nowMs, claimMs, onError } = this.#options;
+    const untilMs = nowMs() + claimMs;
+    for (;;) {
+      try {
+        return await store.recordAttempts(...given);
+      } catch (error) {
+        if (this.#closing.signal.aborted || nowMs() > untilMs) throw error;
+        onError(error);
+        await sleep(ERROR_PAUSE_MS);
+      }
+    }
+  }
+}

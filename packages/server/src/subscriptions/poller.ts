@@ -1,0 +1,363 @@
+/**
+ * Reads the changes of all active subscriptions, each at its interval, and stores them with their deliveries in one
+ * transaction. One timer serves all subscriptions. One instance that does not answer holds up no other.
+ */
+import type { ReadingNote, SubscriptionProgress, SubscriptionStore } from '../stores/ports.ts';
+import type { ChangeReader, ReadRefusal } from './change-reader.ts';
+import { buildDelivery, createDeliveryId, type RecordChange } from './delivery-body.ts';
+import type { Leadership } from './leadership.ts';
+import { followIds, keepLast, parseProgress, WATCHED_IDS_MAX } from './progress.ts';
+import { readSubscription, type Subscription, SubscriptionRowError } from './row.ts';
+import { TimeQueue } from './time-queue.ts';
+
+export interface PollerOptions {
+  store: SubscriptionStore;
+  leadership: Leadership;
+  reader: ChangeReader;
+  /** A second of intervals. */
+  secondMs: number;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+  /** Monotonic clock in milliseconds. */
+  nowMs: () => number;
+  random: () => number;
+  /** New deliveries are stored. */
+  onDeliveries: () => void;
+  /** The problem of a subscription is new or other than before. */
+  onProblem: (subscription: string, problem: string) => void;
+  onPaused: (subscription: string, reason: string) => void;
+  onError: (error: unknown) => void;
+}
+
+interface Known {
+  readonly subscription: Subscription;
+  /** Consecutive readings that failed. */
+  failures: number;
+  problem: string | null;
+  /** Until then a position is not stored again if nothing has changed, by the monotonic clock. */
+  storedUntilMs: number;
+  /** Where the search for vanished records goes on. */
+  checkedTo: number;
+}
+
+const READINGS_MAX = 16;
+const READINGS_OF_INSTANCE_MAX = 2;
+/** Readings of one subscription that follow each other at once while there is more. */
+const READINGS_OF_TURN_MAX = 20;
+/** With so many deliveries waiting, a subscription is not read. Nothing is missed: its position stays. */
+const WAITING_MAX = 10_000;
+const PAUSE_MS_MAX = 600_000;
+/** The position of a subscription without changes is stored so often at most. */
+const STORED_MS = 300_000;
+const LOAD_RETRY_MS = 5000;
+const NOTES_INTERVAL_MS = 5000;
+const CHECKED_IDS_MAX = 1000;
+const JITTER = 0.05;
+export const SUBSCRIPTIONS_MAX = 10_000;
+/** The first readings after a start are spread over this time, or over their interval if that is shorter. */
+const SPREAD_MS_MAX = 60_000;
+const SPREAD_FROM = 20;
+
+export class Poller {
+  readonly #options: PollerOptions;
+  readonly #known = new Map<string, Known>();
+  readonly #queue = new TimeQueue();
+  /** Due ones, by instance, that wait for another reading of it. */
+  readonly #held = new Map<string, string[]>();
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #runningOf = new Map<string, number>();
+  readonly #closing = new AbortController();
+  /** Those that are not written yet, by subscription. */
+  readonly #notes = new Map<string, ReadingNote>();
+  #timer: NodeJS.Timeout | undefined;
+  #retryTimer: NodeJS.Timeout | undefined;
+  #notesTimer: NodeJS.Timeout | undefined;
+  #loading: Promise<void> | null = null;
+  #mustLoad = false;
+  #isFirst = true;
+
+  constructor(options: PollerOptions) {
+    this.#options = options;
+  }
+
+  get reading(): number {
+    return this.#running.size;
+  }
+
+  get active(): number {
+    return this.#known.size;
+  }
+
+  /** Reads the list of active subscriptions again. `changed`: one of them, which is read at once. */
+  load(changed?: string): void {
+    this.#mustLoad = true;
+    if (changed !== undefined && this.#known.has(changed) && !this.#running.has(changed))
+      this.#queue.set(changed, this.#options.nowMs());
+    this.#loading ??= this.#loadAll().finally(() => {
+      this.#loading = null;
+    });
+  }
+
+  /** An instance or a key was changed: subscriptions that it may have kept from reading are read at once. */
+  retry(concerns: (subscription: Subscription) => boolean): void {
+    for (const [id, { subscription, failures }] of this.#known)
+      if (failures > 0 && concerns(subscription) && this.#queue.has(id))
+        this.#queue.set(id, this.#options.nowMs());
+    this.#run();
+  }
+
+  /** The lease is lost: another process reads. */
+  stop(): void {
+    this.#queue.clear();
+    this.#held.clear();
+    this.#known.clear();
+    this.#isFirst = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#retryTimer);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.stop();
+    await this.#loading;
+    await Promise.all(this.#running.values());
+    clearTimeout(this.#notesTimer);
+    await this.#writeNotes().catch(this.#options.onError);
+  }
+
+  async #loadAll(): Promise<void> {
+    const { store, leadership, onError } = this.#options;
+    while (this.#mustLoad && leadership.isHeld && !this.#closing.signal.aborted) {
+      this.#mustLoad = false;
+      try {
+        this.#take(await store.listActive(SUBSCRIPTIONS_MAX));
+      } catch (error) {
+        onError(error);
+        this.#retryTimer = setTimeout(() => this.load(), LOAD_RETRY_MS).unref();
+      }
+    }
+    this.#run();
+  }
+
+  #take(rows: Awaited<ReturnType<SubscriptionStore['listActive']>>): void {
+    const { nowMs, random, secondMs } = this.#options;
+    const present = new Set<string>();
+    const spreads = this.#isFirst && rows.length > SPREAD_FROM;
+    this.#isFirst = false;
+    for (const row of rows) {
+      present.add(row.id);
+      const subscription = this.#read(row);
+      if (subscription === null) continue;
+      const known = this.#known.get(row.id);
+      if (known !== undefined && isEqual(known.subscription, subscription)) continue;
+      this.#known.set(row.id, {
+        subscription,
+        failures: 0,
+        problem: known?.problem ?? null,
+        storedUntilMs: 0,
+        checkedTo: 0,
+      });
+      if (this.#running.has(row.id)) continue;
+      const spreadMs = Math.min(subscription.interval_seconds * secondMs, SPREAD_MS_MAX);
+      this.#queue.set(row.id, nowMs() + (spreads ? spreadMs * random() : 0));
+    }
+    for (const id of this.#known.keys()) {
+      if (present.has(id)) continue;
+      this.#known.delete(id);
+      this.#queue.delete(id);
+    }
+  }
+
+  #read(row: { id: string; name: string; body: string }): Subscription | null {
+    try {
+      return readSubscription(row);
+    } catch (error) {
+      if (!(error instanceof SubscriptionRowError)) throw error;
+      this.#note(row.id, error.message);
+      return null;
+    }
+  }
+
+  /** Begins the readings that are due, as far as there is room. */
+  readonly #run = (): void => {
+    clearTimeout(this.#timer);
+    const { nowMs, leadership } = this.#options;
+    if (this.#closing.signal.aborted || !leadership.isHeld) return;
+    while (this.#running.size < READINGS_MAX) {
+      const id = this.#queue.takeDue(nowMs());
+      if (id === null) break;
+      const known = this.#known.get(id);
+      if (known === undefined || this.#running.has(id)) continue;
+      const { instance } = known.subscription;
+      if ((this.#runningOf.get(instance) ?? 0) < READINGS_OF_INSTANCE_MAX) this.#begin(id, known);
+      else this.#held.set(instance, [...(this.#held.get(instance) ?? []), id]);
+    }
+    const { nextAt } = this.#queue;
+    // Without room, the end of a reading runs this again.
+    if (nextAt === null || this.#running.size >= READINGS_MAX) return;
+    this.#timer = setTimeout(this.#run, Math.max(1, nextAt - nowMs())).unref();
+  };
+
+  #begin(id: string, known: Known): void {
+    const { instance } = known.subscription;
+    const { onError, nowMs } = this.#options;
+    this.#runningOf.set(instance, (this.#runningOf.get(instance) ?? 0) + 1);
+    const reading = this.#poll(id, known)
+      .catch((error: unknown) => {
+        onError(error);
+        known.failures++;
+      })
+      .finally(() => {
+        this.#running.delete(id);
+        this.#leave(instance);
+        const current = this.#known.get(id);
+        if (current !== undefined)
+          // A subscription that was changed meanwhile is read at once.
+          this.#queue.set(id, nowMs() + (current === known ? this.#choosePauseMs(known) : 0));
+        this.#run();
+      });
+    this.#running.set(id, reading);
+  }
+
+  #leave(instance: string): void {
+    const left = (this.#runningOf.get(instance) ?? 1) - 1;
+    if (left === 0) this.#runningOf.delete(instance);
+    else this.#runningOf.set(instance, left);
+    const held = this.#held.get(instance);
+    const next = held?.shift();
+    if (held?.length === 0) this.#held.delete(instance);
+    if (next !== undefined && this.#known.has(next)) this.#queue.set(next, this.#options.nowMs());
+  }
+
+  #choosePauseMs({ subscription, failures }: Known): number {
+    const intervalMs = subscription.interval_seconds * this.#options.secondMs;
+    const pauseMs =
+      failures === 0
+        ? intervalMs
+        : Math.max(intervalMs, Math.min(intervalMs * 2 ** Math.min(failures - 1, 10), PAUSE_MS_MAX));
+    return pauseMs * (1 - JITTER + 2 * JITTER * this.#options.random());
+  }
+
+  async #poll(id: string, known: Known): Promise<void> {
+    for (let count = 0; count < READINGS_OF_TURN_MAX; count++) {
+      const progress = await this.#options.store.readProgress(id, WAITING_MAX);
+      if (progress === null || progress.subscription.state !== 'active') return;
+      if (progress.waiting >= WAITING_MAX) return;
+      if (!(await this.#readOnce(known, progress))) return;
+      if (!this.#options.leadership.isHeld || this.#known.get(id) !== known) return;
+    }
+  }
+
+  /** True if the next reading may follow at once. */
+  async #readOnce(known: Known, before: SubscriptionProgress): Promise<boolean> {
+    const { reader } = this.#options;
+    // As it is in the store now.
+    const subscription = readSubscription(before.subscription);
+    const { id, gone } = subscription;
+    const progress = parseProgress(before.progress);
+    const { signal } = this.#closing;
+    const read = await reader.readChanges(subscription, progress?.reader ?? null, signal);
+    if (signal.aborted) return false;
+    if ('problem' in read) return this.#fail(known, before, read);
+    const vanished = gone && !read.more ? await this.#findGone(known, subscription, progress?.ids ?? []) : [];
+    if (!Array.isArray(vanished)) return this.#fail(known, before, vanished);
+    const changes = keepLast([...read.changes, ...vanished]);
+    const ids = gone ? followIds(progress?.ids ?? [], changes) : undefined;
+    if (ids !== undefined && ids.length > WATCHED_IDS_MAX) return this.#fail(known, before, TOO_MANY);
+    known.failures = 0;
+    const next = JSON.stringify({ reader: read.state, ...(ids === undefined ? {} : { ids }) });
+    const isKept = read.isRepeatable && this.#options.nowMs() < known.storedUntilMs;
+    if (changes.length === 0 && (next === before.progress || isKept)) {
+      this.#note(id, null);
+      known.problem = null;
+      return read.more;
+    }
+    const isStored = await this.#commit(subscription, before, next, changes, known);
+    return isStored && read.more;
+  }
+
+  async #commit(
+    subscription: Subscription,
+    { progressVersion }: SubscriptionProgress,
+    progress: string,
+    changes: readonly RecordChange[],
+    known: Known,
+  ): Promise<boolean> {
+    const { store, clock, onDeliveries } = this.#options;
+    const now = clock();
+    const deliveries = changes.map((change) => ({
+      id: createDeliveryId(),
+      record: String(change.id),
+      ...buildDelivery(subscription, change, now),
+    }));
+    const isStored = await store.commitReading(subscription.id, progressVersion, {
+      progress,
+      now,
+      deliveries,
+    });
+    if (!isStored) return false;
+    this.#notes.delete(subscription.id);
+    known.storedUntilMs = this.#options.nowMs() + STORED_MS;
+    known.problem = null;
+    if (deliveries.length > 0) onDeliveries();
+    return true;
+  }
+
+  /** Looks at the next part of the known records, so that a turn costs the same however many there are. */
+  async #findGone(
+    known: Known,
+    subscription: Subscription,
+    ids: readonly number[],
+  ): Promise<RecordChange[] | ReadRefusal> {
+    if (ids.length === 0) return [];
+    const rest = ids.filter((id) => id > known.checkedTo).slice(0, CHECKED_IDS_MAX);
+    const part = rest.length > 0 ? rest : ids.slice(0, CHECKED_IDS_MAX);
+    const found = await this.#options.reader.findGone(subscription, part, this.#closing.signal);
+    if ('problem' in found) return found;
+    known.checkedTo = part.at(-1) ?? 0;
+    return found.gone.map((id) => ({ change: 'gone', id, at: null, record: null }));
+  }
+
+  async #fail(known: Known, { subscription }: SubscriptionProgress, refusal: ReadRefusal): Promise<false> {
+    const { store, clock, onPaused } = this.#options;
+    const { problem, isKeyOver } = refusal;
+    if (isKeyOver) {
+      const next = { state: 'paused', reason: problem, now: clock() } as const;
+      if ((await store.setState(subscription.id, subscription.version, next)) === 'done')
+        onPaused(subscription.name, problem);
+      return false;
+    }
+    known.failures++;
+    this.#note(subscription.id, problem);
+    if (known.problem === problem) return false;
+    known.problem = problem;
+    this.#options.onProblem(subscription.name, problem);
+    // Operators see a new problem at once.
+    await this.#writeNotes();
+    return false;
+  }
+
+  /** Notes are written together, so that readings without changes cost next to nothing. */
+  #note(id: string, problem: string | null): void {
+    this.#notes.set(id, { id, problem, at: this.#options.clock() });
+    this.#notesTimer ??= setTimeout(() => {
+      this.#notesTimer = undefined;
+      void this.#writeNotes().catch(this.#options.onError);
+    }, NOTES_INTERVAL_MS).unref();
+  }
+
+  async #writeNotes(): Promise<void> {
+    const notes = [...this.#notes.values()];
+    this.#notes.clear();
+    if (notes.length > 0) await this.#options.store.noteReadings(notes);
+  }
+}
+
+const TOO_MANY: ReadRefusal = {
+  problem: `\`gone\` watches at most ${WATCHED_IDS_MAX} records, and more match: narrow the domain, or turn \`gone\` off.`,
+  isKeyOver: false,
+};
+
+function isEqual(one: Subscription, other: Subscription): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}

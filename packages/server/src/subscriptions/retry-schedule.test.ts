@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import type { StoredSubscription } from '../stores/ports.ts';
+import {
+  type Attempt,
+  judgeAttempts,
+  RETRY_DELAYS_SECONDS,
+  readRetryAfterSeconds,
+} from './retry-schedule.ts';
+
+const NOW = 1_000_000_000_000;
+const DAY_MS = 86_400_000;
+const JUDGING = { now: NOW, random: () => 0, secondMs: 1000 };
+
+function subscription(changes: Partial<StoredSubscription> = {}): StoredSubscription {
+  return {
+    id: 's',
+    name: 's',
+    body: '{}',
+    createdAt: 0,
+    state: 'active',
+    reason: null,
+    version: 1,
+    readAt: null,
+    problem: null,
+    failures: 0,
+    failingSince: null,
+    retryAt: null,
+    lastFailure: null,
+    deliveredAt: null,
+    ...changes,
+  };
+}
+
+function attempt(attempts: number, changes: Partial<Attempt> = {}): Attempt {
+  const delivery = { seq: 1, id: 'm', record: '1', type: 't', body: '{}', attempts };
+  return {
+    delivery,
+    isTaken: false,
+    isGone: false,
+    status: 500,
+    failure: 'no',
+    retryAfterSeconds: null,
+    durationMs: 1.4,
+    ...changes,
+  };
+}
+
+test('retries after the delays of Standard Webhooks, then gives up', () => {
+  const delays = Array.from({ length: 10 }, (_, index) => {
+    const outcome = judgeAttempts(subscription({ failures: index }), [attempt(index + 1)], JUDGING);
+    const [result] = outcome.results;
+    return result?.state === 'failed' ? 'failed' : ((result?.nextAt ?? 0) - NOW) / 1000;
+  });
+  expect(delays).toEqual([...RETRY_DELAYS_SECONDS, 'failed']);
+  expect(RETRY_DELAYS_SECONDS).toEqual([5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]);
+});
+
+test('jitter makes a delay longer by a tenth at most', () => {
+  const { retryAt } = judgeAttempts(subscription(), [attempt(1)], { ...JUDGING, random: () => 0.999 });
+  expect(retryAt).toBeGreaterThan(NOW + 5000);
+  expect(retryAt).toBeLessThanOrEqual(NOW + 5500);
+});
+
+test('disables after five days, and not because a clock has jumped', () => {
+  const since = NOW - 5 * DAY_MS;
+  const disables = (failures: number, failingSince: number) =>
+    judgeAttempts(subscription({ failures, failingSince }), [attempt(3)], JUDGING).disables;
+  expect(disables(20, since)).toMatch(/took nothing for five days/);
+  expect(disables(20, since + 1)).toBeNull();
+  expect(disables(1, since)).toBeNull();
+  // It has jumped back since.
+  expect(
+    judgeAttempts(subscription({ failures: 3, failingSince: NOW + DAY_MS }), [attempt(4)], JUDGING),
+  ).toMatchObject({
+    failingSince: NOW,
+    failures: 4,
+  });
+});
+
+test('one delivery that is taken ends the failures, and wakes the others after an outage', () => {
+  const both = [attempt(1), attempt(2, { isTaken: true, status: 200, failure: null })];
+  expect(judgeAttempts(subscription({ failures: 3, failingSince: 5 }), both, JUDGING)).toMatchObject({
+    failures: 0,
+    failingSince: null,
+    retryAt: null,
+    wakesAll: true,
+    deliveredAt: NOW,
+  });
+  expect(judgeAttempts(subscription({ failures: 2 }), both, JUDGING).wakesAll).toBe(false);
+});
+
+test('410 disables at once, and gives nothing up', () => {
+  const outcome = judgeAttempts(subscription(), [attempt(10, { isGone: true, status: 410 })], JUDGING);
+  expect(outcome.disables).toMatch(/410 Gone/);
+  expect(outcome.results[0]?.state).toBe('waiting');
+});
+
+test.each([
+  ['120', 120],
+  [' 0 ', 0],
+  ['Sun, 09 Sep 2001 01:47:00 GMT', 20],
+  ['Sun, 09 Sep 2001 01:40:00 GMT', 0],
+  ['-1', null],
+  ['1e9', null],
+  ['tomorrow', null],
+  ['9999999999999999', null],
+  ['', null],
+  [undefined, null],
+])('reads retry-after %j', (header, seconds) => {
+  expect(readRetryAfterSeconds(header, NOW)).toBe(seconds);
+});

@@ -1,0 +1,121 @@
+/** When a delivery that was not taken is sent again, and when its subscription is disabled. Pure. */
+import type { AttemptOutcome, ClaimedDelivery, DeliveryResult, StoredSubscription } from '../stores/ports.ts';
+
+const MINUTE = 60;
+const HOUR = 3600;
+const DAY = 86_400;
+
+/** Delays before each further attempt, as Standard Webhooks advises. */
+export const RETRY_DELAYS_SECONDS: readonly number[] = [
+  5,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  24 * HOUR,
+];
+const RETRY_DELAY_SECONDS_MAX = 24 * HOUR;
+/** Fraction by which a delay is longer at most, so that retries do not come together for ever. */
+const JITTER = 0.1;
+const DISABLED_AFTER_SECONDS = 5 * DAY;
+/** A clock that jumps ahead must not disable a subscription. */
+const FAILURES_BEFORE_DISABLED_MIN = RETRY_DELAYS_SECONDS.length;
+/** From so many consecutive failures on, the receiver itself is away, and not one delivery at fault. */
+const AWAY_FAILURES = 3;
+
+/** The outcome of one attempt to send a delivery. */
+export interface Attempt {
+  delivery: ClaimedDelivery;
+  isTaken: boolean;
+  /** True: the receiver wants no more deliveries (status 410). */
+  isGone: boolean;
+  status: number | null;
+  /** Null if it was taken. */
+  failure: string | null;
+  /** What the header `retry-after` asks for; null: nothing that can be read. */
+  retryAfterSeconds: number | null;
+  durationMs: number;
+}
+
+export interface Judging {
+  now: number;
+  /** From 0 to below 1. */
+  random: () => number;
+  /** A second of the delays. Tests set a shorter one. */
+  secondMs: number;
+}
+
+/** Decides what follows from the attempts of one claim. */
+export function judgeAttempts(
+  subscription: StoredSubscription,
+  attempts: readonly Attempt[],
+  judging: Judging,
+): AttemptOutcome {
+  const { now } = judging;
+  const isTaken = attempts.some((attempt) => attempt.isTaken);
+  const failed = attempts.filter((attempt) => !attempt.isTaken);
+  const failures = isTaken ? 0 : subscription.failures + 1;
+  const failingSince = isTaken ? null : Math.min(subscription.failingSince ?? now, now);
+  const delayMs = isTaken ? 0 : findDelayMs(failures, failed, judging);
+  const gone = attempts.find((attempt) => attempt.isGone);
+  const lastFailure = failed.at(-1)?.failure ?? null;
+  return {
+    now,
+    results: attempts.map((attempt) => judgeAttempt(attempt, judging)),
+    failures,
+    failingSince,
+    retryAt: isTaken ? null : now + delayMs,
+    lastFailure: lastFailure ?? subscription.lastFailure,
+    deliveredAt: isTaken ? now : subscription.deliveredAt,
+    wakesAll: isTaken && subscription.failures >= AWAY_FAILURES,
+    disables:
+      gone === undefined ? explainDisabled(failures, failingSince, lastFailure, judging) : GONE_REASON,
+  };
+}
+
+const GONE_REASON = 'The receiver answered 410 Gone: it wants no more deliveries.';
+
+function explainDisabled(
+  failures: number,
+  failingSince: number | null,
+  lastFailure: string | null,
+  { now, secondMs }: Judging,
+): string | null {
+  if (failingSince === null || now - failingSince < DISABLED_AFTER_SECONDS * secondMs) return null;
+  if (failures < FAILURES_BEFORE_DISABLED_MIN) return null;
+  return `The receiver took nothing for five days; the last reason: ${lastFailure}`;
+}
+
+function judgeAttempt(attempt: Attempt, judging: Judging): DeliveryResult {
+  const { now } = judging;
+  const { delivery, isTaken, isGone, status, failure, durationMs } = attempt;
+  // 410 says nothing about this delivery: after a resume it is sent again.
+  const isLast = !isGone && delivery.attempts > RETRY_DELAYS_SECONDS.length;
+  return {
+    id: delivery.id,
+    state: isTaken ? 'delivered' : isLast ? 'failed' : 'waiting',
+    nextAt: isTaken ? now : now + findDelayMs(delivery.attempts, [attempt], judging),
+    status,
+    failure,
+    durationMs: Math.round(durationMs),
+  };
+}
+
+function findDelayMs(failures: number, failed: readonly Attempt[], { random, secondMs }: Judging): number {
+  const index = Math.min(failures, RETRY_DELAYS_SECONDS.length) - 1;
+  const delaySeconds = (RETRY_DELAYS_SECONDS[index] ?? 0) * (1 + JITTER * random());
+  const askedSeconds = Math.max(0, ...failed.map(({ retryAfterSeconds }) => retryAfterSeconds ?? 0));
+  return Math.round(Math.max(delaySeconds, Math.min(askedSeconds, RETRY_DELAY_SECONDS_MAX)) * secondMs);
+}
+
+/** Reads `retry-after`: seconds or a date (RFC 9110 section 10.2.3). Null if it is neither. */
+export function readRetryAfterSeconds(header: string | undefined, now: number): number | null {
+  if (header === undefined) return null;
+  const text = header.trim();
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  const date = /^[A-Za-z]{3,9},? /.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? null : Math.max(0, Math.ceil((date - now) / 1000));
+}

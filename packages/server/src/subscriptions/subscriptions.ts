@@ -1,0 +1,229 @@
+/**
+ * The subscriptions as administrators manage them: created, changed, paused, tried with a ping, replayed. Knows neither
+ * how changes are read nor who may do this.
+ */
+import { randomUUID } from 'node:crypto';
+import type { SubscriptionChanges, SubscriptionInput } from '@erp-proxy/contract';
+import type { Vault } from '../instances/vault.ts';
+import type {
+  AuditBatch,
+  Awaitable,
+  Change,
+  DeliveryListQuery,
+  DeliveryRecord,
+  StoredSubscription,
+  SubscriptionListQuery,
+  SubscriptionStore,
+} from '../stores/ports.ts';
+import { buildPing, createDeliveryId } from './delivery-body.ts';
+import { readChanges, readInput } from './members.ts';
+import { SUBSCRIPTIONS_MAX } from './poller.ts';
+import type { Attempt } from './retry-schedule.ts';
+import { type Body, printBody, readBody, readSubscription } from './row.ts';
+import { createSecret, openSecret, readMasterKeyId, sealSecret } from './secrets.ts';
+import type { SendDelivery } from './sender.ts';
+
+/** A subscription with its body opened, except the secrets. */
+export interface SubscriptionRecord {
+  readonly row: StoredSubscription;
+  readonly body: Body;
+}
+
+export interface SubscriptionsOptions {
+  store: SubscriptionStore;
+  vault: Vault;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+  send: SendDelivery;
+  /** Receives the errors of rows that cannot be read. */
+  onError: (error: unknown) => void;
+}
+
+/** Creates the audit record of a subscription whose secrets are sealed again. */
+export type DescribeReseal = (name: string, masterKeys: { from: string; to: string }) => AuditBatch;
+
+export type AddOutcome = { made: SubscriptionRecord; secret: string } | 'conflict' | 'full';
+/** The answer to a ping; null: nothing could be sent. */
+export type PingOutcome = Attempt | null;
+
+/** An `act` is written in the transaction of the change. Methods reject with a {@link SubscriptionInputError}. */
+export interface Subscriptions {
+  find(name: string): Promise<SubscriptionRecord | null>;
+  /** Sorted by name. A row that cannot be read is omitted, and reported to `onError`. */
+  list(query: SubscriptionListQuery): Promise<SubscriptionRecord[]>;
+  add(input: SubscriptionInput, describeAct?: (made: SubscriptionRecord) => AuditBatch): Promise<AddOutcome>;
+  /** What the subscription would be after the changes. */
+  change(record: SubscriptionRecord, changes: SubscriptionChanges): Body;
+  update(record: SubscriptionRecord, next: Body, act?: AuditBatch): Promise<Change>;
+  setState(
+    record: SubscriptionRecord,
+    state: StoredSubscription['state'],
+    reason: string | null,
+    act?: AuditBatch,
+  ): Promise<Change>;
+  remove(record: SubscriptionRecord, act?: AuditBatch): Promise<Change>;
+  /** Adds a new secret. The former one signs for the overlap, too; others no more. */
+  rotateSecret(record: SubscriptionRecord, overlapMs: number): { next: Body; secret: string };
+  /** Sends a delivery of type `ping` now, also while the subscription is paused. */
+  ping(record: SubscriptionRecord, act?: AuditBatch): Promise<PingOutcome>;
+  listDeliveries(record: SubscriptionRecord, query: DeliveryListQuery): Awaitable<DeliveryRecord[]>;
+  replay(record: SubscriptionRecord, delivery: string, act?: AuditBatch): Promise<Change>;
+  replaySince(record: SubscriptionRecord, since: number, act?: AuditBatch): Promise<number>;
+  /** The secrets that sign at this time, the newest first. Throws a `VaultError`. */
+  openSecrets(row: Pick<StoredSubscription, 'id' | 'name' | 'body'>, now: number): string[];
+  /** Seals under the current master key what others sealed. Returns the number of subscriptions. */
+  reseal(describeAct: DescribeReseal): Promise<number>;
+}
+
+/** Members whose change begins anew. */
+const RESTARTING = ['instance', 'model', 'domain', 'fields', 'gone', 'key', 'start'] as const;
+const PAGE_SIZE = 100;
+
+export function createSubscriptions(options: SubscriptionsOptions): Subscriptions {
+  const { store, vault, clock, send, onError } = options;
+
+  function open(row: StoredSubscription): SubscriptionRecord {
+    return { row, body: readBody(row) };
+  }
+
+  function openSecrets(row: Pick<StoredSubscription, 'id' | 'name' | 'body'>, now: number): string[] {
+    return readBody(row)
+      .secrets.filter(({ expires_at }) => expires_at === null || expires_at > now)
+      .map(({ sealed }) => openSecret(sealed, row.id, vault));
+  }
+
+  return {
+    async find(name) {
+      const row = await store.findByName(name);
+      return row && open(row);
+    },
+
+    async list(query) {
+      const records: SubscriptionRecord[] = [];
+      for (const row of await store.list(query)) {
+        try {
+          records.push(open(row));
+        } catch (error) {
+          onError(error);
+        }
+      }
+      return records;
+    },
+
+    async add(input, describeAct) {
+      const { name, ...members } = readInput(input);
+      const id = randomUUID();
+      const now = clock();
+      const secret = createSecret();
+      const body: Body = {
+        v: 1,
+        ...members,
+        secrets: [{ sealed: sealSecret(secret, id, vault), created_at: now, expires_at: null }],
+        updated_at: now,
+      };
+      const definition = { id, name, body: printBody(body), createdAt: now };
+      const row: StoredSubscription = { ...definition, ...UNTRIED };
+      const outcome = await store.insert(definition, SUBSCRIPTIONS_MAX, describeAct?.({ row, body }));
+      return outcome === 'done' ? { made: { row, body }, secret } : outcome;
+    },
+
+    change: ({ body }, changes) => ({ ...body, ...readChanges(changes), updated_at: clock() }),
+
+    async update({ row, body }, next, act) {
+      const restarts = RESTARTING.some((name) => JSON.stringify(body[name]) !== JSON.stringify(next[name]));
+      return store.replace(row.id, row.version, { body: printBody(next), restarts }, act);
+    },
+
+    setState: async ({ row }, state, reason, act) =>
+      store.setState(row.id, row.version, { state, reason, now: clock() }, act),
+
+    remove: async ({ row }, act) => store.remove(row.id, row.version, act),
+
+    rotateSecret({ row, body }, overlapMs) {
+      const now = clock();
+      const secret = createSecret();
+      const fresh = { sealed: sealSecret(secret, row.id, vault), created_at: now, expires_at: null };
+      const [former] = body.secrets;
+      const kept =
+        former === undefined || overlapMs === 0 ? [] : [{ ...former, expires_at: now + overlapMs }];
+      return { next: { ...body, secrets: [fresh, ...kept], updated_at: now }, secret };
+    },
+
+    async ping({ row }, act) {
+      const subscription = readSubscription(row);
+      const now = clock();
+      const { type, body } = buildPing(subscription, now);
+      const delivery = { seq: 0, id: createDeliveryId(), record: null, type, attempts: 1, body };
+      const attempt = await send({
+        url: subscription.url,
+        secrets: openSecrets(row, now),
+        delivery,
+        signal: new AbortController().signal,
+        maySend: () => true,
+      });
+      if (attempt === null) return null;
+      const { isTaken, status, failure, durationMs } = attempt;
+      await store.logDelivery(
+        row.id,
+        {
+          id: delivery.id,
+          type,
+          body,
+          state: isTaken ? 'delivered' : 'failed',
+          status,
+          failure,
+          durationMs: Math.round(durationMs),
+        },
+        clock(),
+        act,
+      );
+      return attempt;
+    },
+
+    listDeliveries: ({ row }, query) => store.listDeliveries(row.id, query),
+    replay: async ({ row }, delivery, act) => store.replay(row.id, delivery, clock(), act),
+    replaySince: async ({ row }, since, act) => store.replaySince(row.id, since, clock(), act),
+    openSecrets,
+
+    async reseal(describeAct) {
+      let count = 0;
+      for (let after: string | null = null; ; ) {
+        const rows: StoredSubscription[] = await store.list({ after, limit: PAGE_SIZE });
+        for (const row of rows) if (await resealRow(row, describeAct)) count++;
+        after = rows.at(-1)?.name ?? null;
+        if (rows.length < PAGE_SIZE) return count;
+      }
+    },
+  };
+
+  async function resealRow(row: StoredSubscription, describeAct: DescribeReseal): Promise<boolean> {
+    try {
+      const body = readBody(row);
+      const to = vault.masterKeyId;
+      const from = body.secrets.map(({ sealed }) => readMasterKeyId(sealed)).find((id) => id !== to);
+      if (from === undefined) return false;
+      const secrets = body.secrets.map((secret) => ({
+        ...secret,
+        sealed: sealSecret(openSecret(secret.sealed, row.id, vault), row.id, vault),
+      }));
+      const next = { body: printBody({ ...body, secrets }), restarts: false };
+      return (await store.replace(row.id, row.version, next, describeAct(row.name, { from, to }))) === 'done';
+    } catch (error) {
+      onError(error);
+      return false;
+    }
+  }
+}
+
+const UNTRIED = {
+  state: 'active',
+  reason: null,
+  version: 1,
+  readAt: null,
+  problem: null,
+  failures: 0,
+  failingSince: null,
+  retryAt: null,
+  lastFailure: null,
+  deliveredAt: null,
+} as const;

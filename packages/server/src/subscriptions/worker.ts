@@ -1,0 +1,191 @@
+/**
+ * Works the subscriptions while this process has their lease: reads changes (poller.ts) and sends deliveries
+ * (outbox.ts). Removes old deliveries. A process without subscriptions in its store does nothing.
+ */
+import type { DeliveryEvent, Events } from '../observe/events.ts';
+import type { LeaseStore, Store, SubscriptionBacklog } from '../stores/ports.ts';
+import { type PeriodicTask, startPeriodicTask } from '../streams/periodic-task.ts';
+import type { ChangeReader } from './change-reader.ts';
+import { Leadership } from './leadership.ts';
+import { type DeliveryOutcome, Outbox, type OutboxOptions } from './outbox.ts';
+import { Poller } from './poller.ts';
+import type { Attempt } from './retry-schedule.ts';
+import type { SendDelivery } from './sender.ts';
+
+/** Tests set shorter ones. */
+export interface WorkerTimes {
+  leaseMs: number;
+  claimMs: number;
+  /** Time limit of an attempt to send a delivery, to the head of the answer. */
+  sendMs: number;
+  /** A second of intervals and of delays between attempts. */
+  secondMs: number;
+  /** How often old deliveries are removed and metrics measured. */
+  upkeepMs: number;
+}
+
+export const WORKER_TIMES: WorkerTimes = {
+  leaseMs: 15_000,
+  claimMs: 30_000,
+  sendMs: 15_000,
+  secondMs: 1000,
+  upkeepMs: 30_000,
+};
+
+export interface WorkerOptions extends Pick<OutboxOptions, 'openSecrets' | 'clock' | 'nowMs' | 'random'> {
+  store: Pick<Store, 'subscriptions' | 'watch'> & { leases: LeaseStore };
+  reader: ChangeReader;
+  send: SendDelivery;
+  /** Identifies this process among those that share the store. */
+  owner: string;
+  retentionMs: number;
+  /** Ended deliveries that are kept of each subscription. */
+  keptMax: number;
+  times: WorkerTimes;
+  events: Pick<Events, 'deliveryEnded' | 'subscriptionTroubled'>;
+  onError: (error: unknown) => void;
+}
+
+/** For metrics. */
+export interface WorkerStates {
+  isLeading: boolean;
+  reading: number;
+  sending: number;
+  backlogs: readonly SubscriptionBacklog[];
+}
+
+export interface SubscriptionWorker {
+  start(): void;
+  states(): WorkerStates;
+  /** Ends what runs within this time, and gives the lease up. */
+  close(graceMs: number): Promise<void>;
+}
+
+const PRUNED_MAX = 1000;
+/** Metrics show so many subscriptions. */
+const MEASURED_MAX = 10_000;
+
+export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWorker {
+  const { store, reader, send, owner, clock, nowMs, random, openSecrets, times, events, onError } = options;
+  const subscriptions = store.subscriptions;
+  const leadership = new Leadership({
+    leases: store.leases,
+    owner,
+    nowMs,
+    ttlMs: times.leaseMs,
+    onChange: () => (leadership.isHeld ? begin() : poller.stop()),
+    onError,
+  });
+  const outbox = new Outbox({
+    store: subscriptions,
+    leadership,
+    send,
+    openSecrets,
+    clock,
+    nowMs,
+    random,
+    claimMs: times.claimMs,
+    secondMs: times.secondMs,
+    // An attempt that begins later could last longer than its claim.
+    beginsWithinMs: Math.max(0, times.claimMs - times.sendMs - times.claimMs * ENDING),
+    onAttempt: (subscription, attempt, outcome) =>
+      events.deliveryEnded(describeAttempt(subscription, attempt, outcome)),
+    onDisabled: (subscription, reason) =>
+      events.subscriptionTroubled({ subscription, kind: 'disabled', reason }),
+    onError,
+  });
+  const poller = new Poller({
+    store: subscriptions,
+    leadership,
+    reader,
+    secondMs: times.secondMs,
+    clock,
+    nowMs,
+    random,
+    onDeliveries: () => outbox.wake(),
+    onProblem: (subscription, reason) =>
+      events.subscriptionTroubled({ subscription, kind: 'unreadable', reason }),
+    onPaused: (subscription, reason) => events.subscriptionTroubled({ subscription, kind: 'paused', reason }),
+    onError,
+  });
+  let backlogs: readonly SubscriptionBacklog[] = [];
+  let upkeep: PeriodicTask | undefined;
+  let isClosed = false;
+  let isNeeded = false;
+  let searching: Promise<void> | null = null;
+
+  function begin(): void {
+    poller.load();
+    outbox.wake();
+    upkeep?.run();
+  }
+
+  /** A process whose store has no subscriptions asks for no lease. */
+  async function lookForSubscriptions(): Promise<void> {
+    if (isNeeded || isClosed) return;
+    const found = await subscriptions.list({ after: null, limit: 1 });
+    if (found.length === 0 || isNeeded || isClosed) return;
+    isNeeded = true;
+    leadership.start();
+    upkeep = startPeriodicTask(keepUp, { intervalMs: times.upkeepMs, onError });
+  }
+
+  async function keepUp(): Promise<void> {
+    if (!leadership.isHeld) {
+      backlogs = [];
+      return;
+    }
+    backlogs = await subscriptions.measure(MEASURED_MAX);
+    const before = clock() - options.retentionMs;
+    while ((await subscriptions.prune(before, options.keptMax, PRUNED_MAX)) >= PRUNED_MAX && !isClosed);
+  }
+
+  function search(): void {
+    searching ??= lookForSubscriptions()
+      .catch(onError)
+      .finally(() => {
+        searching = null;
+      });
+  }
+
+  return {
+    start() {
+      store.watch((change) => {
+        if (isClosed) return;
+        if (change?.kind === 'instance') poller.retry(({ instance }) => instance === change.id);
+        if (change?.kind === 'key') poller.retry(({ key }) => key === change.id);
+        if (change !== null && change.kind !== 'subscription') return;
+        if (!isNeeded) search();
+        else if (leadership.isHeld) {
+          poller.load(change?.id);
+          outbox.wake();
+        }
+      });
+      search();
+    },
+    states: () => ({
+      isLeading: leadership.isHeld,
+      reading: poller.reading,
+      sending: outbox.sending,
+      backlogs,
+    }),
+    async close(graceMs) {
+      isClosed = true;
+      await searching;
+      await Promise.all([poller.close(), outbox.close(graceMs), upkeep?.close()]);
+      await leadership.close();
+    },
+  };
+}
+
+/** Part of a claim from the head of an answer to the record of the attempt. */
+const ENDING = 1 / 6;
+
+function describeAttempt(
+  subscription: string,
+  { delivery, status, failure, durationMs }: Attempt,
+  outcome: DeliveryOutcome,
+): DeliveryEvent {
+  const { id, type, attempts } = delivery;
+  return { subscription, delivery: id, type, outcome, attempt: attempts, status, failure, durationMs };
+}

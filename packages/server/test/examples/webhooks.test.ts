@@ -1,0 +1,66 @@
+/** The receivers of examples/webhooks, with deliveries of a real subscription. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
+import { startStage } from '../subscriptions/stage.ts';
+import { hasCommand } from './shop.ts';
+
+const folder = fileURLToPath(new URL('../../../../examples/webhooks/', import.meta.url));
+const POLL = { timeout: 20_000, interval: 50 };
+const RECEIVERS: [name: string, command: string, args: (port: number) => string[]][] = [
+  ['typescript', process.execPath, () => [`${folder}receiver.ts`]],
+  ['python', 'python3', () => [`${folder}receiver.py`]],
+  ['php', 'php', (port) => ['-S', `127.0.0.1:${port}`, `${folder}receiver.php`]],
+];
+
+for (const [name, command, listArguments] of RECEIVERS) {
+  const isMissing = command !== process.execPath && !hasCommand(command);
+  describe.skipIf(isMissing)(`${name}${isMissing ? ` (${command} is not installed)` : ''}`, () => {
+    test('takes signed deliveries, each once, and refuses others', { timeout: 60_000 }, async () => {
+      const port = await findFreePort();
+      const url = `http://127.0.0.1:${port}/`;
+      const { subscribe, odoo, admin } = await startStage({ settings: { 'egress.allow': '127.0.0.0/8' } });
+      const made = await subscribe({ url, interval_seconds: 3600 });
+      const ids = mkdtempSync(join(tmpdir(), 'webhooks-'));
+      const receiver = spawn(command, listArguments(port), {
+        env: { ...process.env, PORT: String(port), WEBHOOK_SECRET: made.secret, WEBHOOK_FOLDER: ids },
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      closeAfterTest({
+        close: () => {
+          receiver.kill();
+          rmSync(ids, { recursive: true, force: true });
+        },
+      });
+      let output = '';
+      receiver.stdout.on('data', (text) => {
+        output += text;
+      });
+      await expect.poll(async () => (await admin.pingSubscription('contacts')).delivered, POLL).toBe(true);
+      const id = await odoo('create', { name: 'Test one' });
+      await admin.updateSubscription('contacts', { interval_seconds: 5 });
+      await expect.poll(() => output, POLL).toContain(`res.partner.upserted ${id}\n`);
+      await admin.replayDeliveries('contacts', { since: '2020-01-01T00:00:00Z' });
+      const attempts = async () =>
+        (await admin.listDeliveries('contacts', { state: 'waiting' })).items.length;
+      await expect.poll(attempts, POLL).toBe(0);
+      expect(output.match(/res\.partner\.upserted/g)).toHaveLength(1);
+      await admin.rotateSecret('contacts', { overlap_seconds: 0 });
+      expect(await admin.pingSubscription('contacts')).toMatchObject({ delivered: false, status: 401 });
+      expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(401);
+    });
+  });
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

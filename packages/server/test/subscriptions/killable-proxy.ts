@@ -1,0 +1,24 @@
+/**
+ * A proxy in a process of its own that works the subscriptions of a store with short times, for tests that kill it.
+ * Prints `ready` once it serves.
+ */
+import { createApp } from '../../src/app/app.ts';
+import { createLogger } from '../../src/observe/log.ts';
+import { makeSettings } from '../harness.ts';
+
+const [store = '', allow = ''] = process.argv.slice(2);
+const app = await createApp({
+  settings: makeSettings({
+    'http.port': '0',
+    'http.shutdownGraceMs': '0',
+    'store.url': store,
+    'egress.allow': allow,
+    'upstream.protocol': 'jsonrpc',
+    'vault.masterKey': Buffer.alloc(32, 7).toString('base64'),
+  }),
+  version: '0.0.0',
+  logger: createLogger('error'),
+  subscriptionTimes: { leaseMs: 150, claimMs: 400, sendMs: 200, secondMs: 0.2, upkeepMs: 1000 },
+});
+await app.listen();
+process.stdout.write('ready\n');

@@ -1,0 +1,240 @@
+/** Receivers that fail: retries, what ends them, and that others do not notice. */
+import { createServer } from 'node:net';
+import { expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
+import { type Receiver, refuseWith, startReceiver, TAKE } from './receiver.ts';
+import { POLL, SHORT_TIMES, startStage } from './stage.ts';
+
+const failed = async (receiver: Receiver, stage: Awaited<ReturnType<typeof startStage>>) => {
+  await expect.poll(async () => (await stage.show()).receiver.failures, POLL).toBeGreaterThan(0);
+  return { view: await stage.show(), first: receiver.received[0] };
+};
+
+test('a retry has the same webhook-id and content, and a new timestamp and signature', async () => {
+  const stage = await startStage({ subscriptionTimes: { ...SHORT_TIMES, secondMs: 200 } });
+  const { receiver, subscribe, odoo, show, admin } = stage;
+  await odoo('create', { name: 'Test one' });
+  receiver.answer = (response, delivery, index) =>
+    (index === 0 ? refuseWith(500) : TAKE)(response, delivery, index);
+  await subscribe();
+  await expect.poll(() => receiver.received.length, POLL).toBe(2);
+  const [first, second] = receiver.received;
+  expect(second?.id).toBe(first?.id);
+  expect(second?.body).toBe(first?.body);
+  expect(second?.headers['webhook-timestamp']).not.toBe(first?.headers['webhook-timestamp']);
+  expect([first?.fault, second?.fault]).toEqual([null, null]);
+  // The first delay is five seconds of 200 ms.
+  expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(990);
+  await expect.poll(async () => (await show()).receiver.failures, POLL).toBe(0);
+  const { items } = await admin.listDeliveries('contacts', {});
+  expect(items).toMatchObject([{ id: first?.id, state: 'delivered', attempts: 2, status: 204 }]);
+});
+
+test.each([
+  ['500', refuseWith(500), 'The receiver answered 500.'],
+  [
+    'a redirect',
+    refuseWith(302, { location: 'http://10.0.0.1/' }),
+    'The receiver answered 302, and redirects are not followed.',
+  ],
+  ['304', refuseWith(304), 'The receiver answered 304, and redirects are not followed.'],
+])('%s is a failure', async (_, answer, text) => {
+  const stage = await startStage();
+  stage.receiver.answer = answer;
+  await stage.odoo('create', { name: 'Test one' });
+  await stage.subscribe();
+  const { view } = await failed(stage.receiver, stage);
+  expect(view.receiver.last_failure).toBe(text);
+});
+
+test('an answer that comes too late is a failure, and a slow body is none', async () => {
+  const stage = await startStage({ subscriptionTimes: { ...SHORT_TIMES, sendMs: 300, secondMs: 1000 } });
+  const { receiver, subscribe, odoo, show } = stage;
+  receiver.answer = (response, _, index) => {
+    if (index === 0) setTimeout(() => response.writeHead(200).end(), 600);
+    else {
+      response.writeHead(200, { 'content-type': 'text/plain' });
+      const timer = setInterval(() => response.write('x'), 50);
+      response.on('close', () => clearInterval(timer));
+    }
+  };
+  await odoo('create', { name: 'Test one' });
+  await subscribe();
+  const { view } = await failed(receiver, stage);
+  expect(view.receiver.last_failure).toBe('The receiver did not answer within 0 s.');
+  await stage.admin.resumeSubscription('contacts');
+  await expect.poll(async () => (await show()).receiver.delivered_at, POLL).not.toBeNull();
+  await expect.poll(() => receiver.running, POLL).toBe(0);
+});
+
+test('an endless answer is not read to its end', async () => {
+  const stage = await startStage();
+  const { receiver, subscribe, odoo, show } = stage;
+  receiver.answer = (response) => {
+    response.writeHead(200);
+    const chunk = Buffer.alloc(64 * 1024);
+    const pour = () => {
+      while (!response.destroyed && response.write(chunk));
+    };
+    response.on('drain', pour);
+    pour();
+  };
+  await odoo('create', { name: 'Test one' });
+  await subscribe();
+  await expect.poll(async () => (await show()).receiver.delivered_at, POLL).not.toBeNull();
+  await expect.poll(() => receiver.running, POLL).toBe(0);
+});
+
+test('410 disables at once, and a resume sends what waits', async () => {
+  const stage = await startStage();
+  const { receiver, subscribe, odoo, show, admin, proxy } = stage;
+  receiver.answer = refuseWith(410);
+  await odoo('create', { name: 'Test one' });
+  await subscribe();
+  await expect.poll(async () => (await show()).state, POLL).toBe('disabled');
+  expect((await show()).reason).toBe('The receiver answered 410 Gone: it wants no more deliveries.');
+  expect(receiver.received).toHaveLength(1);
+  expect(proxy.log).toContainEqual(
+    expect.objectContaining({ msg: 'subscription disabled', subscription: 'contacts' }),
+  );
+  await odoo('create', { name: 'Test two' });
+  receiver.answer = TAKE;
+  await admin.resumeSubscription('contacts');
+  await expect.poll(() => receiver.received.length, POLL).toBe(3);
+  expect(receiver.received[1]?.id).toBe(receiver.received[0]?.id);
+});
+
+test('a receiver that takes nothing for five days is disabled, and says so', async () => {
+  // Five days are 432 ms, and a retry follows after milliseconds.
+  const stage = await startStage({ subscriptionTimes: { ...SHORT_TIMES, secondMs: 0.001 } });
+  const { receiver, odoo, show, subscribe, admin } = stage;
+  receiver.answer = refuseWith(503);
+  for (let record = 0; record < 20; record++) await odoo('create', { name: `Test ${record}` });
+  await subscribe({ interval_seconds: 86_400 });
+  await expect.poll(async () => (await show()).state, POLL).toBe('disabled');
+  const { reason, receiver: seen } = await show();
+  expect(reason).toBe('The receiver took nothing for five days; the last reason: The receiver answered 503.');
+  expect(seen.failures).toBeGreaterThanOrEqual(9);
+  expect((await admin.listDeliveries('contacts', { state: 'delivered' })).items).toEqual([]);
+});
+
+test('a delivery is given up after its last retry, and can be replayed', async () => {
+  const stage = await startStage({ subscriptionTimes: { ...SHORT_TIMES, secondMs: 0.01 } });
+  const { receiver, odoo, subscribe, admin } = stage;
+  const [bad, good] = [
+    await odoo('create', { name: 'Test bad' }),
+    await odoo('create', { name: 'Test good' }),
+  ];
+  receiver.answer = (response, delivery) =>
+    (delivery.json.data.id === bad ? refuseWith(400) : TAKE)(response, delivery, 0);
+  await subscribe({ interval_seconds: 86_400 });
+  const list = async () => (await admin.listDeliveries('contacts', {})).items;
+  await expect
+    .poll(async () => (await list()).map(({ state }) => state).sort(), POLL)
+    .toEqual(['delivered', 'failed']);
+  const given = (await list()).find(({ state }) => state === 'failed');
+  expect(given).toMatchObject({ record: String(bad), attempts: 10, status: 400, next_at: null });
+  expect(receiver.received.filter(({ json }) => json.data.id === good)).toHaveLength(1);
+  receiver.answer = TAKE;
+  await admin.replayDeliveries('contacts', { delivery: given?.id ?? '' });
+  await expect.poll(() => receiver.received.at(-1)?.json.data.id, POLL).toBe(bad);
+  expect(receiver.received.at(-1)?.id).toBe(given?.id);
+});
+
+test.each([
+  ['3', 2900, 4000],
+  ['999999999999999', 0, Number.POSITIVE_INFINITY],
+  ['soon', 0, 1000],
+  ['-5', 0, 1000],
+])('retry-after: %s', async (header, atLeastMs, atMostMs) => {
+  const stage = await startStage({ subscriptionTimes: { ...SHORT_TIMES, secondMs: 1000, upkeepMs: 200 } });
+  stage.receiver.answer = refuseWith(429, { 'retry-after': header });
+  await stage.odoo('create', { name: 'Test one' });
+  await stage.subscribe();
+  const { view } = await failed(stage.receiver, stage);
+  const delayMs = Date.parse(view.receiver.retry_at ?? '') - Date.now();
+  // Never sooner than the schedule says, nor later than a day.
+  expect(delayMs).toBeGreaterThan(Math.max(atLeastMs, 3000));
+  expect(delayMs).toBeLessThanOrEqual(header.length > 9 ? 86_400_000 : Math.max(atMostMs, 5600));
+});
+
+test('a receiver that cannot be reached: private address, TLS, no HTTP, closed port', async () => {
+  const stage = await startStage();
+  const { odoo, subscribe, show } = stage;
+  const noHttp = createServer((socket) => socket.end('SSH-2.0-OpenSSH\r\n'));
+  await new Promise<void>((resolve) => noHttp.listen(0, '127.0.0.1', resolve));
+  closeAfterTest(noHttp);
+  const { port } = noHttp.address() as { port: number };
+  await odoo('create', { name: 'Test one' });
+  // Refused at once, as far as that needs no DNS.
+  for (const url of [
+    'http://127.0.0.1:1/',
+    'http://0x7f.1/',
+    'http://[::1]/',
+    'http://shop.example.com/',
+    'http://169.254.169.254/',
+  ])
+    await expect(subscribe({ name: 'other', url })).rejects.toMatchObject({
+      problem: {
+        status: 400,
+        faults: [{ path: 'url', message: expect.stringMatching(/^may not be reached: /) }],
+      },
+    });
+  await subscribe({ url: 'https://localhost/' });
+  await expect
+    .poll(async () => (await show()).receiver.last_failure, POLL)
+    .toMatch(/^The address may not be reached: /);
+  const other = await startStage({ settings: { 'egress.allow': `127.0.0.0/8` } });
+  await other.odoo('create', { name: 'Test one' });
+  await other.subscribe({ url: `http://127.0.0.1:${port}/` });
+  const reason = async () => (await other.show()).receiver.last_failure;
+  await expect.poll(reason, POLL).toMatch(/^The receiver (did not answer in HTTP|closed)/);
+  await other.admin.updateSubscription('contacts', { url: `https://127.0.0.1:${port}/` });
+  await other.admin.resumeSubscription('contacts');
+  await expect.poll(reason, POLL).toMatch(/^TLS to the receiver failed/);
+});
+
+test('dead receivers do not hold up others, and each is tried with one delivery at a time', async () => {
+  const dead = closeAfterTest(await startReceiver());
+  dead.answer = () => {};
+  const { odoo, subscribe, receiver, show } = await startStage({
+    subscriptionTimes: { ...SHORT_TIMES, sendMs: 600, secondMs: 40 },
+    settings: { 'egress.allow': '127.0.0.0/8' },
+  });
+  for (let record = 0; record < 10; record++) await odoo('create', { name: `Test ${record}` });
+  for (let index = 0; index < 10; index++)
+    await subscribe({ name: `dead${index}`, url: dead.url, interval_seconds: 3600 });
+  await expect.poll(() => dead.received.length, POLL).toBeGreaterThanOrEqual(10);
+  const startedMs = performance.now();
+  await subscribe({ name: 'alive', interval_seconds: 3600 });
+  await expect.poll(() => receiver.received.length, POLL).toBe(10);
+  // In sequence, the attempts at the dead ones would take ten times their time limit each.
+  expect(performance.now() - startedMs).toBeLessThan(6000);
+  await expect.poll(async () => (await show('dead9')).receiver.failures, POLL).toBeGreaterThan(0);
+  await expect.poll(() => dead.running, POLL).toBeLessThanOrEqual(10);
+  dead.runningMax = 0;
+  await expect.poll(() => dead.runningMax, POLL).toBeGreaterThan(0);
+  expect(dead.runningMax).toBeLessThanOrEqual(10);
+});
+
+test('a ping that is taken ends the wait for a retry', async () => {
+  const stage = await startStage({ subscriptionTimes: { ...SHORT_TIMES, secondMs: 1000 } });
+  const { receiver, odoo, subscribe, admin, show } = stage;
+  receiver.answer = refuseWith(500);
+  await odoo('create', { name: 'Test one' });
+  await subscribe();
+  await failed(receiver, stage);
+  expect(await admin.pingSubscription('contacts')).toMatchObject({ delivered: false, status: 500 });
+  receiver.answer = TAKE;
+  expect(await admin.pingSubscription('contacts')).toEqual({
+    delivered: true,
+    status: 204,
+    failure: null,
+    duration_ms: expect.any(Number),
+  });
+  expect(receiver.received.at(-1)?.json).toMatchObject({ type: 'ping', data: { subscription: 'contacts' } });
+  await expect
+    .poll(() => receiver.received.at(-1)?.json.type, { timeout: 3000 })
+    .toBe('res.partner.upserted');
+  expect(await show()).toMatchObject({ receiver: { failures: 0, failing_since: null, retry_at: null } });
+});
