@@ -333,6 +333,18 @@ const BOUNDARIES: Boundary[] = [
     ],
     takesClock: true,
   },
+  {
+    files: `${SERVER}/traces/**`,
+    allow: [
+      '../egress/{dispatcher,fetch-whole,messages}.ts',
+      '../execute/terms/{method-call,tracing}.ts',
+      '../observe/events.ts',
+      '../streams/wait.ts',
+      '@opentelemetry/*',
+      'node:*',
+    ],
+    takesClock: true,
+  },
   { files: `${SERVER}/text/**`, allow: [] },
   { files: `${SERVER}/streams/**`, allow: [CONTRACT, 'lru-cache', 'node:*'], takesClock: true },
   { files: `${SERVER}/odoo/**`, allow: ['../json/*', CONTRACT, 'node:buffer'], takesClock: true },

@@ -1,0 +1,16 @@
+/** Reads texts of the form `name=value`, whose value may have %-escapes, as the variables of OpenTelemetry have them. */
+export function readPairs(texts: readonly string[]): [name: string, value: string][] {
+  return texts.map((text) => {
+    const at = text.indexOf('=');
+    return [text.slice(0, at).trim(), unescape(text.slice(at + 1).trim())];
+  });
+}
+
+/** A `%` that begins no escape is meant as it is. */
+function unescape(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
