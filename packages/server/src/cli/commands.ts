@@ -37,6 +37,7 @@ import { sandboxCommand } from './sandbox.ts';
 import { serveCommand } from './serve.ts';
 import { statusCommand, topCommand } from './status.ts';
 import { subjectsAllowCommand, subjectsDenyCommand, subjectsListCommand } from './subjects.ts';
+import { storeCopyCommand } from './store-copy.ts';
 import { typesCommand } from './types.ts';
 import { vaultKeyCommand, vaultResealCommand } from './vault.ts';
 
@@ -78,6 +79,7 @@ export const COMMANDS: readonly Command[] = [
   applyCommand,
   exportCommand,
   migrateCommand,
+  storeCopyCommand,
   configPrintCommand,
   configCheckCommand,
   createCompletionCommand(() => COMMANDS),
