@@ -6,7 +6,7 @@ import { openLocalAdmin } from './local-admin.ts';
 export const storeCopyCommand: Command = {
   name: 'store copy',
   arguments: [],
-  summary: 'Copy everything of the store into an empty one, and verify the copy. Stop the proxy first.',
+  summary: 'Copy everything of the store into an empty one, and verify the copy: to move it, or as a backup.',
   options: {
     from: { type: 'string', value: 'url', description: 'The store to copy. Default: store.url.' },
     to: { type: 'string', value: 'url', description: 'The empty store, as for store.url.' },
@@ -15,12 +15,16 @@ export const storeCopyCommand: Command = {
       value: 'file',
       description: 'Read the URL of the empty store from this file: it may have a password. `-`: standard input.',
     },
+    'while-running': {
+      type: 'boolean',
+      description: 'Copy the state of this moment, for a backup. Without it, stop the proxy first.',
+    },
     json: JSON_OPTION,
   },
   async run(input) {
     const from = input.option('from') ?? input.settings.store.url;
     const to = await readTarget(input);
-    const tables = await copyStore(from, to);
+    const tables = await copyStore(from, to, { isSnapshot: input.isSet('while-running') });
     const settings = { ...input.settings, store: { ...input.settings.store, url: to } };
     const { admin, close } = await openLocalAdmin({ ...input, settings }, 'refuse');
     try {

@@ -72,6 +72,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
+const copy = (from: string, to: string) => copyStore(from, to, { isSnapshot: false });
 const nameFile = () => `sqlite:${join(folder, `${randomUUID()}.db`)}`;
 
 async function fill(url: string): Promise<void> {
@@ -85,45 +86,60 @@ async function open(url: string): Promise<OpenedStore> {
 }
 
 async function expectCopy(url: string): Promise<void> {
-  const copy = await open(url);
-  expect(await copy.keys.findById('one')).toMatchObject({
-    name: 'Ünïcode 𝄞 "quotes"',
-    secretHash: buildKey({ id: 'one' }).secretHash,
-  });
-  expect(Buffer.from(await copy.keys.getOrCreateHashSecret(Buffer.alloc(32, 9)))).toEqual(Buffer.alloc(32, 7));
-  expect(await copy.instances.findByName('prod')).toMatchObject({ body: '{"url":"https://x"}' });
-  expect(await copy.audit.readFloor()).toMatchObject({ seq: 1 });
-  expect(await copy.audit.readAfter(1, 9)).toMatchObject([{ seq: 2, at: HOUR, record: '{"é":1}' }]);
-  const answered = await copy.idempotency.find('claim');
+  const copied = await open(url);
+  const key = await copied.keys.findById('one');
+  expect(key).toMatchObject({ name: 'Ünïcode 𝄞 "quotes"', policy: '{"models":{}}' });
+  expect(Buffer.from(key!.secretHash)).toEqual(Buffer.from(buildKey({ id: 'one' }).secretHash));
+  expect(Buffer.from(await copied.keys.getOrCreateHashSecret(Buffer.alloc(32, 9)))).toEqual(Buffer.alloc(32, 7));
+  expect(await copied.instances.findByName('prod')).toMatchObject({ body: '{"url":"https://x"}' });
+  expect(await copied.audit.readFloor()).toMatchObject({ seq: 1 });
+  expect(await copied.audit.readAfter(1, 9)).toMatchObject([{ seq: 2, at: HOUR, record: '{"é":1}' }]);
+  const answered = await copied.idempotency.find('claim');
   expect(answered).toMatchObject({ state: 'done', fingerprint: 'call' });
   expect(Buffer.from(answered!.answer!)).toEqual(Buffer.from([0, 255, 10]));
-  expect(await copy.idempotency.find('running')).toMatchObject({ state: 'running' });
-  expect(await copy.callCounts.read('2026-11', 'one')).toBe(5_000_000_000);
-  expect(await copy.approvals.find('a')).toMatchObject({ state: 'pending', call: 'sealed' });
-  expect(await copy.deniedSubjects.find('corp/ann')).toMatchObject({ deniedAt: 3 });
+  expect(await copied.idempotency.find('running')).toMatchObject({ state: 'running' });
+  expect(await copied.callCounts.read('2026-11', 'one')).toBe(5_000_000_000);
+  expect(await copied.approvals.find('a')).toMatchObject({ state: 'pending', call: 'sealed' });
+  expect(await copied.deniedSubjects.find('corp/ann')).toMatchObject({ deniedAt: 3 });
   // A lease belongs to a process of the old store.
-  expect(await copy.leases.acquire('work', 'another', HOUR)).toBe(true);
+  expect(await copied.leases.acquire('work', 'another', HOUR)).toBe(true);
   // The chain goes on.
-  await copy.audit.append(makeBatch({ at: 9, record: '{}' }));
-  expect(await copy.audit.readHead()).toMatchObject({ seq: 3 });
+  await copied.audit.append(makeBatch({ at: 9, record: '{}' }));
+  expect(await copied.audit.readHead()).toMatchObject({ seq: 3 });
 }
 
 test('copies every table of a SQLite file into another one', async () => {
   const [from, to] = [nameFile(), nameFile()];
   await fill(from);
-  const copied = await copyStore(from, to);
+  const copied = await copy(from, to);
   expect(copied.filter(({ rows }) => rows === 0)).toEqual([]);
+  await expectCopy(to);
+});
+
+test('copies the state of one moment while the store changes, for a backup', async () => {
+  const [from, to] = [nameFile(), nameFile()];
+  await fill(from);
+  const source = await open(from);
+  let isCopying = true;
+  const changing = (async () => {
+    for (let at = 0; isCopying; at++) await source.deniedSubjects.deny({ id: `corp/${at}`, deniedAt: at });
+  })();
+  const tables = await copyStore(from, to, { isSnapshot: true });
+  isCopying = false;
+  await changing;
+  const denied = tables.find(({ name }) => name === 'denied_subjects')!;
+  expect((await (await open(to)).deniedSubjects.list(null, 100_000)).length).toBe(denied.rows);
   await expectCopy(to);
 });
 
 test('refuses a store that is missing, one in memory, and a target with rows', async () => {
   const [from, to] = [nameFile(), nameFile()];
-  await expect(copyStore(from, to)).rejects.toThrow(/There is no store/);
+  await expect(copy(from, to)).rejects.toThrow(/There is no store/);
   await fill(from);
-  await expect(copyStore(from, 'memory:')).rejects.toThrow(StoreError);
+  await expect(copy(from, 'memory:')).rejects.toThrow(StoreError);
   const target = await open(to);
   await target.deniedSubjects.deny({ id: 'corp/bob', deniedAt: 1 });
-  await expect(copyStore(from, to)).rejects.toThrow(/is not empty: the table denied_subjects has rows/);
+  await expect(copy(from, to)).rejects.toThrow(/is not empty: the table denied_subjects has rows/);
   expect(await target.keys.isEmpty()).toBe(true);
 });
 
@@ -148,9 +164,9 @@ describe.skipIf(SERVER_URL === '')('with the server that TEST_POSTGRES_URL names
   test('copies a SQLite file to PostgreSQL, and back', async () => {
     const [from, back] = [nameFile(), nameFile()];
     await fill(from);
-    const copied = await copyStore(from, schema.url);
+    const copied = await copy(from, schema.url);
     expect(copied.filter(({ rows }) => rows === 0)).toEqual([]);
-    expect(await copyStore(schema.url, back)).toEqual(copied);
+    expect(await copy(schema.url, back)).toEqual(copied);
     await expectCopy(schema.url);
     await expectCopy(back);
   });
@@ -164,7 +180,7 @@ describe.skipIf(SERVER_URL === '')('with the server that TEST_POSTGRES_URL names
       for (let at = 0; isCopying; at++) await source.deniedSubjects.deny({ id: `corp/${at}`, deniedAt: at });
     };
     const changing = change();
-    await expect(copyStore(from, schema.url)).rejects.toThrow(/denied_subjects .+ has changed while/);
+    await expect(copy(from, schema.url)).rejects.toThrow(/denied_subjects .+ has changed while/);
     isCopying = false;
     await changing;
     expect(await (await open(schema.url)).keys.isEmpty()).toBe(true);

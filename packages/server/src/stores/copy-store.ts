@@ -11,10 +11,14 @@ export interface CopiedTable {
 }
 
 /**
- * No process may use the stores meanwhile. Rejects with a {@link StoreError} if the target is not empty, or if the
- * source has changed. The target is then as it was.
+ * Rejects with a {@link StoreError} if the target is not empty, or if the source has changed meanwhile. The target is
+ * then as it was. With `isSnapshot`, the source may change: the copy has its state of one moment.
  */
-export async function copyStore(from: string, to: string): Promise<CopiedTable[]> {
+export async function copyStore(
+  from: string,
+  to: string,
+  { isSnapshot }: { isSnapshot: boolean },
+): Promise<CopiedTable[]> {
   const [sourceEngine, targetEngine] = [findEngine(from), findEngine(to)];
   if (sourceEngine.openTables === null || targetEngine.openTables === null) {
     throw new StoreError('A store in memory cannot be copied: it ends with its process.');
@@ -27,7 +31,7 @@ export async function copyStore(from: string, to: string): Promise<CopiedTable[]
   try {
     const target = await targetEngine.openTables(to, 'write');
     try {
-      return await copyTables(source, target);
+      return await copyTables(source, target, isSnapshot);
     } finally {
       await target.close();
     }
@@ -36,7 +40,11 @@ export async function copyStore(from: string, to: string): Promise<CopiedTable[]
   }
 }
 
-async function copyTables(source: StoreTables, target: StoreTables): Promise<CopiedTable[]> {
+async function copyTables(
+  source: StoreTables,
+  target: StoreTables,
+  isSnapshot: boolean,
+): Promise<CopiedTable[]> {
   const tables = await source.list();
   if (JSON.stringify(tables) !== JSON.stringify(await target.list())) {
     throw new StoreError(`The tables of ${source.label} and ${target.label} differ.`);
@@ -46,7 +54,7 @@ async function copyTables(source: StoreTables, target: StoreTables): Promise<Cop
     await target.clear(table);
     for await (const rows of source.read(table)) await target.insert(table, rows);
   }
-  await source.renew();
+  if (!isSnapshot) await source.renew();
   const copied: CopiedTable[] = [];
   for (const table of tables) {
     const [original, copy] = [await digest(source, table), await digest(target, table)];
