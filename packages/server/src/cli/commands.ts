@@ -36,8 +36,8 @@ import { migrateCommand } from './migrate.ts';
 import { sandboxCommand } from './sandbox.ts';
 import { serveCommand } from './serve.ts';
 import { statusCommand, topCommand } from './status.ts';
-import { subjectsAllowCommand, subjectsDenyCommand, subjectsListCommand } from './subjects.ts';
 import { storeCopyCommand } from './store-copy.ts';
+import { subjectsAllowCommand, subjectsDenyCommand, subjectsListCommand } from './subjects.ts';
 import { typesCommand } from './types.ts';
 import { vaultKeyCommand, vaultResealCommand } from './vault.ts';
 

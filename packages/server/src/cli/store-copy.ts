@@ -13,7 +13,8 @@ export const storeCopyCommand: Command = {
     'to-file': {
       type: 'string',
       value: 'file',
-      description: 'Read the URL of the empty store from this file: it may have a password. `-`: standard input.',
+      description:
+        'Read the URL of the empty store from this file: it may have a password. `-`: standard input.',
     },
     'while-running': {
       type: 'boolean',

@@ -55,12 +55,18 @@ describe('variables of OpenTelemetry', () => {
     expect(readOtel(env).protocol).toBe('http/json');
   });
 
-  test.each([{ OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }])('%j disables traces', (env) => {
-    expect(readOtel(env).enabled).toBe(false);
-  });
+  test.each([{ OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }])(
+    '%j disables traces',
+    (env) => {
+      expect(readOtel(env).enabled).toBe(false);
+    },
+  );
 
   test('are reported by their name if their value is wrong', () => {
     const loaded = load({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' });
-    expect(loaded).toMatchObject({ ok: false, errors: [{ message: expect.stringContaining('http/protobuf') }] });
+    expect(loaded).toMatchObject({
+      ok: false,
+      errors: [{ message: expect.stringContaining('http/protobuf') }],
+    });
   });
 });

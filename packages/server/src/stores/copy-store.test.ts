@@ -54,10 +54,19 @@ const FILL: Record<PartName, (store: Store) => Promise<unknown>> = {
     await idempotency.complete('claim', 'first', Buffer.from([0, 255, 10]), HOUR);
     await idempotency.claim({ ...CLAIM, id: 'running' });
   },
-  callCounts: async ({ callCounts }) => callCounts.add([{ month: '2026-11', clientId: 'one', calls: 5_000_000_000 }]),
+  callCounts: async ({ callCounts }) =>
+    callCounts.add([{ month: '2026-11', clientId: 'one', calls: 5_000_000_000 }]),
   approvals: async ({ approvals }) =>
     approvals.ask(
-      { id: 'a', client: 'one', fingerprint: 'f', facts: '{}', createdAt: 1, expiresAt: HOUR, call: 'sealed' },
+      {
+        id: 'a',
+        client: 'one',
+        fingerprint: 'f',
+        facts: '{}',
+        createdAt: 1,
+        expiresAt: HOUR,
+        call: 'sealed',
+      },
       { clientMax: 9, totalMax: 9 },
     ),
   deniedSubjects: async ({ deniedSubjects }) => deniedSubjects.deny({ id: 'corp/ann', deniedAt: 3 }),
@@ -90,7 +99,9 @@ async function expectCopy(url: string): Promise<void> {
   const key = await copied.keys.findById('one');
   expect(key).toMatchObject({ name: 'Ünïcode 𝄞 "quotes"', policy: '{"models":{}}' });
   expect(Buffer.from(key!.secretHash)).toEqual(Buffer.from(buildKey({ id: 'one' }).secretHash));
-  expect(Buffer.from(await copied.keys.getOrCreateHashSecret(Buffer.alloc(32, 9)))).toEqual(Buffer.alloc(32, 7));
+  expect(Buffer.from(await copied.keys.getOrCreateHashSecret(Buffer.alloc(32, 9)))).toEqual(
+    Buffer.alloc(32, 7),
+  );
   expect(await copied.instances.findByName('prod')).toMatchObject({ body: '{"url":"https://x"}' });
   expect(await copied.audit.readFloor()).toMatchObject({ seq: 1 });
   expect(await copied.audit.readAfter(1, 9)).toMatchObject([{ seq: 2, at: HOUR, record: '{"é":1}' }]);

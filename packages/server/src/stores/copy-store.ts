@@ -96,6 +96,8 @@ async function digest(store: StoreTables, table: TableShape): Promise<{ hash: st
 }
 
 function hashRow(row: Row): Buffer {
-  const cells = row.map((cell) => (cell instanceof Uint8Array ? { hex: Buffer.from(cell).toString('hex') } : cell));
+  const cells = row.map((cell) =>
+    cell instanceof Uint8Array ? { hex: Buffer.from(cell).toString('hex') } : cell,
+  );
   return createHash('sha256').update(JSON.stringify(cells)).digest();
 }

@@ -45,7 +45,8 @@ export const STORE_ENGINES: readonly StoreEngine[] = [
     description: '`postgres://` serves several machines.',
     open: async (url) => (await import('./postgres/store.ts')).openPostgresStore(url),
     lookFor: async (url) => (await import('./postgres/store.ts')).lookForPostgresStore(url),
-    openTables: async (url, mode) => (await import('./postgres/store.ts')).openTablesOfPostgresStore(url, mode),
+    openTables: async (url, mode) =>
+      (await import('./postgres/store.ts')).openTablesOfPostgresStore(url, mode),
   },
   {
     url: /^memory:$/i,

@@ -90,7 +90,12 @@ export function openTracing(options: TracingOptions): OpenTracing {
         },
         parent,
       );
-      return new TracedSeveralCalls(span, trace.setSpan(ROOT_CONTEXT, span), { requestId, traceparent }, tools);
+      return new TracedSeveralCalls(
+        span,
+        trace.setSpan(ROOT_CONTEXT, span),
+        { requestId, traceparent },
+        tools,
+      );
     },
     async close(timeoutMs) {
       const closed = provider.shutdown().catch(() => {});

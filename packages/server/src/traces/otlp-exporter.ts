@@ -73,7 +73,11 @@ export class OtlpExporter implements SpanExporter {
   export(spans: ReadableSpan[], onDone: Parameters<SpanExporter['export']>[1]): void {
     const running = this.#deliver(spans)
       .catch((error: unknown): Outcome => {
-        return { isDelivered: false, reason: error instanceof Error ? error.message : String(error), isRetried: false };
+        return {
+          isDelivered: false,
+          reason: error instanceof Error ? error.message : String(error),
+          isRetried: false,
+        };
       })
       .then((outcome) => {
         this.#note(outcome, spans.length);
@@ -101,7 +105,8 @@ export class OtlpExporter implements SpanExporter {
     const { protocol, compression, timeoutMs } = this.#options;
     const serializer = protocol === 'http/json' ? JsonTraceSerializer : ProtobufTraceSerializer;
     const plain = serializer.serializeRequest(spans);
-    if (plain === undefined) return { isDelivered: false, reason: 'the spans cannot be encoded', isRetried: false };
+    if (plain === undefined)
+      return { isDelivered: false, reason: 'the spans cannot be encoded', isRetried: false };
     const body = compression === 'gzip' ? await compress(plain) : plain;
     const signal = AbortSignal.any([this.#aborted.signal, AbortSignal.timeout(timeoutMs)]);
     for (let waitMs = FIRST_RETRY_MS; ; waitMs *= 2) {
@@ -118,7 +123,8 @@ export class OtlpExporter implements SpanExporter {
       { ...this.#head, body },
       { signal, bytesMax: ANSWER_BYTES_MAX },
     );
-    if (!answer.ok) return { isDelivered: false, reason: `${answer.reason}: ${answer.detail}`, isRetried: true };
+    if (!answer.ok)
+      return { isDelivered: false, reason: `${answer.reason}: ${answer.detail}`, isRetried: true };
     if (answer.status >= 200 && answer.status < 300) return { isDelivered: true };
     return {
       isDelivered: false,

@@ -2,12 +2,12 @@
 export function readPairs(texts: readonly string[]): [name: string, value: string][] {
   return texts.map((text) => {
     const at = text.indexOf('=');
-    return [text.slice(0, at).trim(), unescape(text.slice(at + 1).trim())];
+    return [text.slice(0, at).trim(), decodeEscapes(text.slice(at + 1).trim())];
   });
 }
 
 /** A `%` that begins no escape is meant as it is. */
-function unescape(text: string): string {
+function decodeEscapes(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -20,7 +20,8 @@ beforeEach(() => {
 });
 
 /** Paths of the page are relative to the folder of the proxy. */
-const run = (command: string) => runCommand(command.replaceAll('sqlite:./', `sqlite:${folder}/`).split(' '), { folder });
+const run = (command: string) =>
+  runCommand(command.replaceAll('sqlite:./', `sqlite:${folder}/`).split(' '), { folder });
 
 test('backs up and restores a SQLite file', async () => {
   expect(onFiles).toHaveLength(5);

@@ -7,7 +7,9 @@ import { startPair } from '../pair.ts';
 import { type Parsed, readText, readYaml } from './deploy-files.ts';
 import { readPromql } from './promql.ts';
 
-const rules: Parsed[] = readYaml('deploy/prometheus/alerts.yaml').groups.flatMap((group: Parsed) => group.rules);
+const rules: Parsed[] = readYaml('deploy/prometheus/alerts.yaml').groups.flatMap(
+  (group: Parsed) => group.rules,
+);
 const dashboard: Parsed = JSON.parse(readText('deploy/grafana/erp-proxy.json'));
 const runbooks = readText('docs/runbooks.md');
 
@@ -64,7 +66,9 @@ test('every metric that they name is in the answer of /metrics', async () => {
   await pair.proxy.post(printCall(pair.upstream.url));
   const text = (await send(`${pair.proxy.url}/metrics`)).body.toString();
   const present = new Set([...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name));
-  const named = expressions.flatMap(([, expression]) => readPromql(expression).metrics.map(({ name }) => name));
+  const named = expressions.flatMap(([, expression]) =>
+    readPromql(expression).metrics.map(({ name }) => name),
+  );
   const missing = [...new Set(named)].filter((name) => {
     return name !== 'up' && !CONDITIONAL.includes(name) && !present.has(name.replace(/_bucket$/, ''));
   });

@@ -62,7 +62,15 @@ withProgram('nginx')('nginx accepts its example', () => {
     .map((name) => `${name}_temp_path ${folder}/${name};`)
     .join('\n');
   writeFileSync(main, `pid ${folder}/pid;\nevents {}\nhttp {\naccess_log off;\n${temporary}\n${example}}\n`);
-  const { status, stderr } = spawnSync('nginx', ['-t', '-p', folder, '-e', `${folder}/error.log`, '-c', main]);
+  const { status, stderr } = spawnSync('nginx', [
+    '-t',
+    '-p',
+    folder,
+    '-e',
+    `${folder}/error.log`,
+    '-c',
+    main,
+  ]);
   expect(stderr.toString()).toContain('test is successful');
   expect(status).toBe(0);
 });
@@ -96,6 +104,12 @@ withProgram('systemd-analyze')('systemd accepts the unit, and rates its exposure
   const file = `${root}deploy/systemd/erp-proxy.service`;
   const verified = spawnSync('systemd-analyze', ['verify', file]);
   expect(verified.stderr.toString()).not.toMatch(/erp-proxy\.service/);
-  const rated = spawnSync('systemd-analyze', ['security', '--offline=true', '--threshold=20', '--no-pager', file]);
+  const rated = spawnSync('systemd-analyze', [
+    'security',
+    '--offline=true',
+    '--threshold=20',
+    '--no-pager',
+    file,
+  ]);
   expect(rated.status, rated.stdout.toString().slice(-300)).toBe(0);
 });

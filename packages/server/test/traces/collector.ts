@@ -31,7 +31,8 @@ export interface Collector {
 
 type Answer = (response: ServerResponse, index: number) => void;
 
-const ACCEPT: Answer = (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+const ACCEPT: Answer = (response) =>
+  response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
 
 /** `answer`: default: accepts the spans. Spans are collected whatever the answer is. */
 export async function startCollector(answer: Answer = ACCEPT): Promise<Collector> {

@@ -15,7 +15,9 @@ const CALLS = 700;
 const FEW = 100;
 
 async function callOften(settings: Record<string, string>, calls = CALLS) {
-  const pair = closeAfterTest(await startPair(undefined, { settings: { 'otel.timeoutMs': '300', ...settings } }));
+  const pair = closeAfterTest(
+    await startPair(undefined, { settings: { 'otel.timeoutMs': '300', ...settings } }),
+  );
   const batch = `[${Array.from({ length: 100 }, (_, id) => printCall(pair.upstream.url, { id: String(id) })).join(',')}]`;
   for (let sent = 0; sent < calls; sent += 100) {
     const { status, json } = await pair.proxy.call(batch);
@@ -54,7 +56,11 @@ test('a collector that refuses is reported once, and once when it accepts again'
   isOpen = true;
   await callAgain();
   await expect.poll(() => listLines().length, POLL).toBe(2);
-  expect(listLines()[1]).toMatchObject({ level: 'info', msg: 'traces exported again', lost: expect.any(Number) });
+  expect(listLines()[1]).toMatchObject({
+    level: 'info',
+    msg: 'traces exported again',
+    lost: expect.any(Number),
+  });
 
   async function callAgain(): Promise<void> {
     const batch = `[${Array.from({ length: 100 }, (_, id) => printCall(pair.upstream.url, { id: String(id) })).join(',')}]`;

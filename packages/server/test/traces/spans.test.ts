@@ -173,13 +173,19 @@ test('failures are marked: of Odoo as errors, of the caller by their type only',
     status: 2,
     attributes: { 'error.type': 'upstream_unreachable', 'http.response.status_code': 502 },
   });
-  expect(findSpan(spans, 'call')).toMatchObject({ status: 0, attributes: { 'error.type': 'invalid_request' } });
+  expect(findSpan(spans, 'call')).toMatchObject({
+    status: 0,
+    attributes: { 'error.type': 'invalid_request' },
+  });
   expect(findSpan(spans, 'refused')).toMatchObject({ attributes: { 'error.type': 'parse_error' } });
 });
 
 test('requests without a valid key have no span', async () => {
   const traced = await startTraced();
-  await traced.proxy.post(printCall(traced.upstream.url), { 'x-proxy-api': 'wrong', traceparent: TRACEPARENT });
+  await traced.proxy.post(printCall(traced.upstream.url), {
+    'x-proxy-api': 'wrong',
+    traceparent: TRACEPARENT,
+  });
   expect(await traced.collect()).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
 /** The PostgreSQL store as tables. The schema must have the newest version. */
 import pg from 'pg';
-import { throwStoreError } from './failures.ts';
 import { type Cell, NOT_COPIED, ROWS_AT_ONCE, type StoreTables, type TableShape } from '../tables.ts';
+import { throwStoreError } from './failures.ts';
 
 interface Column {
   table: string;
@@ -37,7 +37,9 @@ export async function openPostgresTables(
     throw error;
   }
   const typesOf = (table: TableShape) =>
-    table.columns.map((name) => columns.find((column) => column.table === table.name && column.name === name)!.type);
+    table.columns.map(
+      (name) => columns.find((column) => column.table === table.name && column.name === name)!.type,
+    );
 
   return {
     label,

@@ -1,7 +1,7 @@
 /** The SQLite store as tables. Blocks its thread: for commands only. The file must have the newest schema. */
 import { DatabaseSync } from 'node:sqlite';
-import { NOT_COPIED, ROWS_AT_ONCE, type Row, type StoreTables, type TableShape } from '../tables.ts';
 import { StoreError } from '../store-error.ts';
+import { NOT_COPIED, ROWS_AT_ONCE, type Row, type StoreTables, type TableShape } from '../tables.ts';
 import { describeFailure } from './failures.ts';
 
 /** Maximum wait for other processes. */
@@ -18,10 +18,14 @@ export function openSqliteTables(file: string, label: string, mode: 'read' | 'wr
     label,
     async list() {
       const names = database
-        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+        .prepare(
+          "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+        )
         .all()
         .map(({ name }) => String(name));
-      return names.filter((name) => !NOT_COPIED.has(name)).map((name) => ({ name, columns: listColumns(name) }));
+      return names
+        .filter((name) => !NOT_COPIED.has(name))
+        .map((name) => ({ name, columns: listColumns(name) }));
     },
     async *read({ name, columns }) {
       const order = listKey(name).map(quote).join(', ');
