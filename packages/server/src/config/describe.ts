@@ -74,8 +74,13 @@ function describeSetting(name: SettingName, heading: '##' | '###'): string {
 ${wrapWords(description).join('\n')}
 
 - Default: ${shown === '' ? 'empty' : `\`${shown}\``}
-- Value: ${kind.expected}
-- Variable: ${variables.map((variable) => `\`${variable}\``).join(' or ')}`;
+${printItem(`- Value: ${kind.expected}`)}
+${printItem(`- Variable: ${variables.map((variable) => `\`${variable}\``).join(' or ')}`)}`;
+}
+
+/** An item of a list, on several lines if it is long. */
+function printItem(text: string): string {
+  return text.length <= ITEM_LENGTH_MAX ? text : wrapWords(text).join('\n  ');
 }
 
 function exemplifySetting(name: SettingName, indent: string): string {
@@ -86,6 +91,7 @@ function exemplifySetting(name: SettingName, indent: string): string {
 }
 
 const LINE_LENGTH_MAX = 110;
+const ITEM_LENGTH_MAX = 120;
 
 /** Breaks prose into lines of at most {@link LINE_LENGTH_MAX} characters. */
 export function wrapWords(sentences: string): string[] {

@@ -30,7 +30,7 @@ export interface Setting<Value = unknown> {
    * read from the file that the variable `…_FILE` names.
    */
   secret?: true | 'in part';
-  /** Variables of a standard that set it too, the first of them first. The variable of this program takes precedence. */
+  /** Variables of a standard that set it too, the strongest first. The variable of this program takes precedence. */
   standardVariables?: readonly StandardVariable[];
 }
 

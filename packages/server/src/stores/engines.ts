@@ -21,7 +21,10 @@ export interface StoreEngine {
   open(url: string): Promise<OpenedStore>;
   /** Looks whether the store exists, and does not create it. Rejects with a {@link StoreError}. */
   lookFor(url: string): Promise<FoundStore>;
-  /** Opens an existing store as tables, for copying it. Null: the engine keeps nothing. Rejects with a {@link StoreError}. */
+  /**
+   * Opens an existing store as tables, for copying it. Null: the engine keeps nothing. Rejects with a
+   * {@link StoreError}.
+   */
   openTables: ((url: string, mode: 'read' | 'write') => Promise<StoreTables>) | null;
 }
 

@@ -1,4 +1,4 @@
-/** Reads texts of the form `name=value`, whose value may have %-escapes, as the variables of OpenTelemetry have them. */
+/** Reads texts of the form `name=value`. The value may have %-escapes, as in the variables of OpenTelemetry. */
 export function readPairs(texts: readonly string[]): [name: string, value: string][] {
   return texts.map((text) => {
     const at = text.indexOf('=');
