@@ -45,6 +45,16 @@ const expressions: [string, string][] = [
   ...panels,
 ];
 
+test('the names of an expression are found, and mistakes in it', () => {
+  const { metrics, grouping } = readPromql('sum by (a) (rate(up{b="1", c=~"x|y"}[5m])) / on (d) other > 3');
+  expect(metrics).toEqual([
+    { name: 'up', labels: ['b', 'c'] },
+    { name: 'other', labels: [] },
+  ]);
+  expect(grouping).toEqual(['a', 'd']);
+  expect(() => readPromql('sum by (a (up)')).toThrow();
+});
+
 test('there are rules and panels', () => {
   expect(rules.length).toBeGreaterThan(10);
   expect(panels.length).toBeGreaterThan(15);

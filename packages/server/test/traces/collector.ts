@@ -25,6 +25,8 @@ export interface Collector {
   spans: CollectedSpan[];
   /** Attributes of the service that sent the last spans. */
   resource: Record<string, unknown>;
+  /** `service.instance.id` of each sender. */
+  processes: Set<unknown>;
   requests: { path: string; headers: IncomingHttpHeaders; body: Buffer }[];
   close(): Promise<void>;
 }
@@ -38,6 +40,7 @@ const ACCEPT: Answer = (response) =>
 export async function startCollector(answer: Answer = ACCEPT): Promise<Collector> {
   const requests: Collector['requests'] = [];
   const spans: CollectedSpan[] = [];
+  const processes: Collector['processes'] = new Set();
   let resource: Record<string, unknown> = {};
   const server = createServer(async (request, response) => {
     const raw = await buffer(request);
@@ -46,6 +49,7 @@ export async function startCollector(answer: Answer = ACCEPT): Promise<Collector
     if (request.headers['content-type'] === 'application/json') {
       for (const { resource: sender, scopeSpans } of JSON.parse(body.toString()).resourceSpans) {
         resource = readAttributes(sender.attributes);
+        processes.add(resource['service.instance.id']);
         for (const { spans: sent } of scopeSpans) spans.push(...sent.map(readSpan));
       }
     } else {
@@ -60,6 +64,7 @@ export async function startCollector(answer: Answer = ACCEPT): Promise<Collector
     get resource() {
       return resource;
     },
+    processes,
     requests,
     async close() {
       server.closeAllConnections();

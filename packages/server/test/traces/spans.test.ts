@@ -180,6 +180,39 @@ test('failures are marked: of Odoo as errors, of the caller by their type only',
   expect(findSpan(spans, 'refused')).toMatchObject({ attributes: { 'error.type': 'parse_error' } });
 });
 
+test('after any mix of calls, each span has ended, and its parent with it', async () => {
+  const seed = Date.now() % 2 ** 31;
+  const traced = await startTraced((socket, _request, index) => {
+    const turn = (seed + index) % 4;
+    if (turn === 0) socket.destroy();
+    else setTimeout(() => answerLikeOdoo(socket, printResult('true')), turn * 5);
+  });
+  const { url } = traced.upstream;
+  const pick = (index: number): string => {
+    const write = { action: '"write"', params: '[[1],{}]', id: String(index) };
+    switch ((seed * 7 + index) % 6) {
+      case 0:
+        return printCall(url, write);
+      case 1:
+        return printCall(url, { params: '5' });
+      case 2:
+        return `[${printCall(url)},${printCall(url, write)},7]`;
+      case 3:
+        return '[]';
+      default:
+        return printCall(url);
+    }
+  };
+  await traced.proxy.post(printCall(url));
+  await Promise.all(Array.from({ length: 60 }, (_, index) => traced.proxy.post(pick(index))));
+  const spans = await traced.collect();
+  const known = new Set(spans.map(({ spanId }) => spanId));
+  const orphans = spans.filter(({ parentSpanId }) => parentSpanId !== '' && !known.has(parentSpanId));
+  expect(orphans, `seed ${seed}`).toEqual([]);
+  expect(spans.filter(({ startMs, endMs }) => endMs < startMs)).toEqual([]);
+  expect(spans.filter(({ name }) => name === 'POST').length, `seed ${seed}`).toBe(traced.upstream.requests.length);
+});
+
 test('requests without a valid key have no span', async () => {
   const traced = await startTraced();
   await traced.proxy.post(printCall(traced.upstream.url), {
