@@ -1,11 +1,19 @@
 /** The examples of reverse proxies and the unit of systemd: what they promise agrees with the settings. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import plainHttp, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { TEST_CERTIFICATE, TEST_KEY } from '../../src/egress/test-certificate.fixture.ts';
+import { closeAfterTest } from '../close-after-test.ts';
+import { printCall } from '../execute/expectations.ts';
 import { makeSettings } from '../harness.ts';
+import { listenOnFreePort } from '../listen.ts';
+import { startPair } from '../pair.ts';
+import { POLL } from '../poll.ts';
 import { readText, root, takeSettings } from './deploy-files.ts';
 
 const nginx = readText('deploy/reverse-proxy/nginx.conf');
@@ -49,31 +57,115 @@ test.each([nginx, caddy])('the settings that the example %# names are valid', (t
   expect(takeSettings(env).http).toMatchObject({ trustProxy: ['127.0.0.1'], publicUrl: url });
 });
 
-// Skipped without the program, which nothing else needs.
-withProgram('nginx')('nginx accepts its example', () => {
+/** Writes the example for a folder without rights of root. Returns the arguments that name it. */
+function writeNginx(example: string): string[] {
   const files = { certificate: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
   writeFileSync(files.certificate, TEST_CERTIFICATE);
   writeFileSync(files.key, TEST_KEY);
-  const example = nginx
+  const adapted = example
     .replace(/ssl_certificate \S+;/, `ssl_certificate ${files.certificate};`)
     .replace(/ssl_certificate_key \S+;/, `ssl_certificate_key ${files.key};`);
-  const main = join(folder, 'nginx.conf');
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((name) => `${name}_temp_path ${folder}/${name};`)
     .join('\n');
-  writeFileSync(main, `pid ${folder}/pid;\nevents {}\nhttp {\naccess_log off;\n${temporary}\n${example}}\n`);
-  const { status, stderr } = spawnSync('nginx', [
-    '-t',
-    '-p',
-    folder,
-    '-e',
-    `${folder}/error.log`,
-    '-c',
-    main,
-  ]);
+  const main = join(folder, 'nginx.conf');
+  writeFileSync(main, `pid ${folder}/pid;\nevents {}\nhttp {\naccess_log off;\n${temporary}\n${adapted}}\n`);
+  return ['-p', folder, '-e', `${folder}/error.log`, '-c', main];
+}
+
+// Skipped without the program, which nothing else needs.
+withProgram('nginx')('nginx accepts its example', () => {
+  const { status, stderr } = spawnSync('nginx', ['-t', ...writeNginx(nginx)]);
   expect(stderr.toString()).toContain('test is successful');
   expect(status).toBe(0);
 });
+
+withProgram('nginx')(
+  'behind nginx, an answer arrives in pieces, and the caller has its own address',
+  async () => {
+    await expectPassing('https', async (port, proxyPort) => {
+      const example = nginx
+        .replace('127.0.0.1:8787', `127.0.0.1:${proxyPort}`)
+        .replace('listen 443 ssl', `listen 127.0.0.1:${port} ssl`)
+        .replace(/server \{\s+listen 80;[^]+$/, '');
+      return spawn('nginx', ['-g', 'daemon off;', ...writeNginx(example)], { stdio: 'ignore' });
+    });
+  },
+);
+
+withProgram('caddy')(
+  'behind Caddy, an answer arrives in pieces, and the caller has its own address',
+  async () => {
+    await expectPassing('http', async (port, proxyPort) => {
+      const example = caddy
+        .replace('127.0.0.1:8787', `127.0.0.1:${proxyPort}`)
+        .replace('erp.example.com {', `http://127.0.0.1:${port} {`)
+        .replace('{\n\tservers', '{\n\tadmin off\n\tservers');
+      const file = join(folder, 'Caddyfile');
+      writeFileSync(file, example);
+      const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
+      return spawn('caddy', ['run', '--config', file, '--adapter', 'caddyfile'], { env, stdio: 'ignore' });
+    });
+  },
+);
+
+const FIRST = `"${'a'.repeat(70_000)}`;
+
+/** `start` starts the reverse proxy on a port, in front of the proxy on another one. */
+async function expectPassing(
+  scheme: 'http' | 'https',
+  start: (port: number, proxyPort: number) => Promise<ChildProcess>,
+): Promise<void> {
+  let sendRest: () => void = () => {};
+  const pair = closeAfterTest(
+    await startPair(
+      (socket) => {
+        socket.write('HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n');
+        socket.write(`{"jsonrpc": "2.0", "id": 1, "result": ${FIRST}`);
+        sendRest = () => socket.end('"}');
+      },
+      { settings: { 'http.trustProxy': '127.0.0.1' } },
+    ),
+  );
+  const port = await findFreePort();
+  const child = await start(port, Number(new URL(pair.proxy.url).port));
+  closeAfterTest({ close: () => child.kill() });
+  const request = () =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const options = {
+        method: 'POST',
+        rejectUnauthorized: false,
+        headers: {
+          'x-proxy-api': pair.proxy.key,
+          'content-type': 'application/json',
+          'x-forwarded-for': '203.0.113.7',
+        },
+      };
+      const url = `${scheme}://127.0.0.1:${port}/api/erp/execute`;
+      const sent = (scheme === 'https' ? https : plainHttp).request(url, options, resolve);
+      sent.on('error', reject);
+      sent.end(printCall(pair.upstream.url));
+    });
+  const answer = await vi.waitFor(request, { timeout: 15_000, interval: 100 });
+  let received = '';
+  answer.setEncoding('utf8').on('data', (text: string) => {
+    received += text;
+  });
+  await expect.poll(() => received.length, POLL).toBeGreaterThan(FIRST.length / 2);
+  expect(answer.complete).toBe(false);
+  sendRest();
+  await expect.poll(() => answer.complete, POLL).toBe(true);
+  expect(JSON.parse(received).result).toHaveLength(70_000);
+  // What the caller claims is replaced.
+  await expect.poll(() => pair.proxy.log.at(-1)?.['address'], POLL).toBe('127.0.0.1');
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer();
+  const port = await listenOnFreePort(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
 
 withProgram('caddy')('Caddy accepts its example', () => {
   const file = `${root}deploy/reverse-proxy/Caddyfile`;

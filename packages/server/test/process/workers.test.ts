@@ -364,7 +364,10 @@ test('each worker exports its spans, and a stop exports those that wait', async 
   const collector = await startCollector();
   try {
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' };
-    const server = await startServer([`--egress.allow=${upstream.url}`, `--workers=${COUNT}`], { folder, env });
+    const server = await startServer([`--egress.allow=${upstream.url}`, `--workers=${COUNT}`], {
+      folder,
+      env,
+    });
     await server.waitFor(new RegExp(`(?:"msg":"listening"[^]*){${COUNT}}`));
     const key = await makeKey(server);
     for (let count = 0; count < 4 * COUNT; count++) expect((await call(server, key)).status).toBe(200);

@@ -210,7 +210,9 @@ test('after any mix of calls, each span has ended, and its parent with it', asyn
   const orphans = spans.filter(({ parentSpanId }) => parentSpanId !== '' && !known.has(parentSpanId));
   expect(orphans, `seed ${seed}`).toEqual([]);
   expect(spans.filter(({ startMs, endMs }) => endMs < startMs)).toEqual([]);
-  expect(spans.filter(({ name }) => name === 'POST').length, `seed ${seed}`).toBe(traced.upstream.requests.length);
+  expect(spans.filter(({ name }) => name === 'POST').length, `seed ${seed}`).toBe(
+    traced.upstream.requests.length,
+  );
 });
 
 test('requests without a valid key have no span', async () => {
