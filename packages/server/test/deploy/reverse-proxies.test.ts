@@ -87,7 +87,7 @@ withProgram('nginx')(
       const example = nginx
         .replace('127.0.0.1:8787', `127.0.0.1:${proxyPort}`)
         .replace('listen 443 ssl', `listen 127.0.0.1:${port} ssl`)
-        .replace(/server \{\s+listen 80;[^]+$/, '');
+        .replace(/server \{\s+listen 80;[\s\S]+$/, '');
       return spawn('nginx', ['-g', 'daemon off;', ...writeNginx(example)], { stdio: 'ignore' });
     });
   },
