@@ -75,7 +75,7 @@ describe.skipIf(!isInstalled('bash'))('in bash', () => {
   };
 
   test.each<[string[], string[]]>([
-    [['s'], ['serve', 'sandbox', 'status', 'subjects']],
+    [['s'], ['serve', 'sandbox', 'status', 'store', 'subjects']],
     [['ke'], ['keys']],
     [
       ['keys', 'r'],

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { closeAfterTest } from '../../test/close-after-test.ts';
 import { runCommand } from '../../test/commands/run-command.ts';
@@ -170,6 +171,25 @@ describe.skipIf(SERVER_URL === '')('with the server that TEST_POSTGRES_URL names
       await tables.close();
     }
     expect(lists[0]).toEqual(lists[1]);
+  });
+
+  test('copies a table that both engines have without further work, and numbers new rows after its rows', async () => {
+    const from = nameFile();
+    for (const url of [from, schema.url]) await (await openStore(url)).close();
+    const file = new DatabaseSync(from.replace('sqlite:', ''));
+    file.exec(`CREATE TABLE parts (seq INTEGER PRIMARY KEY AUTOINCREMENT, "order" TEXT NOT NULL, size INTEGER) STRICT;
+      INSERT INTO parts VALUES (3, 'a', NULL), (7, 'b', 2)`);
+    file.close();
+    await schema.query(
+      'CREATE TABLE parts (seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "order" text NOT NULL, size integer)',
+    );
+    expect(await copy(from, schema.url)).toContainEqual({ name: 'parts', rows: 2 });
+    await schema.query(`INSERT INTO parts ("order") VALUES ('c')`);
+    expect(await schema.query('SELECT seq::integer, "order", size FROM parts ORDER BY seq')).toEqual([
+      { seq: 3, order: 'a', size: null },
+      { seq: 7, order: 'b', size: 2 },
+      { seq: 8, order: 'c', size: null },
+    ]);
   });
 
   test('copies a SQLite file to PostgreSQL, and back', async () => {

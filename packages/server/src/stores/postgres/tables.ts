@@ -7,6 +7,8 @@ interface Column {
   table: string;
   name: string;
   type: string;
+  /** The server numbers new rows. */
+  isNumbered: boolean;
 }
 
 /** `write` locks the tables for other writers. */
@@ -83,11 +85,18 @@ export async function openPostgresTables(
         return `(${row.map((_, index) => place(at * row.length + index + 1, types[index]!)).join(', ')})`;
       });
       await run(
-        `INSERT INTO ${pg.escapeIdentifier(table.name)} (${list}) VALUES ${places.join(', ')}`,
+        `INSERT INTO ${pg.escapeIdentifier(table.name)} (${list}) OVERRIDING SYSTEM VALUE VALUES ${places.join(', ')}`,
         rows.flat().map((cell) => (cell instanceof Uint8Array ? Buffer.from(cell) : cell)),
       );
     },
     async commit() {
+      for (const { table, name } of columns.filter(({ isNumbered }) => isNumbered)) {
+        // New rows are numbered after those that were copied.
+        await run(
+          `SELECT setval(pg_get_serial_sequence($1, $2), max(${pg.escapeIdentifier(name)})) FROM ${pg.escapeIdentifier(table)}`,
+          [pg.escapeIdentifier(table), name],
+        );
+      }
       await run('COMMIT');
     },
     async close() {
@@ -99,7 +108,8 @@ export async function openPostgresTables(
 /** Columns of the tables of the store, by table and name. */
 async function readColumns(client: pg.Client): Promise<Column[]> {
   const { rows } = await client.query<Column>(
-    `SELECT table_name AS table, column_name AS name, data_type AS type FROM information_schema.columns
+    `SELECT table_name AS table, column_name AS name, data_type AS type,
+         is_identity = 'YES' AS "isNumbered" FROM information_schema.columns
        JOIN pg_catalog.pg_tables ON schemaname = table_schema AND tablename = table_name
        WHERE table_schema = current_schema()
        ORDER BY table_name COLLATE "C", column_name COLLATE "C"`,
