@@ -404,9 +404,10 @@ export const SETTINGS = {
     ],
   }),
   'otel.serviceName': define({
-    kind: text('a text', (name) => name.trim() !== ''),
-    default: 'erp-proxy',
-    description: 'Name of this service in traces (`service.name`).',
+    kind: optional(text('a text', (name) => name.trim() !== '')),
+    default: null,
+    description:
+      'Name of this service in traces. If empty, `service.name` of `otel.resourceAttributes`, or else `erp-proxy`.',
     standardVariables: [{ name: 'OTEL_SERVICE_NAME' }],
   }),
   'otel.resourceAttributes': define({

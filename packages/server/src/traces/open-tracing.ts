@@ -23,7 +23,8 @@ import { TracedOneCall, TracedSeveralCalls } from './traced-request.ts';
 
 export interface TracingOptions extends ExportNotices {
   settings: OtlpOptions & {
-    serviceName: string;
+    /** Null: that of the attributes, or `erp-proxy`. */
+    serviceName: string | null;
     /** Texts `name=value` with %-escapes. */
     resourceAttributes: readonly string[];
     sampler: string;
@@ -58,8 +59,9 @@ export function openTracing(options: TracingOptions): OpenTracing {
     sampler: chooseSampler(settings.sampler, settings.sampleRatio),
     spanLimits: { attributeValueLengthLimit: VALUE_LENGTH_MAX },
     resource: resourceFromAttributes({
+      'service.name': 'erp-proxy',
       ...Object.fromEntries(readPairs(settings.resourceAttributes)),
-      'service.name': settings.serviceName,
+      ...(settings.serviceName === null ? null : { 'service.name': settings.serviceName }),
       'service.version': version,
       'service.instance.id': options.process,
     }),

@@ -264,7 +264,7 @@ test('protobuf, gzip, headers and attributes of the service are those of the set
     'otel.compression': 'gzip',
     'otel.headers': 'Authorization=Bearer%20abc,x-tenant=7',
     'otel.serviceName': 'gateway',
-    'otel.resourceAttributes': 'deployment.environment.name=test%20two',
+    'otel.resourceAttributes': 'service.name=other-name,deployment.environment.name=test%20two',
     'otel.endpoint': `${(await startSpare()).url}/custom/path`,
   });
   await traced.proxy.post(printCall(traced.upstream.url), { traceparent: TRACEPARENT });
@@ -282,6 +282,7 @@ test('protobuf, gzip, headers and attributes of the service are those of the set
   for (const text of ['gateway', 'deployment.environment.name', 'test two']) {
     expect(request?.body.includes(text)).toBe(true);
   }
+  expect(request?.body.includes('other-name')).toBe(false);
   const call = findSpan(spare!.spans, 'res.partner/read');
   expect(call).toMatchObject({ traceId: TRACE, parentSpanId: CALLER_SPAN, kind: SERVER });
 });
