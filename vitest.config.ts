@@ -5,11 +5,13 @@ import { defineConfig } from 'vitest/config';
  * tests these would be late, and make the others late.
  */
 const HEAVY = [
-  '**/process/{audit-kill,chaos,idempotency-kill,launcher,many-keys,mcp-clients,openapi-clients,package,replicas*,sqlite-lock,waiting-calls,workers}.test.ts',
+  '**/process/{assembly,audit-kill,chaos,idempotency-kill,launcher,many-keys,mcp-clients,openapi-clients,package,replicas*,sqlite-lock,waiting-calls,workers}.test.ts',
   '**/test/{replicas/*,idempotency/redis,key-rotation/crash}.test.ts',
   '**/protection/{gauges.properties,overload}.test.ts',
+  '**/export/fairness.test.ts',
   '**/security/{hostile-connections,hostile-requests}.test.ts',
   '**/redis/overshoot.test.ts',
+  '**/large-bodies/large-bodies.test.ts',
   '**/client/test/runtimes.test.ts',
   '**/stores/postgres/hanging.test.ts',
 ];

@@ -75,6 +75,7 @@ const EXECUTE = {
   ],
   call: [
     '../terms/*',
+    '../thread/large-calls.ts',
     '../../{egress,instances,json,keys,policy}/*',
     '../../text/nearest.ts',
     '../../stores/ports.ts',
@@ -85,6 +86,7 @@ const EXECUTE = {
   ],
   upstream: [
     '../terms/*',
+    '../thread/{large-calls,run-in-thread}.ts',
     '../../{approvals,egress,idempotency,json,limits,observe,sharing,streams}/*',
     '../../keys/{clients,keys}.ts',
     '../../limits/database/*',
@@ -130,7 +132,7 @@ const BOUNDARIES: Boundary[] = [
       '../execute/call/explain.ts',
       '../json/read-value.ts',
       '../text/*',
-      './{apply,completion,mcp,types}/*',
+      './{apply,completion,export,mcp,types}/*',
       CONTRACT,
       '@erp-proxy/sandbox',
       'yaml',
@@ -153,6 +155,7 @@ const BOUNDARIES: Boundary[] = [
   },
   { files: `${SERVER}/cli/completion/**`, allow: ['../command.ts', '../../config/names.ts'] },
   { files: `${SERVER}/cli/types/**`, allow: ['../command.ts'] },
+  { files: `${SERVER}/cli/export/**`, allow: [] },
   {
     files: `${SERVER}/cli/mcp/**`,
     allow: [
@@ -165,7 +168,7 @@ const BOUNDARIES: Boundary[] = [
   {
     files: `${SERVER}/http/**`,
     allow: [
-      '../{config,execute,observe,streams}/*',
+      '../{config,execute,observe,streams,threads}/*',
       '../execute/{request,terms}/*',
       '../mcp/mcp.ts',
       '../data/*/*',
@@ -217,7 +220,7 @@ const BOUNDARIES: Boundary[] = [
       '../*.ts',
       '../shedding/*',
       '../../execute/{request,terms}/*',
-      '../../streams/*',
+      '../../{streams,threads}/*',
       CONTRACT,
       'node:*',
       'node:{http,net}',
@@ -232,6 +235,7 @@ const BOUNDARIES: Boundary[] = [
     files: `${SERVER}/execute/*.ts`,
     allow: [
       './{request,call,upstream,terms}/*',
+      './thread/{large-calls,run-in-thread}.ts',
       '../{keys,limits,observe,streams}/*',
       '../odoo/faults/faults.ts',
       CONTRACT,
@@ -253,7 +257,7 @@ const BOUNDARIES: Boundary[] = [
   {
     files: `${SERVER}/data/**`,
     allow: [
-      '../execute/call/read-members.ts',
+      '../execute/call/{parse,read-members}.ts',
       '../execute/terms/{conversation,denial,parsed-body}.ts',
       '../{json,odoo,streams}/*',
       '../policy/{decide,may-name}.ts',
@@ -290,13 +294,38 @@ const BOUNDARIES: Boundary[] = [
     takesClock: true,
   },
   {
+    files: `${SERVER}/data/export/**`,
+    allow: [
+      '../*.ts',
+      '../../execute/call/read-members.ts',
+      '../../execute/request/{answer-headers,reading-pace}.ts',
+      '../../execute/terms/{conversation,denial}.ts',
+      '../../{json,observe,streams}/*',
+      CONTRACT,
+      'node:*',
+    ],
+    takesClock: true,
+  },
+  {
+    files: `${SERVER}/execute/thread/**`,
+    allow: [
+      '../terms/*',
+      '../call/{authorize,field-arguments,limit,parse,parse-json2,parse-version-question,written-call}.ts',
+      '../upstream/{map-call,parse-answer}.ts',
+      '../../{json,keys,policy,streams,threads}/*',
+      ...ODOO,
+      CONTRACT,
+      'node:*',
+    ],
+  },
+  {
     files: `${SERVER}/mcp/*.ts`,
     allow: [
+      '../execute/thread/large-calls.ts',
       './tools/all-tools.ts',
       '../execute/terms/{conversation,denial}.ts',
       '../idempotency/call-names.ts',
       '../instances/instances.ts',
-      '../json/{document,syntax-error}.ts',
       '../odoo/time-zone.ts',
       '../policy/{abilities,compile}.ts',
       '../streams/*',
@@ -346,6 +375,7 @@ const BOUNDARIES: Boundary[] = [
     takesClock: true,
   },
   { files: `${SERVER}/text/**`, allow: [] },
+  { files: `${SERVER}/threads/**`, allow: ['node:*'], takesClock: true },
   { files: `${SERVER}/streams/**`, allow: [CONTRACT, 'lru-cache', 'node:*'], takesClock: true },
   { files: `${SERVER}/odoo/**`, allow: ['../json/*', CONTRACT, 'node:buffer'], takesClock: true },
   {
@@ -373,7 +403,11 @@ const BOUNDARIES: Boundary[] = [
     allow: ['../*.ts', '../../json/*', 'node:buffer'],
     takesClock: true,
   },
-  { files: `${SERVER}/odoo/values/**`, allow: ['../*.ts', '../../json/*', 'node:buffer'], takesClock: true },
+  {
+    files: `${SERVER}/odoo/values/**`,
+    allow: ['../*.ts', '../../json/*', '../../streams/lent-piece.ts', 'node:buffer'],
+    takesClock: true,
+  },
   { files: `${SERVER}/odoo/signatures/**`, allow: ['../../json/*', 'node:buffer'], takesClock: true },
   { files: `${SERVER}/json/**`, allow: [CONTRACT, 'node:buffer'], takesClock: true },
   {

@@ -13,6 +13,8 @@ const ENTRIES = {
   main: 'src/main.ts',
   // A thread starts from a file of its own, whose name is in src/stores/sqlite/thread.ts.
   worker: 'src/stores/sqlite/worker.mjs',
+  // The same in src/execute/thread/run-in-thread.ts.
+  'calls-worker': 'src/execute/thread/calls-worker.mjs',
 };
 /** Files that the program reads, from the folder of the file that names them. */
 const ASSETS = ['html', 'css', 'js'].map((type) => `src/http/reference/reference.${type}`);
@@ -55,7 +57,7 @@ export async function bundleProgram(folder: string): Promise<readonly string[]> 
     dir: join(folder, 'dist'),
     format: 'esm',
     // All in one folder: the thread and the package.json are found relative to the file that names them.
-    entryFileNames: ({ name }) => (name === 'worker' ? 'worker.mjs' : '[name].js'),
+    entryFileNames: ({ name }) => (name.endsWith('worker') ? '[name].mjs' : '[name].js'),
     chunkFileNames: '[name]-[hash].js',
     sourcemap: false,
   });

@@ -2,12 +2,22 @@
 import type { AskChanges } from './changes.ts';
 import type { ErpProxyError } from './errors.ts';
 import type { CallOptions, ExecuteCall } from './options.ts';
+import type { RetryBudget } from './retry-budget.ts';
 import type { Sent } from './send.ts';
+import type { OpenLines } from './send-export.ts';
 
 export interface Calls {
   execute: Execute;
   batch: Batch;
   askChanges: AskChanges;
+  exports: Exports;
+}
+
+export interface Exports {
+  open: OpenLines;
+  /** Maximum number of attempts in a row that give no record. */
+  retries: number;
+  budget: RetryBudget;
 }
 
 export type Execute = (call: ExecuteCall, options?: CallOptions) => Promise<Sent & { result: unknown }>;

@@ -16,6 +16,7 @@ import type {
 } from './options.ts';
 import { createRetryBudget } from './retry-budget.ts';
 import { type SendSettings, type Sent, send } from './send.ts';
+import { type OpenLines, sendExport } from './send-export.ts';
 
 export interface Client<Models = AnyModels, Form extends ValueForm = 'odoo'> {
   /** The methods of a model. */
@@ -103,8 +104,14 @@ function openClient<Models, Form extends ValueForm>(
     }
     return results;
   };
+  const open: OpenLines = (call, options, attempt) => {
+    const added = { ...context, ...options.context };
+    const merged = Object.keys(added).length > 0 ? added : undefined;
+    return sendExport(settings, { ...call, context: merged, erp_instance: instance }, options, attempt);
+  };
+  const exports = { open, retries: settings.retries, budget: settings.budget };
   return {
-    model: (name) => createModel(name, { execute, batch, askChanges }) as never,
+    model: (name) => createModel(name, { execute, batch, askChanges, exports }) as never,
     withContext: (added) => openClient(settings, instance, { ...context, ...added }),
     execute: async (call, options) => (await execute(call, options)).result as never,
     batch,

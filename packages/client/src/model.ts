@@ -3,6 +3,7 @@ import type { Calls } from './calls.ts';
 import { type ChangesPage, readChanges } from './changes.ts';
 import type { CheckDomain, CheckOrder, DomainInput } from './domain-types.ts';
 import { ErpProxyError } from './errors.ts';
+import { createExport } from './export.ts';
 import type { Comparable, Create, FieldInfo, FieldName, Row, Update } from './field-types.ts';
 import type { CallOptions, ValueForm } from './options.ts';
 import { createPages, type Pages } from './paginate.ts';
@@ -86,6 +87,25 @@ export interface Model<Models, Name extends keyof Models, Form extends ValueForm
     options?: Omit<CallOptions, 'idempotencyKey'>,
   ): Pages<Row<Models, Name, Fields, Form>>;
   /**
+   * Returns all records that match a domain, the lowest id first, in one request that Odoo's other users go before. The
+   * time limit is that of a page. The policy of the key must allow exports.
+   */
+  export<
+    const Given extends DomainInput<Models, Name>,
+    const Fields extends readonly (keyof Models[Name] & string)[],
+  >(
+    domain: CheckDomain<Models, Name, Given>,
+    query: {
+      /** The fields of the records, beside `id`. */
+      fields: Fields;
+      /** Maximum number of records. */
+      limit?: number | undefined;
+      /** The export begins behind the record with this id. */
+      after?: number | undefined;
+    },
+    options?: Omit<CallOptions, 'idempotencyKey' | 'approval'>,
+  ): Pages<Row<Models, Name, Fields, Form>>;
+  /**
    * Returns what has changed since a cursor, answer after answer until there is no more. `since: null` begins with all
    * records that match. The policy of the key must allow changes.
    */
@@ -150,7 +170,7 @@ interface Query {
 }
 
 /** Untyped inside: the caller adds the types of its models. */
-export function createModel(model: string, { execute, batch, askChanges }: Calls) {
+export function createModel(model: string, { execute, batch, askChanges, exports }: Calls) {
   async function call(
     action: string,
     params: readonly unknown[],
@@ -196,6 +216,8 @@ export function createModel(model: string, { execute, batch, askChanges }: Calls
       call('search_count', [domain], {}, options),
     paginate: (domain: readonly unknown[], query: Query = {}, options?: CallOptions) =>
       createPages(model, execute, domain, query, options),
+    export: (domain: readonly unknown[], query: Parameters<typeof createExport>[3], options?: CallOptions) =>
+      createExport(model, exports, domain, query, options),
     changes: (domain: readonly unknown[], query: Parameters<typeof readChanges>[3], options?: CallOptions) =>
       readChanges(model, askChanges, domain, query, options),
     create,

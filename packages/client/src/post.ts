@@ -26,11 +26,7 @@ const PASSING_STATUSES = [429, 502, 503, 504];
 
 /** An abort is thrown as the reason of the signal. Other failures are part of the result. */
 export async function post(request: PostRequest): Promise<Posted> {
-  const { fetch, url, headers, body, signal, requestId, idempotencyKey, isReadOnly } = request;
-  const outcome = isReadOnly ? undefined : 'unknown';
-  // With an idempotency key a write runs at most once, however often it is sent.
-  const retryable = isReadOnly || idempotencyKey !== undefined;
-  const { origin } = new URL(url);
+  const { fetch, url, headers, body, signal } = request;
   let response: Response;
   let text: string;
   try {
@@ -39,30 +35,52 @@ export async function post(request: PostRequest): Promise<Posted> {
     text = await response.text();
   } catch (cause) {
     signal.throwIfAborted();
-    const details = { retryable, outcome, requestId, idempotencyKey, cause } as const;
-    const message = `No answer from ${origin}: ${explainCause(cause)}.`;
-    const error = new ErpProxyError('connection_failed', message, details);
-    return { status: 0, headers: null, answer: null, error };
+    return { status: 0, headers: null, answer: null, error: explainFailure(cause, request) };
   }
   const { status } = response;
+  const answer = parse(text);
+  if (isAnswer(answer) && (Array.isArray(answer) || !('error' in answer)))
+    return { status, headers: response.headers, answer, error: null };
+  return { status, headers: response.headers, answer: null, error: readRefusal(response, text, request) };
+}
+
+type Sent = Pick<PostRequest, 'url' | 'requestId' | 'idempotencyKey' | 'isReadOnly'>;
+
+/** With an idempotency key a write runs at most once, however often it is sent. */
+const isRepeatable = ({ isReadOnly, idempotencyKey }: Sent) => isReadOnly || idempotencyKey !== undefined;
+const findOutcome = ({ isReadOnly }: Sent) => (isReadOnly ? undefined : 'unknown');
+
+/** The error for a request without an answer. */
+export function explainFailure(cause: unknown, sent: Sent): ErpProxyError {
+  const { url, requestId, idempotencyKey } = sent;
+  const message = `No answer from ${new URL(url).origin}: ${explainCause(cause)}.`;
+  return new ErpProxyError('connection_failed', message, {
+    retryable: isRepeatable(sent),
+    outcome: findOutcome(sent),
+    requestId,
+    idempotencyKey,
+    cause,
+  });
+}
+
+/** The error of an answer that is no success. */
+export function readRefusal({ status, headers }: Response, text: string, sent: Sent): ErpProxyError {
   const known = {
     status,
-    requestId: response.headers.get('x-request-id') ?? requestId,
-    retryAfter: readSeconds(response.headers.get('retry-after')),
-    idempotencyKey,
+    requestId: headers.get('x-request-id') ?? sent.requestId,
+    retryAfter: readSeconds(headers.get('retry-after')),
+    idempotencyKey: sent.idempotencyKey,
   };
-  const refuse = (error: ErpProxyError) => ({ status, headers: response.headers, answer: null, error });
   const answer = parse(text);
-  if (isAnswer(answer)) {
-    if (!Array.isArray(answer) && 'error' in answer) return refuse(readError(answer.error, known));
-    return { status, headers: response.headers, answer, error: null };
-  }
-  return refuse(
-    new ErpProxyError(
-      'invalid_answer',
-      `The answer of ${origin} (HTTP status ${status}) is not one of erp-proxy; check the address.`,
-      { ...known, retryable: retryable && PASSING_STATUSES.includes(status), outcome },
-    ),
+  if (isAnswer(answer) && 'error' in answer) return readError(answer.error, known);
+  return new ErpProxyError(
+    'invalid_answer',
+    `The answer of ${new URL(sent.url).origin} (HTTP status ${status}) is not one of erp-proxy; check the address.`,
+    {
+      ...known,
+      retryable: isRepeatable(sent) && PASSING_STATUSES.includes(status),
+      outcome: findOutcome(sent),
+    },
   );
 }
 

@@ -135,12 +135,12 @@ function findError(
   return errors.find(({ retryable }) => retryable) ?? errors[0] ?? null;
 }
 
-function countSeconds(ms: number): string {
+export function countSeconds(ms: number): string {
   return String(Math.max(1, Math.floor((ms - RETURN_MS) / 1000)));
 }
 
 /** A fault of a logger must not fail a call that has run. */
-function tell(hook: () => void): void {
+export function tell(hook: () => void): void {
   try {
     hook();
   } catch {}

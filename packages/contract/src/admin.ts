@@ -383,6 +383,9 @@ export interface UpstreamView {
   database: string;
   running: number;
   waiting: number;
+  /** Calls that interactive calls go before, such as pages of exports. The running ones count in `running`, too. */
+  background_running: number;
+  background_waiting: number;
   /** Number of calls that run at present. */
   limit: number;
   breaker: 'closed' | 'open' | 'half_open';

@@ -6,6 +6,9 @@ export const EXECUTE_PATH = '/api/erp/execute';
 /** Path of the call that asks for a server's version. */
 export const VERSION_PATH = '/api/erp/version';
 
+/** Path of the export of records. */
+export const EXPORT_PATH = '/api/erp/export';
+
 /** Header that carries the client key. */
 export const KEY_HEADER = 'x-proxy-api';
 
@@ -56,6 +59,25 @@ export interface ExecuteCall {
 export type ExecuteAnswer =
   | { jsonrpc: '2.0'; id: string | number | null; result: Json }
   | { jsonrpc: '2.0'; id: string | number | null; error: ErrorBody };
+
+/** The body of `POST /api/erp/export`. */
+export interface ExportCall {
+  id?: string | number | null;
+  /** e.g. `res.partner`. */
+  model_id: string;
+  /** Default: all records. */
+  domain?: Json[] | null;
+  /** Fields of the model, at least one. `id` is always exported. */
+  fields: string[];
+  context?: { [name: string]: Json } | null;
+  /** Maximum number of records of the whole export. */
+  limit?: number | null | false;
+  /** The id of the last record that was taken, to go on behind it. */
+  after?: number | null;
+  /** Default: `ndjson`. */
+  format?: 'ndjson' | 'csv' | null;
+  erp_instance: ErpInstance | { name: string };
+}
 
 /** Whether the call ran in Odoo. */
 export type Outcome = 'not_sent' | 'rolled_back' | 'unknown';

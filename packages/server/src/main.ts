@@ -42,6 +42,7 @@ async function runProgram(): Promise<number> {
     print: (text) => process.stdout.write(text),
     untilTaken,
     isTerminal: process.stdout.isTTY === true,
+    isErrorTerminal: process.stderr.isTTY === true,
     complain: (text) => process.stderr.write(text),
     readInput: (path) => (path === '-' ? buffer(process.stdin) : readFile(path)),
     writeFile: (path, text) => writeFile(path, text),

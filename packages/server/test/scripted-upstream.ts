@@ -35,13 +35,21 @@ export async function startUpstream(script: Script, port = 0): Promise<ScriptedU
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => {});
     let received = Buffer.alloc(0);
+    let pieces: Buffer[] = [];
+    /** Bytes until the request is whole, as far as is known. */
+    let missing = 0;
     socket.on('data', (bytes) => {
-      received = Buffer.concat([received, bytes]);
+      pieces.push(bytes);
+      missing -= bytes.length;
+      if (missing > 0) return;
+      received = Buffer.concat([received, ...pieces]);
+      pieces = [];
       const headEnd = received.indexOf('\r\n\r\n');
       if (headEnd < 0) return;
       const head = received.subarray(0, headEnd).toString('latin1');
       const length = Number(/^content-length: *(\d+)$/im.exec(head)?.[1] ?? 0);
-      if (received.length < headEnd + 4 + length) return;
+      missing = headEnd + 4 + length - received.length;
+      if (missing > 0) return;
       const request = { head, body: received.subarray(headEnd + 4, headEnd + 4 + length) };
       received = received.subarray(headEnd + 4 + length);
       requests.push(request);

@@ -2,7 +2,16 @@
 import { Binary } from '../json/binary.ts';
 import type { Json, JsonObject } from '../json/value.ts';
 import { mayAccess } from '../orm/access.ts';
-import { binary, boolean, char, integer, many2one, selection, text } from '../orm/field.ts';
+import {
+  binary,
+  boolean,
+  char,
+  integer,
+  many2one,
+  many2oneReference,
+  selection,
+  text,
+} from '../orm/field.ts';
 import type { Environment, ModelSpec } from '../orm/model.ts';
 import type { Row } from '../orm/row.ts';
 
@@ -17,7 +26,7 @@ export const attachment: ModelSpec = {
     description: text('Description'),
     res_model: char('Resource Model'),
     res_field: char('Resource Field'),
-    res_id: integer('Resource ID'),
+    res_id: many2oneReference('Resource ID'),
     company_id: many2one('Company', 'res.company', { default: 1 }),
     type: selection(
       'Type',

@@ -9,6 +9,7 @@ import {
   float,
   html,
   integer,
+  json,
   many2one,
   monetary,
   one2many,
@@ -112,6 +113,7 @@ export const orderLine: ModelSpec = {
     product_uom_qty: float('Quantity', { required: true, default: 1 }),
     price_unit: float('Unit Price', { required: true }),
     discount: float('Discount (%)', { default: 0 }),
+    analytic_distribution: json('Analytic Distribution'),
     price_subtotal: monetary('Subtotal', {
       readonly: true,
       compute: (_, row) => subtotal(row),

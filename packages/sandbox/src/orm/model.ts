@@ -23,6 +23,7 @@ export type FieldType =
   | 'many2many'
   | 'binary'
   | 'reference'
+  | 'many2one_reference'
   | 'json'
   | 'properties';
 

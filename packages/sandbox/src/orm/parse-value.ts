@@ -20,6 +20,7 @@ export function parseValue(environment: Environment, model: Model, field: Field,
       if (field.selection?.some(([key]) => key === value)) return value;
       throw valueError(`Wrong value for ${model.name}.${field.name}: ${printPython(value)}`);
     case 'many2one':
+    case 'many2one_reference':
       return toNumber(Array.isArray(value) ? value[0] : value) ?? null;
     case 'date':
     case 'datetime':

@@ -56,6 +56,7 @@ export function showValue(
 ): Json {
   const value = getValue(environment, model, row, field);
   if (field.type === 'float' || field.type === 'monetary') return new Float((value as number | null) ?? 0);
+  if (value === null && field.type === 'many2one_reference') return 0;
   if (value === null) return field.type === 'properties' ? [] : false;
   if (field.type === 'many2one' && namesShown)
     return showReference(environment, field.relation!, value as number);

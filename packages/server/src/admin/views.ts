@@ -47,7 +47,10 @@ export function showInstance(instance: InstanceRecord, now: number): InstanceVie
 }
 
 /** What the limiters know of one upstream database. */
-interface UpstreamState extends Omit<UpstreamView, 'retry_after_seconds'> {
+interface UpstreamState
+  extends Omit<UpstreamView, 'retry_after_seconds' | 'background_running' | 'background_waiting'> {
+  backgroundRunning: number;
+  backgroundWaiting: number;
   retryAfterSeconds: number;
 }
 
@@ -56,7 +59,12 @@ const UPSTREAMS_SHOWN_MAX = 1_000;
 export function showUpstreams(states: readonly UpstreamState[]): UpstreamView[] {
   return states
     .slice(0, UPSTREAMS_SHOWN_MAX)
-    .map(({ retryAfterSeconds, ...state }) => ({ ...state, retry_after_seconds: retryAfterSeconds }));
+    .map(({ retryAfterSeconds, backgroundRunning, backgroundWaiting, ...state }) => ({
+      ...state,
+      background_running: backgroundRunning,
+      background_waiting: backgroundWaiting,
+      retry_after_seconds: retryAfterSeconds,
+    }));
 }
 
 function judgeState({ revokedAt, expiresAt }: KeyRecord, now: number): KeyState {

@@ -8,6 +8,7 @@ import { auditEvents } from '../audit/audit-events.ts';
 import type { Settings } from '../config/schema.ts';
 import { StartError } from '../config/start-error.ts';
 import { createChanges } from '../data/changes/changes.ts';
+import { createExporter } from '../data/export/export.ts';
 import { createCredentialNames } from '../execute/call/credentials-id.ts';
 import { Admission } from '../execute/request/admission.ts';
 import { createCredentialMemory } from '../execute/upstream/credential-memory.ts';
@@ -158,6 +159,12 @@ export async function createApp({
       recordLogin: (login) => audit.noteLogin(login),
     },
     conversations: {
+      exporter: createExporter({
+        nowMs,
+        random: Math.random,
+        bytesPerSecondMin: settings.http.answerBytesPerSecondMin,
+        events,
+      }),
       mcp: createMcp({
         instances,
         secret: keys.deriveSecret('mcp confirmations'),

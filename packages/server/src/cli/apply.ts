@@ -26,7 +26,7 @@ export const applyCommand: Command = {
     'dry-run': { type: 'boolean', description: 'Show the plan and change nothing.' },
     'require-end': {
       type: 'boolean',
-      description: 'Refuse a file that does not end with the line "..." that export writes.',
+      description: 'Refuse a file that does not end with the line "..." that config export writes.',
     },
     'create-keys': {
       type: 'boolean',

@@ -11,6 +11,8 @@ export interface Surroundings {
   untilTaken(): Promise<void>;
   /** True if standard output is a terminal. */
   isTerminal: boolean;
+  /** True if standard error is a terminal. */
+  isErrorTerminal: boolean;
   /** Writes text to standard error. */
   complain(text: string): void;
   /** The bytes of a file, or of standard input for `-`. */

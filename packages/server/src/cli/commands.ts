@@ -11,6 +11,7 @@ import { callCommand } from './call.ts';
 import type { Command } from './command.ts';
 import { createCompletionCommand } from './completion.ts';
 import { configCheckCommand, configPrintCommand } from './config.ts';
+import { configExportCommand } from './config-export.ts';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
 import { exportCommand } from './export.ts';
@@ -46,6 +47,7 @@ export const COMMANDS: readonly Command[] = [
   demoCommand,
   sandboxCommand,
   callCommand,
+  exportCommand,
   mcpCommand,
   typesCommand,
   doctorCommand,
@@ -77,7 +79,7 @@ export const COMMANDS: readonly Command[] = [
   auditExportCommand,
   auditVerifyCommand,
   applyCommand,
-  exportCommand,
+  configExportCommand,
   migrateCommand,
   storeCopyCommand,
   configPrintCommand,

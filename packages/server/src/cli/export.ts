@@ -1,32 +1,324 @@
-/** `export`: prints policies and instances as a file for `apply`. */
-import { describeConfiguration, renderConfiguration } from './apply/render.ts';
-import { type Command, printJson } from './command.ts';
-import { ADMIN_OPTIONS, listAll, useAdmin } from './use-admin.ts';
+/** `export`: prints all records of a model, read through a running proxy, and goes on by itself if that breaks off. */
+import { type ErrorBody, EXPORT_PATH, KEY_HEADER } from '@erp-proxy/contract';
+import { INSTANCE_VARIABLE } from '../config/names.ts';
+import type { EgressDispatcher } from '../egress/dispatcher.ts';
+import { ByteStreamError } from '../streams/byte-stream.ts';
+import { readStream } from '../streams/read-stream.ts';
+import { delay } from '../streams/wait.ts';
+import { type Command, CommandError, type CommandInput } from './command.ts';
+import { cutCsv, cutNdjson } from './export/record-texts.ts';
+import { createDispatcherTo } from './post.ts';
+import { PROXY_OPTIONS, readAddress, readKey } from './proxy-access.ts';
+
+const RETRIES = 5;
+const DELAY_MS = 1000;
+const RETRY_AFTER_SECONDS_MAX = 300;
+const PROGRESS_MS = 500;
+/** Without a byte for so long, the connection is taken for broken. The proxy waits for two minutes at most. */
+const SILENCE_MS_MAX = 310_000;
+const ERROR_BYTES_MAX = 1024 * 1024;
 
 export const exportCommand: Command = {
   name: 'export',
   arguments: [],
-  summary: 'Print the policies of active keys and the instances as a YAML file for apply, without secrets.',
+  summary: 'Print all records of a model, the lowest id first, read through a running proxy.',
   options: {
-    output: {
+    instance: {
       type: 'string',
-      short: 'o',
-      value: 'file',
-      description: 'Write to this file. Default: standard output.',
+      value: 'name',
+      description: `Name of the stored instance. Default: ${INSTANCE_VARIABLE}.`,
     },
-    ...ADMIN_OPTIONS,
+    model: { type: 'string', value: 'name', description: 'The model, e.g. res.partner.' },
+    fields: {
+      type: 'string',
+      value: 'names',
+      description: 'The fields, e.g. "name,email". id is always printed.',
+    },
+    domain: {
+      type: 'string',
+      value: 'json',
+      description: `Conditions, e.g. '[["is_company", "=", true]]'. Default: all records.`,
+    },
+    context: { type: 'string', value: 'json', description: `e.g. '{"active_test": false}'.` },
+    format: { type: 'string', value: 'format', description: 'ndjson or csv. Default: ndjson.' },
+    values: { type: 'string', value: 'form', description: 'normalized: converted values (docs/values.md).' },
+    limit: { type: 'string', value: 'count', description: 'Maximum number of records.' },
+    after: { type: 'string', value: 'id', description: 'Begin behind the record with this id.' },
+    retries: {
+      type: 'string',
+      value: 'count',
+      description: `Maximum number of attempts in a row that give no record, after the first one. Default: ${RETRIES}.`,
+    },
+    timeout: {
+      type: 'string',
+      value: 'seconds',
+      description: 'Time limit of each page that the proxy reads.',
+    },
+    ...PROXY_OPTIONS,
   },
-  run: (input) =>
-    useAdmin(input, async (admin) => {
-      const { configuration, omitted } = describeConfiguration(
-        await Array.fromAsync(listAll(admin.listKeys, { state: 'active' as const })),
-        await Array.fromAsync(listAll(admin.listInstances, {})),
-      );
-      for (const reason of omitted) input.complain(`Left out: ${reason}.\n`);
-      const output = input.option('output');
-      if (output !== undefined) await input.writeFile(output, renderConfiguration(configuration));
-      else if (input.isSet('json')) printJson(input, configuration);
-      else input.print(renderConfiguration(configuration));
-      return 0;
-    }),
+  async run(input) {
+    const request = readRequest(input);
+    const base = readAddress(input);
+    const headers = {
+      'content-type': 'application/json',
+      [KEY_HEADER]: await readKey(input),
+      ...(request.isNormalized ? { prefer: 'values=normalized' } : {}),
+      ...(request.timeout === undefined ? {} : { 'x-request-timeout': request.timeout }),
+    };
+    const egress = createDispatcherTo(base.origin);
+    try {
+      return await printRecords({ egress, base, headers }, request, input);
+    } finally {
+      await egress.close();
+    }
+  },
 };
+
+interface ExportRequest {
+  body: object;
+  format: 'ndjson' | 'csv';
+  isNormalized: boolean;
+  timeout: string | undefined;
+  retries: number;
+  limit: number | undefined;
+  after: number | undefined;
+}
+
+function readRequest(input: CommandInput): ExportRequest {
+  const need = (name: string) => {
+    const value = input.option(name) ?? (name === 'instance' ? input.env[INSTANCE_VARIABLE] : undefined);
+    if (value) return value;
+    throw new CommandError(
+      `--${name} is missing. export prints records: give --instance, --model and --fields. (config export prints policies and instances.)`,
+    );
+  };
+  const [instance, model, fields] = [need('instance'), need('model'), need('fields')];
+  const format = input.option('format') ?? 'ndjson';
+  if (format !== 'ndjson' && format !== 'csv')
+    throw new CommandError(`--format "${format}" must be ndjson or csv.`);
+  const values = input.option('values');
+  if (values !== undefined && values !== 'normalized')
+    throw new CommandError(`--values "${values}" must be normalized.`);
+  const timeout = input.option('timeout');
+  if (timeout !== undefined && !/^\d+$/.test(timeout))
+    throw new CommandError(`--timeout "${timeout}" is not a whole number of seconds.`);
+  const body = {
+    model_id: model,
+    fields: fields.split(',').map((name) => name.trim()),
+    format,
+    ...readJson(input, 'domain', Array.isArray, 'an array of conditions'),
+    ...readJson(
+      input,
+      'context',
+      (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+      'an object',
+    ),
+    erp_instance: { name: instance },
+  };
+  return {
+    body,
+    format,
+    isNormalized: values !== undefined,
+    timeout,
+    retries: readInteger(input, 'retries', /^\d+$/) ?? RETRIES,
+    limit: readInteger(input, 'limit', /^[1-9]\d*$/),
+    after: readInteger(input, 'after', /^-?\d+$/),
+  };
+}
+
+function readJson(
+  { option }: CommandInput,
+  name: string,
+  isGood: (value: unknown) => boolean,
+  what: string,
+): object {
+  const text = option(name);
+  if (text === undefined) return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isGood(value)) return { [name]: value };
+  } catch {}
+  throw new CommandError(`--${name} must be ${what}, as JSON in quotes of the shell.`);
+}
+
+const INTEGERS = { limit: 'a number of records', after: 'an id', retries: 'a number of attempts' };
+
+function readInteger(
+  { option }: CommandInput,
+  name: keyof typeof INTEGERS,
+  form: RegExp,
+): number | undefined {
+  const text = option(name);
+  if (text === undefined) return undefined;
+  if (form.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+  throw new CommandError(`--${name} "${text}" is not ${INTEGERS[name]}.`);
+}
+
+interface Connection {
+  egress: EgressDispatcher;
+  base: URL;
+  headers: Record<string, string>;
+}
+
+/** Why a request ended before the export was complete. */
+interface Problem {
+  message: string;
+  isPassing: boolean;
+  retryAfterSeconds: number;
+}
+
+async function printRecords(
+  connection: Connection,
+  request: ExportRequest,
+  input: CommandInput,
+): Promise<number> {
+  const progress = startProgress(input);
+  let { after } = request;
+  let printed = 0;
+  for (let attempt = 1; ; attempt++) {
+    const limit = request.limit === undefined ? undefined : request.limit - printed;
+    if (limit === 0) return progress.end();
+    const run = createRun(request, printed === 0, input, progress);
+    const problem = await requestOnce(connection, { ...request.body, limit, after }, run);
+    printed += run.count;
+    if (run.lastId !== null) {
+      after = run.lastId;
+      attempt = 1;
+    }
+    if (problem === null) return progress.end();
+    const { retryAfterSeconds } = problem;
+    const canGoOn =
+      problem.isPassing && attempt <= request.retries && retryAfterSeconds <= RETRY_AFTER_SECONDS_MAX;
+    if (!canGoOn) {
+      progress.end();
+      const hint = after === undefined ? '' : ` Go on with --after ${after}.`;
+      const what = printed > 0 ? `The export broke off after ${printed} records: ` : '';
+      input.complain(`${what}${problem.message}${hint}\n`);
+      return 1;
+    }
+    await delay(Math.max(retryAfterSeconds * 1000, DELAY_MS * 2 ** (attempt - 1)));
+  }
+}
+
+/** The records of one request. */
+interface Run {
+  count: number;
+  readonly lastId: number | null;
+  readonly isCut: boolean;
+  take(piece: Uint8Array): Promise<void>;
+}
+
+function createRun(
+  { format }: ExportRequest,
+  isFirst: boolean,
+  { print, untilTaken }: CommandInput,
+  progress: Progress,
+): Run {
+  const texts = format === 'csv' ? cutCsv(isFirst) : cutNdjson();
+  return {
+    count: 0,
+    get lastId() {
+      return texts.lastId;
+    },
+    get isCut() {
+      return texts.isCut;
+    },
+    async take(piece) {
+      const { text, count } = texts.push(piece);
+      if (text === '') return;
+      print(text);
+      this.count += count;
+      progress.add(count, piece.length);
+      await untilTaken();
+    },
+  };
+}
+
+/** Null if the export is complete. */
+async function requestOnce(
+  { egress, base, headers }: Connection,
+  body: object,
+  run: Run,
+): Promise<Problem | null> {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), SILENCE_MS_MAX);
+  try {
+    const path = new URL(EXPORT_PATH, base).pathname;
+    const sent = {
+      method: 'POST' as const,
+      origin: base.origin,
+      path,
+      headers,
+      body: Buffer.from(JSON.stringify(body)),
+    };
+    const answer = await egress.send(sent, { signal: controller.signal });
+    if (!answer.ok)
+      return pass(`No answer from ${base.origin} (${answer.detail}); is the proxy running there?`);
+    const type = String(answer.headers['content-type'] ?? '');
+    if (answer.status !== 200 || !/^(application\/x-ndjson|text\/csv)/.test(type)) {
+      const seconds = Number(answer.headers['retry-after'] ?? 0) || 0;
+      return readProblem(await readStream(answer.body, ERROR_BYTES_MAX), base.origin, seconds);
+    }
+    for (let piece = await answer.body.next(); piece !== null; piece = await answer.body.next()) {
+      await run.take(piece);
+      timer.refresh();
+    }
+    return run.isCut ? pass('The answer ended within a record.') : null;
+  } catch (error) {
+    if (!(error instanceof ByteStreamError)) throw error;
+    return pass('The connection was closed.');
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function pass(message: string): Problem {
+  return { message, isPassing: true, retryAfterSeconds: 0 };
+}
+
+function readProblem(body: Buffer | null, origin: string, retryAfterSeconds: number): Problem {
+  try {
+    const { error } = JSON.parse(String(body)) as { error: ErrorBody };
+    const { message, data } = error;
+    return { message: `${data.type}: ${message}`, isPassing: data.retryable, retryAfterSeconds };
+  } catch {
+    const message = `The answer is not one of erp-proxy; check the address ${origin}.`;
+    return { message, isPassing: false, retryAfterSeconds };
+  }
+}
+
+interface Progress {
+  add(records: number, bytes: number): void;
+  /** Removes the line. Returns the exit status of a success. */
+  end(): 0;
+}
+
+/** One line on standard error, if it is a terminal. */
+function startProgress({ complain, isErrorTerminal }: CommandInput): Progress {
+  if (!isErrorTerminal) return { add() {}, end: () => 0 };
+  const startedMs = performance.now();
+  let shownMs = startedMs;
+  let [records, bytes] = [0, 0];
+  const show = (nowMs: number) => {
+    const rate = Math.round(records / Math.max((nowMs - startedMs) / 1000, 0.001));
+    const mebibytes = (bytes / 2 ** 20).toFixed(1);
+    complain(
+      `\r\x1b[K${records.toLocaleString('en')} records, ${mebibytes} MiB, ${rate.toLocaleString('en')}/s`,
+    );
+  };
+  return {
+    add(moreRecords, moreBytes) {
+      records += moreRecords;
+      bytes += moreBytes;
+      const nowMs = performance.now();
+      if (nowMs - shownMs < PROGRESS_MS) return;
+      shownMs = nowMs;
+      show(nowMs);
+    },
+    end() {
+      show(performance.now());
+      complain('\n');
+      return 0;
+    },
+  };
+}

@@ -13,6 +13,7 @@ test('returns the defaults if nothing is set', () => {
     port: 8787,
     answerBytesPerSecondMin: 131_072,
     bodyBytesMax: 33_554_432,
+    bodiesBytesMax: 268_435_456,
     publicUrl: null,
     requestTimeoutMs: 30_000,
     shutdownGraceMs: 10_000,

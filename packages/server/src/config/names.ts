@@ -3,9 +3,10 @@ import { SETTINGS, type Setting, type SettingName } from './schema.ts';
 
 export const VARIABLE_PREFIX = 'ERP_PROXY_';
 
-/** The client key and the address of the proxy for the command `call`. */
+/** The client key, the address of the proxy and the instance, for commands that call a running proxy. */
 export const KEY_VARIABLE = `${VARIABLE_PREFIX}KEY`;
 export const URL_VARIABLE = `${VARIABLE_PREFIX}URL`;
+export const INSTANCE_VARIABLE = `${VARIABLE_PREFIX}INSTANCE`;
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
 

@@ -6,6 +6,7 @@ import { resolve } from 'node:path';
 import { type Reading, reportUnknownName } from './given.ts';
 import {
   findSetting,
+  INSTANCE_VARIABLE,
   KEY_VARIABLE,
   nameFileVariable,
   nameVariable,
@@ -19,7 +20,7 @@ import type { SettingName } from './schema.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Variables that commands read. They are not settings. */
-const COMMAND_VARIABLES = [KEY_VARIABLE, URL_VARIABLE];
+const COMMAND_VARIABLES = [KEY_VARIABLE, URL_VARIABLE, INSTANCE_VARIABLE];
 
 /** An empty variable counts as unset. A `…_FILE` variable takes precedence over the variable without `_FILE`. */
 export function readEnvironment(env: Environment, readFile: (path: string) => string, cwd: string): Reading {

@@ -76,6 +76,12 @@ export const SETTINGS = {
     description:
       'Maximum size of a request body. Larger ones are refused with `payload_too_large`. Each call in flight can use this much memory, so raise it only for large uploads.',
   }),
+  'http.bodiesBytesMax': define({
+    kind: bytes(64 * GIB),
+    default: 256 * MIB,
+    description:
+      'Maximum size of all request bodies above 64 KiB that a process holds at once. A body that finds no room waits unread, and is refused with `overloaded` after 10 s. A call can need three times the memory of its body.',
+  }),
   'http.requestTimeoutMs': define({
     kind: integer(1, HOUR_MS, 'milliseconds'),
     default: 30_000,

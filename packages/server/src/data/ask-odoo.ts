@@ -2,7 +2,7 @@
  * Makes one call of a request that moves data, and collects its answer. The call passes the execute pipeline, so that
  * policy, limits and audit apply to it as to any other.
  */
-import type { Conversation } from '../execute/terms/conversation.ts';
+import type { Conversation, RunOptions } from '../execute/terms/conversation.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import { findValue, readMembers } from '../json/members.ts';
 import { AnswerCollector } from '../streams/answer-collector.ts';
@@ -33,9 +33,10 @@ export async function askOdoo(
   request: DataRequest,
   question: Question,
   bytesMax: number,
+  options?: RunOptions,
 ): Promise<QuestionAnswer> {
-  const writer = new AnswerCollector(bytesMax);
-  const denial = await conversation.run(buildCall(request, question), writer);
+  const writer = new AnswerCollector(bytesMax, 'cancelled');
+  const denial = await conversation.run(buildCall(request, question), writer, options);
   if (denial !== null) return { denial };
   if (writer.isTooLarge) return { denial: denyTooLarge(bytesMax), isTooLarge: true };
   if (!writer.isWhole) return { denial: BROKEN_OFF };
@@ -80,7 +81,7 @@ function denyTooLarge(bytesMax: number): Denial {
   return new Denial(
     'upstream_bad_response',
     `An answer of Odoo is larger than ${bytesMax / 2 ** 20} MiB: ask for fewer fields.`,
-    { isReadOnly: true },
+    { outcome: 'unknown', isReadOnly: false, detail: 'answer too large' },
   );
 }
 

@@ -1,6 +1,7 @@
 /**
  * Reads the body of a route that moves data. Members that go into calls on Odoo stay byte spans: the calls check them.
  */
+import { parseDocument } from '../execute/call/parse.ts';
 import {
   checkNames,
   describe,
@@ -12,10 +13,8 @@ import {
 } from '../execute/call/read-members.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import { NULL_ID } from '../execute/terms/parsed-body.ts';
-import { readDocument } from '../json/document.ts';
 import { findValue, readMembers } from '../json/members.ts';
 import type { JsonMember, JsonSpan } from '../json/span.ts';
-import { JsonDepthError, JsonSyntaxError } from '../json/syntax-error.ts';
 
 /** A body whose own members are valid. */
 export interface DataRequest {
@@ -29,6 +28,8 @@ export interface DataRequest {
 
 const SHARED_MEMBERS = ['id', 'model_id', 'erp_instance'];
 const DEPTH_MAX = 100;
+/** The body is parsed at once, which must not keep other callers waiting for long. */
+const BODY_BYTES_MAX = 1024 * 1024;
 
 /**
  * Reads the members that all routes have. `more`: the further members of this route. `what`: where the text comes from,
@@ -63,18 +64,11 @@ export function readMemberBytes({ bytes, members }: DataRequest, name: string): 
 }
 
 function readRoot(bytes: Uint8Array, what: string): JsonSpan | Denial {
-  try {
-    const { root } = readDocument(bytes, DEPTH_MAX);
-    return root.kind === 'object'
-      ? root
-      : invalid('', `The ${what} must be an object, not ${describe(root)}.`);
-  } catch (error) {
-    if (error instanceof JsonDepthError)
-      return invalid('', `The ${what} is nested more than ${DEPTH_MAX} levels deep.`);
-    if (!(error instanceof JsonSyntaxError)) throw error;
-    return new Denial(
-      'parse_error',
-      `The ${what} is not valid JSON at byte ${error.offset}: ${error.reason}.`,
-    );
+  if (bytes.length > BODY_BYTES_MAX) {
+    return new Denial('payload_too_large', `The ${what} may have ${BODY_BYTES_MAX / 2 ** 20} MiB.`);
   }
+  const document = parseDocument(bytes, DEPTH_MAX, '', what);
+  if (document instanceof Denial) return document;
+  const { root } = document;
+  return root.kind === 'object' ? root : invalid('', `The ${what} must be an object, not ${describe(root)}.`);
 }

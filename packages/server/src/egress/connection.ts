@@ -17,10 +17,13 @@ const IDLE_MS = 4_000;
 /** Part of the server's idle time that is reserved for network latency. */
 const LATENCY_MS = 1_000;
 /**
- * All plain connections are read into this buffer, and each piece is copied out at once. Without it, Node allocates
- * 64 KiB for each read, however short the answer is.
+ * All plain connections are read into this buffer, and each piece is copied out at once, unless its reader borrows it.
+ * Without it, Node allocates 64 KiB for each read, however short the answer is.
  */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
+
+/** Bytes of a request that are given to the socket at once. */
+const SLICE_BYTES = 512 * 1024;
 
 export class Connection implements CallConnection {
   readonly #owner: ConnectionOwner;
@@ -29,6 +32,8 @@ export class Connection implements CallConnection {
   #call: EgressCall | null = null;
   #isGone = false;
   #isPaused = false;
+  /** Slices of the request are still to be given to the socket. */
+  #isSending = false;
   #idleMs = 0;
   #idleTimer: NodeJS.Timeout | null = null;
 
@@ -40,9 +45,9 @@ export class Connection implements CallConnection {
     return this.#socket !== null && !this.#socket.destroyed;
   }
 
-  /** The socket still holds bytes of the request. */
-  get #isSending(): boolean {
-    return this.#socket !== null && this.#socket.writableLength > 0;
+  /** Bytes of the request are still to be sent. */
+  get #hasUnsent(): boolean {
+    return this.#isSending || (this.#socket !== null && this.#socket.writableLength > 0);
   }
 
   /** Sends the request of a call. Opens the socket first if there is none. */
@@ -86,7 +91,7 @@ export class Connection implements CallConnection {
     this.#call = null;
     const idleMs = keptMs === null ? IDLE_MS : Math.min(IDLE_MS, keptMs - LATENCY_MS);
     // The answer came before the whole request was sent. The rest of it would be read as the next request.
-    if (idleMs <= 0 || this.#isSending) {
+    if (idleMs <= 0 || this.#hasUnsent) {
       this.drop();
       return;
     }
@@ -122,7 +127,21 @@ export class Connection implements CallConnection {
       if (this.#call !== call) return;
       call.onSending();
       for (const piece of request.slice(0, -1)) socket.write(piece);
-      socket.write(request.at(-1) as Uint8Array, () => call.onSent());
+      this.#write(socket, call, request.at(-1) as Uint8Array);
+    });
+  }
+
+  /** Writes the last bytes of the request, a slice at a time: TLS encrypts what it is given in one go. */
+  #write(socket: Socket, call: EgressCall, bytes: Uint8Array): void {
+    const rest = bytes.subarray(SLICE_BYTES);
+    if (rest.length === 0) {
+      this.#isSending = false;
+      socket.write(bytes, () => call.onSent());
+      return;
+    }
+    this.#isSending = true;
+    socket.write(bytes.subarray(0, SLICE_BYTES), (error) => {
+      if (!error && this.#call === call) this.#write(socket, call, rest);
     });
   }
 
@@ -143,7 +162,9 @@ export class Connection implements CallConnection {
   }
 
   #takeRead(length: number): boolean {
-    this.#take(Buffer.from(READ_BUFFER.subarray(0, length)));
+    const bytes = READ_BUFFER.subarray(0, length);
+    if (this.#call?.isBorrowing === true) this.#call.takeBorrowed(bytes);
+    else this.#take(Buffer.from(bytes));
     return true;
   }
 

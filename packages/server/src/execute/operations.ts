@@ -5,17 +5,12 @@
 import type { Events } from '../observe/events.ts';
 import { classifyFault } from '../odoo/faults/faults.ts';
 import { applyFieldRules, applyFieldRulesToJson2 } from './call/apply-field-rules.ts';
-import { authorizeCall, authorizeJson2Call, authorizeVersionQuestion } from './call/authorize.ts';
+import { authorizeVersionQuestion } from './call/authorize.ts';
 import { buildJson2Call, readJson2Arguments } from './call/build-json2.ts';
 import { convertValues, hasValues } from './call/convert-values.ts';
-import { buildMethodCall } from './call/limit.ts';
-import { type Call, parseCall } from './call/parse.ts';
-import { type Json2Call, parseJson2Call } from './call/parse-json2.ts';
-import {
-  type PreparedVersionQuestion,
-  parseVersionQuestion,
-  type VersionQuestion,
-} from './call/parse-version-question.ts';
+import type { Call } from './call/parse.ts';
+import type { Json2Call } from './call/parse-json2.ts';
+import type { PreparedVersionQuestion, VersionQuestion } from './call/parse-version-question.ts';
 import { nameTarget, type ResolveDeps, resolveServer, resolveTarget } from './call/resolve.ts';
 import {
   type ConversationTerms,
@@ -31,6 +26,7 @@ import type { Operation } from './terms/operation.ts';
 import type { Reply } from './terms/reply.ts';
 import type { ServerAddress, Target } from './terms/target.ts';
 import type { UpstreamCall } from './terms/upstream-call.ts';
+import * as largeCalls from './thread/large-calls.ts';
 import { type AddNearestNamesDeps, addNearestNames, suggestNames } from './upstream/add-nearest-names.ts';
 import { applyInstanceTimeout } from './upstream/apply-instance-timeout.ts';
 import { type ApprovalDeps, claimApproval, requireApproval } from './upstream/approval.ts';
@@ -116,8 +112,8 @@ function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCal
     name: 'execute',
     takesBatch: true,
     isAddressInBody: false,
-    parse: parseCall,
-    authorize: authorizeCall,
+    parse: largeCalls.parseCall,
+    authorize: largeCalls.authorizeCall,
     nameTarget: ({ instance }) => nameTarget(instance, deps),
     resolve: ({ instance }) => resolveTarget(instance, deps),
     hasValues,
@@ -129,7 +125,7 @@ function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCal
       };
     },
     applyFieldRules: (call, target, context) => applyFieldRules(call, target, context, fields),
-    build: buildMethodCall,
+    build: largeCalls.buildMethodCall,
     steps: [
       applyInstanceTimeout,
       addNearestNames(deps, { fields, run }),
@@ -165,8 +161,8 @@ function createJson2(deps: OperationDeps): Operation<Json2Call, Target, Upstream
     name: 'json2',
     takesBatch: false,
     isAddressInBody: false,
-    parse: parseJson2Call,
-    authorize: authorizeJson2Call,
+    parse: largeCalls.parseJson2Call,
+    authorize: largeCalls.authorizeJson2Call,
     nameTarget: ({ instance }) => nameTarget(instance, deps),
     resolve: ({ instance }) => resolveTarget(instance, deps),
     applyFieldRules: (call, target, context) => applyFieldRulesToJson2(call, target, context, fields),
@@ -208,7 +204,7 @@ function describeVersionOperation(
     name,
     takesBatch: false,
     isAddressInBody: true,
-    parse: parseVersionQuestion,
+    parse: largeCalls.parseVersionQuestion,
     authorize: authorizeVersionQuestion,
     nameTarget: ({ address }) => address,
     resolve: ({ url }) => resolveServer(url, egress),

@@ -4,6 +4,7 @@
  */
 import type { Client } from '../keys/keys.ts';
 import type { Events } from '../observe/events.ts';
+import { andThen } from '../streams/and-then.ts';
 import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
 import { hasFieldRules, hasSameFieldRules } from './call/apply-field-rules.ts';
 import { authorizeCaller, authorizeData } from './call/authorize.ts';
@@ -17,11 +18,12 @@ import { CallContext } from './terms/call-context.ts';
 import { type CallTrace, startTrace } from './terms/call-trace.ts';
 import { Denial, INTERNAL } from './terms/denial.ts';
 import type { AnyParsed, Operation, ValuesState } from './terms/operation.ts';
-import { type Body, NULL_ID, type ParsedCall } from './terms/parsed-body.ts';
+import { type Body, type CallSpan, NULL_ID, type ParsedCall } from './terms/parsed-body.ts';
 import type { Reply } from './terms/reply.ts';
 import type { Request } from './terms/request.ts';
 import type { ServerAddress, Target } from './terms/target.ts';
-import { CHANGED } from './terms/upstream-denials.ts';
+import { CHANGED, denyEndedUnsent } from './terms/upstream-denials.ts';
+import { TaskAborted } from './thread/run-in-thread.ts';
 import { judgeAttempt } from './upstream/judge-attempt.ts';
 
 export interface RunCallDeps extends CheckDeps {
@@ -48,6 +50,8 @@ interface RunningCall {
   bytes: Uint8Array;
   trace: CallTrace;
   deps: RunCallDeps;
+  /** Set once the call is parsed. */
+  read: ParsedCall<AnyParsed>;
   /** Null until the call is authorized. Always released at the end. */
   context: CallContext | null;
   isReadOnly: boolean;
@@ -74,19 +78,18 @@ export async function runCall(
     bytes,
     trace,
     deps,
+    read: { id: NULL_ID, call: INTERNAL },
     context: null,
     isReadOnly: false,
   };
-  let read: ParsedCall<AnyParsed> = { id: NULL_ID, call: INTERNAL };
   let out = writer;
   let summary: AnswerSummary;
   try {
-    read = operation.parse(body.bytes, span, dialect);
-    const reply = read.call instanceof Denial ? read.call : await runWhileChanged(read.call, client, running);
+    const reply = await runInTime(span, body, client, running);
     const protection = findProtection(running);
     out = protection?.record(writer) ?? writer;
     summary = await answerCall(reply, {
-      id: read.id,
+      id: running.read.id,
       writer: out,
       deadline: time.deadline,
       isReadOnly: running.isReadOnly,
@@ -97,7 +100,7 @@ export async function runCall(
     if (protection !== null) await protection.finish(judgeAttempt(reply, summary));
   } catch (error) {
     deps.events.faultSeen(exchange.requestId, error);
-    summary = answerInternal(read.id, out, dialect);
+    summary = answerInternal(running.read.id, out, dialect);
     await findProtection(running)?.finish('unknown');
   } finally {
     releaseContext(running);
@@ -111,7 +114,27 @@ export async function runCall(
     via: request.via,
     endedMs: deps.nowMs(),
   };
-  recordCall(deps.events, more, read, trace, summary);
+  recordCall(deps.events, more, running.read, trace, summary);
+}
+
+/** Parses and runs the call. A large one whose time passes before the thread has judged it was not sent. */
+async function runInTime(
+  span: CallSpan,
+  { bytes }: Body,
+  client: Client,
+  running: RunningCall,
+): Promise<Reply> {
+  const { operation, request } = running;
+  const { time, dialect } = request;
+  try {
+    const parsing = operation.parse(bytes, span, dialect, time.signal);
+    running.read = parsing instanceof Promise ? await parsing : parsing;
+    const { call } = running.read;
+    return call instanceof Denial ? call : await runWhileChanged(call, client, running);
+  } catch (error) {
+    if (error instanceof TaskAborted) return denyEndedUnsent(time.deadline, { isReadOnly: false });
+    throw error;
+  }
 }
 
 /** Starts the call over as long as its key, policy or instance changes while it waits. */
@@ -138,7 +161,10 @@ async function runWhileChanged(call: AnyParsed, authenticated: Client, running: 
 async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall): Promise<Reply> {
   const { operation, request, index, bytes, trace, deps } = running;
   const isConverted = request.areValuesNormalized && operation.convertValues !== undefined;
-  const allowed = operation.authorize(parsed, client, isConverted ? 'unconverted' : 'sent');
+  const { time } = request;
+  const { signal } = time;
+  const allowing = operation.authorize(parsed, client, isConverted ? 'unconverted' : 'sent', signal);
+  const allowed = allowing instanceof Promise ? await allowing : allowing;
   trace.policyLimit = (allowed instanceof Denial ? undefined : allowed.policyLimit) ?? null;
   if (allowed instanceof Denial) {
     trace.target = await operation.nameTarget(parsed);
@@ -154,10 +180,10 @@ async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall):
     const built = {
       client,
       isSameFor: (other: Client) =>
-        hasSameFieldRules(client, other) && isSameCall(operation.authorize(asked, other, values), call),
+        hasSameFieldRules(client, other) &&
+        andThen(operation.authorize(asked, other, values, signal), (now) => isSameCall(now, call)),
       resolved: target && call.instance !== undefined ? { named: call.instance, target } : null,
     };
-    const { time } = request;
     const check = () => isUnchanged(built, request, deps);
     const approvalRule = call.approvalRule ?? request.approvalRule;
     return new CallContext({ request, client, time, trace, index, bytes, approvalRule, isUnchanged: check });
@@ -169,7 +195,7 @@ async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall):
     if (!(await context.isUnchanged())) return CHANGED;
     const isFailed = 'reply' in converted;
     const asked = isFailed ? parsed : converted.call;
-    const judged = operation.authorize(asked, client, 'sent');
+    const judged = await operation.authorize(asked, client, 'sent', signal);
     // What the conversion refuses would tell types of fields that the key may not write.
     if (judged instanceof Denial) return judged;
     if (isFailed) return converted.reply;
@@ -182,7 +208,8 @@ async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall):
     if ('reply' in applied) return applied.reply;
     call = applied.call;
   }
-  const prepared = operation.build(call, server, request.dialect);
+  const building = operation.build(call, server, request.dialect, signal);
+  const prepared = building instanceof Promise ? await building : building;
   if (prepared instanceof Denial) return prepared;
   running.isReadOnly = prepared.isReadOnly;
   running.context = context;

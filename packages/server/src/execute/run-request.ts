@@ -2,14 +2,12 @@
  * What every request for a call passes through, whatever its operation: admission, key and limits, body and time. Then
  * each of its calls runs (run-call.ts). The calls are in its body, or are made while it is answered (a conversation).
  */
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { CallSource, DataRoute } from '@erp-proxy/contract';
 import type { Client } from '../keys/keys.ts';
 import type { Limits } from '../limits/key-limits.ts';
 import type { RefusalRecord } from '../observe/events.ts';
 import type { AnswerWriter } from '../streams/answer-writer.ts';
 import { authorizeCaller, authorizeData } from './call/authorize.ts';
-import { parseBody } from './call/parse.ts';
 import { type Admission, denyStopping } from './request/admission.ts';
 import { answerDenial } from './request/answer.ts';
 import { describeLimit, describeRequest, NORMALIZED } from './request/answer-headers.ts';
@@ -22,7 +20,7 @@ import { type KeyAdmission, throttle } from './request/throttle.ts';
 import { readTraceparent } from './request/traceparent.ts';
 import { type RunCallDeps, runCall } from './run-call.ts';
 import type { CallTrace } from './terms/call-trace.ts';
-import type { Conversation, ConversationCallOptions } from './terms/conversation.ts';
+import type { Conversation, RunOptions } from './terms/conversation.ts';
 import { readTimeoutMs } from './terms/deadline.ts';
 import { Denial, INTERNAL } from './terms/denial.ts';
 import type { Dialect } from './terms/dialect.ts';
@@ -32,6 +30,9 @@ import { type Body, type CallSpan, NULL_ID } from './terms/parsed-body.ts';
 import type { Request } from './terms/request.ts';
 import { RequestTime } from './terms/request-time.ts';
 import type { TracedRequest, Tracing } from './terms/tracing.ts';
+import { denyEndedUnsent } from './terms/upstream-denials.ts';
+import * as largeCalls from './thread/large-calls.ts';
+import { TaskAborted } from './thread/run-in-thread.ts';
 
 export interface RunRequestDeps extends AuthenticateDeps, RunCallDeps {
   admission: Admission;
@@ -93,6 +94,8 @@ export interface ConversationTerms {
   body?: 'json' | 'bytes';
   /** True if the request makes one call, for which `idempotency-key` holds. */
   isSingleCall?: true;
+  /** True if interactive calls go first (limits/database/). Default: false. */
+  isBackground?: boolean;
 }
 
 /**
@@ -135,10 +138,13 @@ async function runRequest(
     const denial = deps.admission.enter(time.deadline) ?? (await runAdmitted(service, incoming, deps));
     if (denial !== null) refuse(denial, incoming, deps);
   } catch (error) {
-    deps.events.faultSeen(exchange.requestId, error);
-    if (exchange.writer.restart()) refuse(INTERNAL, incoming, deps);
+    const isLate = error instanceof TaskAborted;
+    if (!isLate) deps.events.faultSeen(exchange.requestId, error);
+    const refusal = isLate ? denyEndedUnsent(time.deadline, { isReadOnly: false }) : INTERNAL;
+    if (exchange.writer.restart()) refuse(refusal, incoming, deps);
     else exchange.writer.breakOff();
   } finally {
+    exchange.releaseBody();
     await exchange.waitUntilLeft();
     time.deadline.clear();
     incoming.keyAdmission?.release();
@@ -182,7 +188,8 @@ async function serveBody(
   deps: RunRequestDeps,
 ): Promise<Denial | null> {
   const { exchange, dialect, time, startedMs } = incoming;
-  const body = parseBody(bytes);
+  const parsing = largeCalls.parseBody(bytes, time.signal);
+  const body = parsing instanceof Promise ? await parsing : parsing;
   if (body instanceof Denial) return body;
   const { isBatch } = body;
   if (isBatch && !operation.takesBatch) return NO_BATCH;
@@ -203,6 +210,7 @@ async function serveBody(
     areValuesNormalized,
     via: null,
     data: null,
+    isBackground: false,
   };
   if (isBatch) await runCalls(operation, body, client, request, keyAdmission, deps);
   else {
@@ -225,7 +233,7 @@ async function serveBody(
 /** The calls are recorded as those of a batch, in the order in which they are made. */
 function startConversation(
   operation: Operation,
-  { via, data, values, isSingleCall }: ConversationTerms,
+  { via, data, values, isSingleCall, isBackground = false }: ConversationTerms,
   { bytes, client, keyAdmission, idempotencyKey, approvalIds }: ReceivedRequest,
   incoming: IncomingRequest,
   deps: RunRequestDeps,
@@ -245,6 +253,7 @@ function startConversation(
     areValuesNormalized: values === 'normalized' || (values === 'preferred' && prefersNormalized(exchange)),
     via,
     data: data ?? null,
+    isBackground,
   };
   let count = 0;
   let last: Promise<unknown> = Promise.resolve();
@@ -261,6 +270,10 @@ function startConversation(
     },
     describe: () => describeRequest({ startedMs, keyAdmission }, deps.nowMs()),
     renewTime: () => time.renew(),
+    pauseTime: () => time.pause(),
+    get isStopping() {
+      return deps.admission.isStopping;
+    },
     refuse: (denial, id) => refuse(denial, incoming, deps, id),
     run(call, writer, options = {}) {
       const ran = last.then(() => runNext(call, writer, options));
@@ -272,12 +285,12 @@ function startConversation(
   async function runNext(
     call: Uint8Array,
     writer: AnswerWriter,
-    options: ConversationCallOptions,
+    { onAnswer, traceparent, ...changes }: RunOptions,
   ): Promise<Denial | null> {
     // The request itself counts as its first call.
-    const denied = count === 0 ? null : await keyAdmission?.admitCalls(1);
+    const denied = count === 0 ? null : await keyAdmission?.admitNext();
     if (denied) return denied;
-    const body = parseBody(call);
+    const body = await largeCalls.parseBody(call, time.signal);
     if (body instanceof Denial) return body;
     const index = count++;
     const calls: CallSpan[] = [];
@@ -285,14 +298,13 @@ function startConversation(
     upstreamDate = null;
     const describe = (trace: CallTrace) => {
       upstreamDate = trace.upstreamDate;
+      onAnswer?.(trace);
       return describeLimit(trace.policyLimit);
     };
     const named: Request = {
       ...request,
-      approvalIds: options.approvalIds ?? request.approvalIds,
-      approvalRule: options.approvalRule ?? null,
-      idempotencyKey: options.idempotencyKey ?? request.idempotencyKey,
-      traceparent: readTraceparent(options.traceparent) ?? request.traceparent,
+      ...changes,
+      traceparent: readTraceparent(traceparent) ?? request.traceparent,
     };
     await runCall(operation, { body: { ...body, calls }, index, writer, describe }, client, named, deps);
     return null;
@@ -323,8 +335,8 @@ async function runCalls(
 ): Promise<void> {
   const { batchConcurrency, answerBytesPerSecondMin } = deps.settings;
   const wanted = Math.min(batchConcurrency, body.calls.length);
-  const limit = await findBatchLimit(operation, body, client, request.dialect);
-  const isNormalized = request.areValuesNormalized && hasConvertedValues(operation, body, request.dialect);
+  const limit = await findBatchLimit(operation, body, client, request);
+  const isNormalized = request.areValuesNormalized && (await hasConvertedValues(operation, body, request));
   await runBatch(
     {
       count: body.calls.length,
@@ -342,41 +354,34 @@ async function runCalls(
   );
 }
 
-/** Maximum bytes of a batch that are examined in one iteration of the event loop. */
-const EXAMINED_BYTES_MAX = 64 * 1024;
-
 /** Finds the limit that the policy sets in a call of the batch. The headers need it before the calls run. */
 async function findBatchLimit(
   operation: Operation,
   { bytes, calls }: Body,
   client: Client,
-  dialect: Dialect,
+  { dialect, time: { signal } }: Request,
 ): Promise<number | null> {
   if (client.policy?.policy.limit_max === undefined) return null;
-  let examinedBytes = 0;
   for (const call of calls) {
-    examinedBytes += call.span.end - call.span.start;
-    if (examinedBytes > EXAMINED_BYTES_MAX) {
-      await yieldToEventLoop();
-      examinedBytes = 0;
-    }
-    const parsed = operation.parse(bytes, call, dialect).call;
-    const allowed = parsed instanceof Denial ? parsed : operation.authorize(parsed, client, 'unconverted');
+    const { call: parsed } = await operation.parse(bytes, call, dialect, signal);
+    const allowed =
+      parsed instanceof Denial ? parsed : await operation.authorize(parsed, client, 'unconverted', signal);
     if (!(allowed instanceof Denial) && allowed.policyLimit !== undefined) return allowed.policyLimit;
   }
   return null;
 }
 
 /** The headers of a batch are sent before its calls run. */
-function hasConvertedValues(
+async function hasConvertedValues(
   { parse, hasValues }: Operation,
   { bytes, calls }: Body,
-  dialect: Dialect,
-): boolean {
-  return calls.some((span) => {
-    const { call } = parse(bytes, span, dialect);
-    return !(call instanceof Denial) && hasValues?.(call) === true;
-  });
+  { dialect, time: { signal } }: Request,
+): Promise<boolean> {
+  for (const span of calls) {
+    const { call } = await parse(bytes, span, dialect, signal);
+    if (!(call instanceof Denial) && hasValues?.(call) === true) return true;
+  }
+  return false;
 }
 
 /** Answers a request that is refused as a whole. */

@@ -32,6 +32,13 @@ export const LATE_BODY = new Denial(
   { headers: { connection: 'close' } },
 );
 
+/** Other large bodies have taken the memory for bodies (http.bodiesBytesMax). */
+export const NO_ROOM = new Denial(
+  'overloaded',
+  'The proxy holds as many large bodies as it has memory for. Send the call again in 1 s. The call was not run.',
+  { outcome: 'not_sent', retryAfterSeconds: 1, detail: 'no memory for the body' },
+);
+
 export function denyLength(bytesMax: number): Denial {
   return new Denial('payload_too_large', `The body is larger than ${bytesMax} bytes; send less in one call.`);
 }

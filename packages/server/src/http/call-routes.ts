@@ -8,6 +8,7 @@ import type { z } from 'zod';
 import type { OperationDeps, OperationName } from '../execute/operations.ts';
 import type { Pipeline } from '../execute/run-request.ts';
 import { type Dialect, OWN_DIALECT } from '../execute/terms/dialect.ts';
+import type { BodyBudget } from './body-budget.ts';
 import { COMPATIBLE_DIALECT } from './compatible-dialect.ts';
 import type { ConnectionListener } from './connection/connection-listener.ts';
 import { OverloadAnswer } from './connection/overload-answer.ts';
@@ -75,6 +76,7 @@ function compatibleRoutes(
 
 export interface CallRoutesDeps extends OperationDeps {
   http: { bodyBytesMax: number };
+  bodyBudget: BodyBudget;
   protectedResource: ProtectedResource;
   connectionListener: ConnectionListener;
   loadShedder: LoadShedder;
@@ -93,7 +95,7 @@ export function addCallRoute(
   app: FastifyInstance,
   { path, dialect: shared }: Pick<CallRoute, 'path' | 'dialect'>,
   pipeline: Pipeline,
-  { connectionListener, loadShedder, http, protectedResource }: CallRoutesDeps,
+  { connectionListener, loadShedder, http, bodyBudget, protectedResource }: CallRoutesDeps,
 ): void {
   const dialect: Dialect = { ...shared, challenge: protectedResource.describeChallenge(path) };
   const overloadAnswer = new OverloadAnswer(dialect);
@@ -111,7 +113,10 @@ export function addCallRoute(
       },
       admit() {
         const { bodyBytesMax } = http;
-        void pipeline(new NodeExchange(request, response, { address: ip, bodyBytesMax }), dialect);
+        void pipeline(
+          new NodeExchange(request, response, { address: ip, bodyBytesMax, bodyBudget }),
+          dialect,
+        );
       },
       refuse: () => overloadAnswer.send(request, response),
     });

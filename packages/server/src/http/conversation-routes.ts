@@ -2,8 +2,11 @@
  * The routes whose calls are made while they are answered, as one table: Fastify's routes and their part of the OpenAPI
  * document are generated from it.
  */
+import { EXPORT_PATH } from '@erp-proxy/contract';
 import type { FastifyInstance } from 'fastify';
+import type { z } from 'zod';
 import type { Changes } from '../data/changes/changes.ts';
+import type { Exporter } from '../data/export/export.ts';
 import { download } from '../data/files/download.ts';
 import { upload } from '../data/files/upload.ts';
 import {
@@ -16,11 +19,14 @@ import type { Denial } from '../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../execute/terms/dialect.ts';
 import type { Mcp } from '../mcp/mcp.ts';
 import { addCallRoute, type CallRoutesDeps } from './call-routes.ts';
+import { EXPORT_EXAMPLE } from './openapi/data-examples.ts';
+import { exportAnswer, exportCall } from './openapi/data-schemas.ts';
 
 /** What serves the routes. */
 export interface Conversations {
   mcp: Mcp;
   changes: Changes;
+  exporter: Exporter;
 }
 
 /** A `POST` route. */
@@ -31,9 +37,14 @@ export interface ConversationRoute extends ConversationTerms {
   /** For the OpenAPI document, as the members below: the name of the operation in generated clients. */
   id: string;
   summary: string;
+  /** The shape of the body. Default: any object. */
+  shape?: z.ZodType;
   /** An example of the body, or of the call in `x-erp-call` if the body is a file. */
   example: object;
-  answer: { description: string; types: readonly string[] };
+  /** `schema` and `example` are of the first type. Default: any object, if that is JSON. */
+  answer: { description: string; types: readonly string[]; schema?: z.ZodType; example?: string };
+  /** True if the header `prefer` has an effect. */
+  takesPreferences?: true;
 }
 
 export const CONVERSATION_ROUTES: readonly ConversationRoute[] = [
@@ -100,6 +111,26 @@ export const CONVERSATION_ROUTES: readonly ConversationRoute[] = [
       erp_instance: { name: 'prod' },
     },
     answer: { description: 'The id of the record.', types: ['application/json'] },
+  },
+  {
+    path: EXPORT_PATH,
+    via: 'export',
+    data: 'export',
+    values: 'preferred',
+    isBackground: true,
+    serve: (conversation, { exporter }) => exporter.serve(conversation),
+    id: 'export',
+    summary: 'Returns all records that match a domain, the lowest id first (docs/export.md).',
+    shape: exportCall,
+    example: EXPORT_EXAMPLE.body,
+    answer: {
+      description:
+        "The records. An error that occurs before the first of them is the same as that of a call: Odoo's own errors have the status 200 and the type application/json. After it, the connection is broken off.",
+      types: ['application/x-ndjson', 'text/csv', 'application/json'],
+      schema: exportAnswer,
+      example: EXPORT_EXAMPLE.answer,
+    },
+    takesPreferences: true,
   },
 ];
 

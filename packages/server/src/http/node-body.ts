@@ -1,48 +1,81 @@
 /** Reads the body of a request of Node's HTTP server into memory, up to a maximum size. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Denial } from '../execute/terms/denial.ts';
-import { PieceCollector } from '../streams/piece-collector.ts';
-import { denyBody, denyLength, INCOMPLETE_BODY } from './body.ts';
+import { isLarge } from '../threads/shared-bytes.ts';
+import { denyBody, denyLength, INCOMPLETE_BODY, NO_ROOM } from './body.ts';
+import { BodyCollector } from './body-collector.ts';
+
+export interface NodeBodyOptions {
+  bytesMax: number;
+  /** Waits for the memory of a large body. Resolves to false if there is none. */
+  takeRoom: (bytes: number) => Promise<boolean>;
+  signal: AbortSignal;
+  /** Default: JSON. */
+  kind?: 'json' | 'bytes' | undefined;
+}
 
 /**
  * Returns the whole body, or the reason why it is refused. If the client leaves or the signal aborts, the result is a
  * denial that no client will read. A client that sent `expect: 100-continue` gets `100 Continue` only if its body is
  * wanted.
  */
-export function readNodeBody(
+export async function readNodeBody(
   request: IncomingMessage,
   response: ServerResponse,
-  bytesMax: number,
-  signal: AbortSignal,
-  kind?: 'json' | 'bytes',
-): Promise<Uint8Array | Denial> | Denial {
+  { bytesMax, takeRoom, signal, kind }: NodeBodyOptions,
+): Promise<Uint8Array | Denial> {
   const { headers } = request;
+  const contentLength = headers['content-length'];
   const denial = denyBody(
     {
       contentType: headers['content-type'],
       contentEncoding: headers['content-encoding'],
-      contentLength: headers['content-length'],
+      contentLength,
     },
     bytesMax,
     kind,
   );
   if (denial !== null) return denial;
+  const length = contentLength === undefined ? null : Number(contentLength);
+  if (length !== null && isLarge({ length }) && !(await takeRoom(length)))
+    return signal.aborted ? INCOMPLETE_BODY : NO_ROOM;
   if (signal.aborted) return INCOMPLETE_BODY;
   if (headers.expect?.toLowerCase() === '100-continue' && request.httpVersion !== '1.0')
     response.writeContinue();
   return new Promise((resolve, reject) => {
-    const body = new PieceCollector();
+    const body = new BodyCollector(length ?? bytesMax);
+    let hasRoom = length !== null;
+    let isWaiting = false;
     const finish = (outcome: Uint8Array | Denial) => {
-      request.off('data', take);
+      request.off('readable', takeArrived);
+      // The rest is discarded as it arrives.
+      request.resume();
       signal.removeEventListener('abort', finishIncomplete);
       resolve(outcome);
     };
-    const take = (piece: Buffer) => {
+    // Joins what has arrived: an event for each piece would cost more than the piece, which can be a single byte.
+    const takeArrived = () => {
+      if (isWaiting) return;
+      const piece: Buffer | null = request.read();
+      if (piece === null) return;
+      const taken = body.length + piece.length;
+      if (taken > bytesMax) {
+        finish(denyLength(bytesMax));
+        return;
+      }
       body.add(piece);
-      if (body.length > bytesMax) finish(denyLength(bytesMax));
+      if (hasRoom || !isLarge({ length: taken })) return;
+      // In chunks, it can become as large as is allowed.
+      hasRoom = true;
+      isWaiting = true;
+      takeRoom(bytesMax).then((isTaken) => {
+        isWaiting = false;
+        if (isTaken) takeArrived();
+        else finish(signal.aborted ? INCOMPLETE_BODY : NO_ROOM);
+      }, reject);
     };
     const finishIncomplete = () => finish(INCOMPLETE_BODY);
-    request.on('data', take);
+    request.on('readable', takeArrived);
     request.on('end', () => finish(body.join()));
     request.on('close', finishIncomplete);
     request.on('error', (error: NodeJS.ErrnoException) => {

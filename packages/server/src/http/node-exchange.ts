@@ -4,6 +4,7 @@ import type { Denial } from '../execute/terms/denial.ts';
 import type { Exchange } from '../execute/terms/exchange.ts';
 import type { AnswerWriter } from '../streams/answer-writer.ts';
 import { HttpAnswerWriter } from './answer-writer.ts';
+import { type BodyBudget, BodyRoom } from './body-budget.ts';
 import { chooseEncoding } from './encoding.ts';
 import { readNodeBody } from './node-body.ts';
 import { NodeResponse } from './node-response.ts';
@@ -12,6 +13,7 @@ import { readRequestId } from './request-id.ts';
 export interface NodeExchangeOptions {
   address: string;
   bodyBytesMax: number;
+  bodyBudget: BodyBudget;
 }
 
 export class NodeExchange implements Exchange {
@@ -21,15 +23,17 @@ export class NodeExchange implements Exchange {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #bodyBytesMax: number;
+  readonly #room: BodyRoom;
 
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
-    { address, bodyBytesMax }: NodeExchangeOptions,
+    { address, bodyBytesMax, bodyBudget }: NodeExchangeOptions,
   ) {
     this.#request = request;
     this.#response = response;
     this.#bodyBytesMax = bodyBytesMax;
+    this.#room = new BodyRoom(bodyBudget);
     this.address = address;
     this.requestId = readRequestId(request.headers);
     this.writer = new HttpAnswerWriter(new NodeResponse(request, response), {
@@ -55,7 +59,13 @@ export class NodeExchange implements Exchange {
   }
 
   async readBody(signal: AbortSignal, kind?: 'json' | 'bytes'): Promise<Uint8Array | Denial> {
-    return readNodeBody(this.#request, this.#response, this.#bodyBytesMax, signal, kind);
+    const takeRoom = (bytes: number) => this.#room.take(bytes, signal);
+    const options = { bytesMax: this.#bodyBytesMax, takeRoom, signal, kind };
+    return readNodeBody(this.#request, this.#response, options);
+  }
+
+  releaseBody(): void {
+    this.#room.release();
   }
 
   async waitUntilLeft(): Promise<void> {

@@ -5,7 +5,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 
-const WELL_KNOWN = '/.well-known/oauth-protected-resource';
+export const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 
 export interface TokenIssuer {
   readonly url: string;

@@ -9,6 +9,7 @@ import { Denial } from '../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../execute/terms/dialect.ts';
 import { NULL_ID } from '../execute/terms/parsed-body.ts';
 import { type AdminRoutesDeps, addAdminRoutes, answerUnreadablePath, isAdminPath } from './admin/routes.ts';
+import { BodyBudget } from './body-budget.ts';
 import { handleBrokenRequest } from './broken-request.ts';
 import { addCallRoutes, type CallRoutesDeps } from './call-routes.ts';
 import { createAddressFinder } from './caller-address.ts';
@@ -24,12 +25,14 @@ import { readRequestId } from './request-id.ts';
 import type { LoadShedder } from './shedding/load-shedder.ts';
 
 export interface ServerDeps
-  extends Omit<CallRoutesDeps, 'connectionListener' | 'protectedResource'>,
+  extends Omit<CallRoutesDeps, 'connectionListener' | 'protectedResource' | 'bodyBudget'>,
     HealthRouteDeps,
     MetricsRouteDeps {
   loadShedder: LoadShedder;
   http: {
     bodyBytesMax: number;
+    /** Maximum bytes of all large bodies that are held at once. */
+    bodiesBytesMax: number;
     /** Time for a client to send its whole request. */
     requestTimeoutMs: number;
     /** Addresses or CIDRs whose `x-forwarded-for` is trusted. */
@@ -94,10 +97,12 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   }
 
   // Only calls are shed: operators need the other routes also while the process is overloaded.
+  const bodyBudget = new BodyBudget(Math.max(http.bodiesBytesMax, http.bodyBytesMax));
   const connectionListener = new ConnectionListener(app.server, {
     loadShedder: deps.loadShedder,
     findAddress: createAddressFinder(http.trustProxy),
     bodyBytesMax: http.bodyBytesMax,
+    bodyBudget,
     idleTimeoutMs: KEEP_ALIVE_TIMEOUT_MS,
     requestTimeoutMs: http.requestTimeoutMs,
   });
@@ -108,7 +113,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   });
   const pipelines = createPipelines(deps);
   const protectedResource = createProtectedResource(http.publicUrl, deps.issuers);
-  const callRoutes = { ...deps, connectionListener, protectedResource };
+  const callRoutes = { ...deps, bodyBudget, connectionListener, protectedResource };
   addCallRoutes(app, pipelines, callRoutes);
   addConversationRoutes(app, callRoutes);
   protectedResource.addRoutes(app);

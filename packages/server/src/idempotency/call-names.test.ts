@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type CallIdentity, createCallNames, isIdempotencyKey } from './call-names.ts';
 
@@ -11,11 +12,26 @@ const CALL: CallIdentity = {
 };
 const nameWith = (changes: Partial<CallIdentity>) => nameCall({ ...CALL, ...changes });
 
-test('a call has the same name on every replica, and another name under another secret', () => {
-  const other = createCallNames(new Uint8Array(32).fill(2))(CALL);
-  expect(createCallNames(new Uint8Array(32).fill(1))(CALL)).toEqual(nameCall(CALL));
-  expect(other.id).not.toBe(nameCall(CALL).id);
-  expect(other.fingerprint).not.toBe(nameCall(CALL).fingerprint);
+test('a call has the same name on every replica, and another name under another secret', async () => {
+  const name = await nameCall(CALL);
+  const other = await createCallNames(new Uint8Array(32).fill(2))(CALL);
+  expect(await createCallNames(new Uint8Array(32).fill(1))(CALL)).toEqual(name);
+  expect(other.id).not.toBe(name.id);
+  expect(other.fingerprint).not.toBe(name.fingerprint);
+});
+
+test('a long call has the name that its bytes have at once, and other calls run while it is named', async () => {
+  const secret = new Uint8Array(32).fill(1);
+  const bytes = Buffer.alloc(3_000_001, 'abc');
+  const hash = createHmac('sha256', secret)
+    .update(JSON.stringify(['call', 'execute']))
+    .update(bytes);
+  let turns = 0;
+  const counting = setInterval(() => turns++, 0);
+  const { fingerprint } = await nameWith({ bytes });
+  clearInterval(counting);
+  expect(fingerprint).toBe(hash.digest('hex'));
+  expect(turns).toBeGreaterThan(0);
 });
 
 test.each<Partial<CallIdentity>>([
@@ -26,18 +42,20 @@ test.each<Partial<CallIdentity>>([
   // Parts that plain concatenation would confuse.
   { clientId: 'shop"', key: ',"order 17' },
   { clientId: 'sho', key: 'porder 17' },
-])('%j gives another id for the same call', (changes) => {
-  expect(nameWith(changes).id).not.toBe(nameCall(CALL).id);
-  expect(nameWith(changes).fingerprint).toBe(nameCall(CALL).fingerprint);
+])('%j gives another id for the same call', async (changes) => {
+  const [name, other] = [await nameCall(CALL), await nameWith(changes)];
+  expect(other.id).not.toBe(name.id);
+  expect(other.fingerprint).toBe(name.fingerprint);
 });
 
 test.each<[string, Partial<CallIdentity>]>([
   ['one space more', { bytes: Buffer.from('{"action": "create"}') }],
   ['no body', { bytes: Buffer.from('') }],
   ['another operation', { operation: 'json2' }],
-])('%s gives another call under the same id', (_, changes) => {
-  expect(nameWith(changes).fingerprint).not.toBe(nameCall(CALL).fingerprint);
-  expect(nameWith(changes).id).toBe(nameCall(CALL).id);
+])('%s gives another call under the same id', async (_, changes) => {
+  const [name, other] = [await nameCall(CALL), await nameWith(changes)];
+  expect(other.fingerprint).not.toBe(name.fingerprint);
+  expect(other.id).toBe(name.id);
 });
 
 test('a key is a text of 1 to 255 characters', () => {

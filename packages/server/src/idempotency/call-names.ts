@@ -2,7 +2,9 @@
  * Names a call for the store by two hashes under a secret. A reader of the store can neither read nor guess a key or a
  * body. The client is stored as its public id. Pure.
  */
-import { createHmac, createSecretKey } from 'node:crypto';
+import { createHmac, createSecretKey, type Hmac } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Awaitable, andThen } from '../streams/and-then.ts';
 
 const KEY_LENGTH_MAX = 255;
 
@@ -31,13 +33,29 @@ export function isIdempotencyKey(text: string): boolean {
   return text.length >= 1 && text.length <= KEY_LENGTH_MAX;
 }
 
-export function createCallNames(secret: Uint8Array): (call: CallIdentity) => CallName {
+/** Bytes that are hashed in one turn of the event loop: about 1 ms. */
+const SLICE_BYTES = 512 * 1024;
+
+/** The names of long calls take several turns of the event loop. */
+export function createCallNames(secret: Uint8Array): (call: CallIdentity) => Awaitable<CallName> {
   const hashKey = createSecretKey(secret);
   // JSON keeps the parts apart, whatever characters they contain.
   const hash = (...parts: (string | number)[]) => createHmac('sha256', hashKey).update(JSON.stringify(parts));
-  return ({ clientId, key, index, operation, bytes }) => ({
-    id: hash('id', clientId, key, index).digest('hex'),
-    client: clientId,
-    fingerprint: hash('call', operation).update(bytes).digest('hex'),
-  });
+  return ({ clientId, key, index, operation, bytes }) => {
+    const id = hash('id', clientId, key, index).digest('hex');
+    const name = (hashed: Hmac) => ({ id, client: clientId, fingerprint: hashed.digest('hex') });
+    return andThen(addBytes(hash('call', operation), bytes), name);
+  };
+}
+
+function addBytes(hash: Hmac, bytes: Uint8Array): Awaitable<Hmac> {
+  return bytes.length <= SLICE_BYTES ? hash.update(bytes) : addSlices(hash, bytes);
+}
+
+async function addSlices(hash: Hmac, bytes: Uint8Array): Promise<Hmac> {
+  for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+    hash.update(bytes.subarray(at, at + SLICE_BYTES));
+    await nextTurn();
+  }
+  return hash;
 }

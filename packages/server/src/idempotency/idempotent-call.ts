@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IdempotencyRow, IdempotencyStore } from '../stores/ports.ts';
+import type { Awaitable } from '../streams/and-then.ts';
 import type { AnswerWriter } from '../streams/answer-writer.ts';
 import { waitFor } from '../streams/wait.ts';
 import { AnswerRecorder, type RecordingBudget } from './answer-recorder.ts';
@@ -37,6 +38,7 @@ export type AttemptOutcome =
 
 interface Claim {
   id: string;
+  client: string;
   attempt: string;
   isReadOnly: boolean;
 }
@@ -63,7 +65,8 @@ const FINISH_MS = 4000;
 const FINISH_WAIT_MS = 1000;
 
 export class IdempotentCall {
-  readonly #name: CallName;
+  /** A promise until `find` or `claim` has waited for it. */
+  #named: Awaitable<CallName>;
   readonly #deps: IdempotentCallDeps;
   /** Null until the key is claimed. */
   #claim: Claim | null = null;
@@ -71,15 +74,22 @@ export class IdempotentCall {
   #stored: Promise<void> | null = null;
   #recorder: AnswerRecorder | null = null;
 
-  constructor(name: CallName, deps: IdempotentCallDeps) {
-    this.#name = name;
+  constructor(name: Awaitable<CallName>, deps: IdempotentCallDeps) {
+    this.#named = name;
     this.#deps = deps;
+  }
+
+  async #awaitName(): Promise<CallName> {
+    const name = await this.#named;
+    this.#named = name;
+    return name;
   }
 
   /** Looks the key up. Null: the call may run. Rejects if the store fails. */
   async find(): Promise<StoredResult | null> {
-    const row = await this.#deps.store.find(this.#name.id);
-    return row && this.#judge(row);
+    const name = await this.#awaitName();
+    const row = await this.#deps.store.find(name.id);
+    return row && this.#judge(row, name);
   }
 
   /**
@@ -95,15 +105,16 @@ export class IdempotentCall {
   }): Promise<StoredResult | null> {
     if (this.#claim !== null) return null;
     const { store, use, keptForMs } = this.#deps;
-    const { client } = this.#name;
+    const name = await this.#awaitName();
+    const { client } = name;
     if (!(await use.addKey(client))) return { kind: 'too_many_keys' };
-    const claim: Claim = { id: this.#name.id, attempt: randomUUID(), isReadOnly };
+    const claim: Claim = { id: name.id, client, attempt: randomUUID(), isReadOnly };
     const heldForMs = runsForMs + FINISH_MS;
     // A read that was cut off may be run again.
     const expiresInMs = isReadOnly ? heldForMs : heldForMs + keptForMs;
     let row: IdempotencyRow | null;
     try {
-      row = await store.claim({ ...this.#name, attempt: claim.attempt, runsForMs: heldForMs, expiresInMs });
+      row = await store.claim({ ...name, attempt: claim.attempt, runsForMs: heldForMs, expiresInMs });
     } catch (error) {
       // The store may have stored the claim before it failed. The call is not sent.
       void this.#store(claim, 'not_run');
@@ -111,7 +122,7 @@ export class IdempotentCall {
     }
     if (row !== null) {
       use.removeKey(client);
-      return this.#judge(row);
+      return this.#judge(row, name);
     }
     this.#claim = claim;
     return null;
@@ -151,8 +162,7 @@ export class IdempotentCall {
    */
   async #store(claim: Claim, outcome: AttemptOutcome): Promise<void> {
     const { store, use, releases, keptForMs, onError } = this.#deps;
-    const { client } = this.#name;
-    const { id, attempt, isReadOnly } = claim;
+    const { id, client, attempt, isReadOnly } = claim;
     try {
       const answer = outcome === 'answered' ? this.#sealAnswer(id) : null;
       if (answer !== null && (await use.addBytes(client, answer.length)))
@@ -174,12 +184,12 @@ export class IdempotentCall {
     return answer && this.#deps.seal.seal(id, answer);
   }
 
-  #judge({ fingerprint, state, answer }: IdempotencyRow): StoredResult {
-    if (fingerprint !== this.#name.fingerprint) return { kind: 'other_call' };
+  #judge({ fingerprint, state, answer }: IdempotencyRow, name: CallName): StoredResult {
+    if (fingerprint !== name.fingerprint) return { kind: 'other_call' };
     if (state !== 'done') return { kind: state };
     if (answer === null) return { kind: 'answer_not_stored' };
     try {
-      return { kind: 'answered', answer: this.#deps.seal.open(this.#name.id, answer) };
+      return { kind: 'answered', answer: this.#deps.seal.open(name.id, answer) };
     } catch (error) {
       this.#deps.onError(error);
       return { kind: 'answer_not_stored' };

@@ -28,8 +28,11 @@ export interface Limits {
   prepare(key: LimitedKey): Awaitable<void>;
   /** Admits one call of the key, or refuses it. Each admitted call needs one `release`. */
   admit(key: LimitedKey): Admitted | Promise<Admitted>;
-  /** Counts further calls of an admitted request, all or none. */
-  admitMore(key: LimitedKey, count: number): Admitted | Promise<Admitted>;
+  /**
+   * Counts further calls of an admitted request, all or none. `together`: number of calls that the limits must allow at
+   * once for the request to be possible ever; by default, all of a batch with these further calls.
+   */
+  admitMore(key: LimitedKey, count: number, together?: number): Admitted | Promise<Admitted>;
   /** Acquires up to `count` further units of the key's concurrency for an admitted request. Returns how many. */
   acquireMore(key: LimitedKey, count: number): number | Promise<number>;
   release(key: LimitedKey, count?: number): void;
@@ -70,9 +73,9 @@ export class KeyLimits implements Limits {
     return admitted;
   }
 
-  admitMore(key: LimitedKey, count: number): Admitted {
+  admitMore(key: LimitedKey, count: number, together = 1 + count): Admitted {
     if (count === 0) return UNLIMITED;
-    return judgeRequest(this.#take(key, count), key.policy, 1 + count);
+    return judgeRequest(this.#take(key, count), key.policy, together);
   }
 
   acquireMore(key: LimitedKey, count: number): number {

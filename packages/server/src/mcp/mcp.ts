@@ -57,7 +57,7 @@ export function createMcp({ instances, secret, version, clock, nowMs, onFault }:
   };
   return {
     async serve(conversation) {
-      const body = readBody(conversation.bytes);
+      const body = await readBody(conversation.bytes, conversation.signal);
       if (body instanceof Denial) return body;
       const handler = await load();
       const { exchange, client } = conversation;

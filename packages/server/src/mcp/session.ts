@@ -141,7 +141,7 @@ export class Session {
     const { traceparent } = this.#meta;
     const denial = await this.#conversation.run(Buffer.from(JSON.stringify(call)), writer, {
       approvalIds: change?.approval === undefined ? [] : [change.approval],
-      approvalRule: change !== undefined && this.needsApproval ? UNASKED_RULE : undefined,
+      approvalRule: change !== undefined && this.needsApproval ? UNASKED_RULE : null,
       idempotencyKey: change === undefined ? null : this.#readIdempotencyKey(),
       traceparent: typeof traceparent === 'string' ? traceparent : undefined,
     });

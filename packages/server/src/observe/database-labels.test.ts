@@ -7,6 +7,8 @@ const state = (database: string, changes: Partial<DatabaseMetrics> = {}): Databa
   database,
   running: 0,
   waiting: 0,
+  backgroundRunning: 0,
+  backgroundWaiting: 0,
   limit: 8,
   breaker: 'closed',
   ...changes,

@@ -3,6 +3,8 @@ export interface DatabaseMetrics {
   database: string;
   running: number;
   waiting: number;
+  backgroundRunning: number;
+  backgroundWaiting: number;
   /** Current concurrency limit. */
   limit: number;
   breaker: 'closed' | 'open' | 'half_open';

@@ -26,6 +26,22 @@ export function registerEventMetrics(registry: Registry, options: EventMetricsOp
     labelNames: ['source'] as const,
     registers,
   });
+  const exports = new Counter({
+    name: 'erp_proxy_exports_total',
+    help: 'Exports whose answer had begun, by outcome: complete or broken_off.',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
+  const exportedRecords = new Counter({
+    name: 'erp_proxy_exported_records_total',
+    help: 'Records that exports have sent.',
+    registers,
+  });
+  const exportedBytes = new Counter({
+    name: 'erp_proxy_exported_bytes_total',
+    help: 'Bytes that exports have sent, before compression.',
+    registers,
+  });
   let inFlight = 0;
   new Gauge({
     name: 'erp_proxy_requests_in_flight',
@@ -55,6 +71,11 @@ export function registerEventMetrics(registry: Registry, options: EventMetricsOp
     },
     requestRefused: (record) => refusals.inc({ outcome: record.outcome }),
     requestsShed: (count) => refusals.inc({ outcome: 'overloaded' }, count),
+    exportEnded({ problem, records, bytes }) {
+      exports.inc({ outcome: problem === null ? 'complete' : 'broken_off' });
+      exportedRecords.inc(records);
+      exportedBytes.inc(bytes);
+    },
     faultSeen: () => faults.inc(),
   };
 }

@@ -93,6 +93,20 @@ export interface KeyNotice {
   expiresAt: number;
 }
 
+/** An export whose answer had begun, after its end. Each of its pages is a call with a record of its own. */
+export interface ExportRecord {
+  requestId: string;
+  keyId: string;
+  model: string;
+  format: 'ndjson' | 'csv';
+  /** Records and bytes that the caller was sent. */
+  records: number;
+  bytes: number;
+  totalMs: number;
+  /** Why it was broken off; null: it is complete. */
+  problem: string | null;
+}
+
 /** Everything that can be observed, one method for each kind of event. */
 export interface Events {
   requestStarted(): void;
@@ -102,6 +116,7 @@ export interface Events {
   requestRefused(record: RefusalRecord): void;
   /** This many further requests were refused unread, for lack of processor time. */
   requestsShed(count: number): void;
+  exportEnded(record: ExportRecord): void;
   /** Once for each notice, in one of the processes that share the store. */
   keyNoticed(notice: KeyNotice): void;
   /** An internal error of the proxy. Only the log gets the error itself. */
@@ -131,6 +146,9 @@ export function combineEvents(observers: readonly EventHandlers[]): Events {
     },
     requestsShed(count) {
       for (const observer of observers) observer.requestsShed?.(count);
+    },
+    exportEnded(record) {
+      for (const observer of observers) observer.exportEnded?.(record);
     },
     keyNoticed(notice) {
       for (const observer of observers) observer.keyNoticed?.(notice);

@@ -69,6 +69,10 @@ export function logEvents(logger: Logger): EventHandlers {
       if (shed === 0) setTimeout(logShed, SHED_PERIOD_MS).unref();
       shed += count;
     },
+    exportEnded({ totalMs, ...record }) {
+      const level = record.problem === null ? 'info' : 'warn';
+      logger[level]('export', { ...record, totalMs: Math.round(totalMs) });
+    },
     keyNoticed({ kind, expiresAt, ...key }) {
       logger.warn(`client key ${kind}`, { ...key, expiresAt: new Date(expiresAt).toISOString() });
     },

@@ -136,7 +136,17 @@ export const SOURCE_METRICS: readonly SourceMetric[] = [
     },
   },
   databaseGauge('running', 'Calls that run on the database now.', ({ running }) => running),
-  databaseGauge('waiting', 'Calls that wait for the database.', ({ waiting }) => waiting),
+  databaseGauge('waiting', 'Interactive calls that wait for the database.', ({ waiting }) => waiting),
+  databaseGauge(
+    'background_running',
+    'Background calls, such as pages of exports, that run on the database now. They count as running calls, too.',
+    ({ backgroundRunning }) => backgroundRunning,
+  ),
+  databaseGauge(
+    'background_waiting',
+    'Background calls that wait for the database, while interactive calls go first.',
+    ({ backgroundWaiting }) => backgroundWaiting,
+  ),
   databaseGauge('limit', 'Current concurrency limit of the database.', ({ limit }) => limit),
   databaseGauge(
     'breaker_open',

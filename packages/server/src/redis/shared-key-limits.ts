@@ -71,13 +71,15 @@ export class SharedKeyLimits implements Limits {
     return admitted;
   }
 
-  async admitMore(key: LimitedKey, count: number): Promise<Admitted> {
+  async admitMore(key: LimitedKey, count: number, together = 1 + count): Promise<Admitted> {
     if (count === 0) return UNLIMITED;
     const answer = await this.#ask(key, count, []);
     const admitted =
-      answer === null ? this.#local.admitMore(key, count) : describeAnswer(key, count, answer, this.#months);
+      answer === null
+        ? this.#local.admitMore(key, count, together)
+        : describeAnswer(key, count, answer, this.#months);
     if (admitted.ok) this.#count(key, count, [], answer);
-    return judgeRequest(admitted, key.policy, 1 + count);
+    return judgeRequest(admitted, key.policy, together);
   }
 
   async acquireMore(key: LimitedKey, count: number): Promise<number> {

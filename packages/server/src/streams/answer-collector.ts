@@ -1,13 +1,15 @@
 /**
  * Collects one answer in memory, for code that makes another answer from it. An answer that is larger than the maximum
- * is drained and dropped.
+ * is dropped: it is drained, or cancelled.
  */
 import type { AnswerHeaders, AnswerWriter } from './answer-writer.ts';
+import { ByteStreamError } from './byte-stream.ts';
 import { PieceCollector } from './piece-collector.ts';
 
 export class AnswerCollector implements AnswerWriter {
   readonly isHeldBack = false;
   readonly #bytesMax: number;
+  readonly #excess: 'drained' | 'cancelled';
   #collected = new PieceCollector();
   /** 0 until the answer has begun. */
   status = 0;
@@ -16,13 +18,15 @@ export class AnswerCollector implements AnswerWriter {
   isWhole = false;
   isTooLarge = false;
 
-  constructor(bytesMax: number) {
+  /** `cancelled`: only for an answer that comes straight from a call, which then ends. */
+  constructor(bytesMax: number, excess: 'drained' | 'cancelled' = 'drained') {
     this.#bytesMax = bytesMax;
+    this.#excess = excess;
   }
 
   sendWhole(status: number, headers: AnswerHeaders, body: Uint8Array): void {
     this.begin(status, headers);
-    this.write(body);
+    this.#add(body);
     this.end();
   }
 
@@ -31,19 +35,31 @@ export class AnswerCollector implements AnswerWriter {
     this.headers = headers;
   }
 
+  /** Throws a {@link ByteStreamError} if the answer is too large and is cancelled. */
   write(piece: Uint8Array): undefined {
-    if (this.#collected.length + piece.length > this.#bytesMax) this.isTooLarge = true;
+    if (!this.#add(piece) && this.#excess === 'cancelled')
+      throw new ByteStreamError('aborted', `the answer has more than ${this.#bytesMax} bytes`);
+  }
+
+  #add(piece: Uint8Array): boolean {
+    if (this.#collected.length + piece.length > this.#bytesMax) {
+      this.isTooLarge = true;
+      this.#collected = new PieceCollector();
+    }
     // A piece may be a view of a buffer that is used again.
-    else if (!this.isTooLarge) this.#collected.add(piece.slice());
+    if (!this.isTooLarge) this.#collected.add(Buffer.from(piece));
+    return !this.isTooLarge;
   }
 
   end(): void {
     this.isWhole = true;
   }
 
+  /** False after an answer that was cancelled: no error takes its place. */
   restart(): boolean {
-    this.#collected = new PieceCollector();
+    if (this.isTooLarge && this.#excess === 'cancelled') return false;
     this.isTooLarge = false;
+    this.#collected = new PieceCollector();
     this.isWhole = false;
     return true;
   }

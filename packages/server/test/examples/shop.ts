@@ -46,7 +46,12 @@ export interface Ran {
 export function runProgram(
   [command, ...args]: [string, ...string[]],
   { proxy }: Shop,
-  { key = proxy.key, url = proxy.url, input = '' }: { key?: string; url?: string; input?: string } = {},
+  {
+    key = proxy.key,
+    url = proxy.url,
+    input = '',
+    env = {},
+  }: { key?: string; url?: string; input?: string; env?: Record<string, string> } = {},
 ): Promise<Ran> {
   const { promise, resolve, reject } = Promise.withResolvers<Ran>();
   const child = spawn(command, args, {
@@ -56,6 +61,7 @@ export function runProgram(
       ERP_PROXY_KEY: key,
       ERP_PROXY_INSTANCE: 'prod',
       PYTHONDONTWRITEBYTECODE: '1',
+      ...env,
     },
   });
   const ran = { stdout: '', stderr: '' };

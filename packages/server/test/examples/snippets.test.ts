@@ -1,6 +1,7 @@
 /**
  * The code of the pages for developers: TypeScript is checked by the compiler, and everything that calls the proxy runs
  * against a sandbox. In tables, the language of a column is in its heading. Code for other libraries is only parsed.
+ * blocks.test.ts checks every block of every page by its language.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,8 +16,16 @@ const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const calling = readFileSync(join(root, 'docs/calling.md'), 'utf8');
 const values = readFileSync(join(root, 'docs/values.md'), 'utf8');
 const moving = readFileSync(join(root, 'docs/moving.md'), 'utf8');
+const execute = readFileSync(join(root, 'docs/execute.md'), 'utf8');
+const policies = readFileSync(join(root, 'docs/policies.md'), 'utf8');
 const PAGE = 'https://shop.example.com';
-const LANGUAGES = ['sh', 'json', 'ts', 'js', 'python', 'php'];
+/** A call that the first policy of each page allows. */
+const CALL_OF_EXPLAIN = JSON.stringify({
+  action: 'read',
+  model_id: 'res.partner',
+  params: [[1]],
+  erp_instance: { name: 'prod' },
+});
 const CREATE_CLIENT = "import { createClient } from '@erp-proxy/client';\nconst client = createClient();\n";
 
 let shop: Shop;
@@ -25,27 +34,23 @@ beforeEach(async () => {
 });
 afterEach(() => shop.close());
 
-test('every snippet is in a language that is checked here', () => {
-  for (const page of [calling, moving, values]) {
-    const fences = [...page.matchAll(/^```(.*)$/gm)]
-      .map(([, language]) => language)
-      .filter((_, i) => i % 2 === 0);
-    expect(fences.filter((language) => !LANGUAGES.includes(language as string))).toEqual([]);
-  }
-  expect(listBlocks('ts').length + listBlocks('python').length + listBlocks('php').length).toBeGreaterThan(6);
-});
-
 test.each([
   ['calling.md', calling],
   ['values.md', values],
+  ['execute.md', execute],
 ])('the command line calls of %s print the answers that it shows', async (_, page) => {
   const blocks = listBlocks('sh', page);
   const calls = blocks.filter((block) => block.startsWith('curl '));
-  const shown = listBlocks('json', page).map((block) => block.trim());
+  const shown = listBlocks('json', page)
+    .map((block) => block.trim())
+    .filter((block) => block.includes('"jsonrpc"'));
   const answers = [];
   for (const block of calls) {
     // The shell splits the words; curl itself may be missing.
-    const line = `curl() { printf '%s\\n--\\n' "$@"; }; ${block}`;
+    const named = block
+      .replace('<client key>', '$ERP_PROXY_KEY')
+      .replace("'x-proxy-api: $ERP_PROXY_KEY'", '"x-proxy-api: $ERP_PROXY_KEY"');
+    const line = `curl() { printf '%s\\n--\\n' "$@"; }; ${named.replace('http://127.0.0.1:8787', '$ERP_PROXY_URL')}`;
     const { stdout } = await runProgram(['sh', '-c', line], shop);
     const words = stdout.split('\n--\n');
     const headers = words.filter((_, index) => words[index - 1] === '-H').map((header) => header.split(': '));
@@ -73,6 +78,34 @@ test('the command for a web page makes a publishable key', async () => {
     const { policy } = JSON.parse(stdout);
     expect([status, policy.publishable, policy.cors_origins]).toEqual([0, true, [PAGE]]);
     expect(parsePolicy(policy)).toEqual({ policy });
+  }
+});
+
+test.each([
+  ['execute.md', execute],
+  ['policies.md', policies],
+])('the commands of %s run', async (_, page) => {
+  const folder = makeFolder();
+  const settings = [
+    `--store.url=sqlite:${join(folder, 'keys.db')}`,
+    `--vault.masterKey=${Buffer.alloc(32, 7).toString('base64')}`,
+  ];
+  const run = (words: readonly string[]) => runErpProxy([...words, '--json', ...settings], { folder });
+  const policy = listBlocks('json', page).find((block) => block.includes('"models"')) as string;
+  writeFileSync(join(folder, 'policy.json'), policy);
+  writeFileSync(join(folder, 'call.json'), CALL_OF_EXPLAIN);
+  writeFileSync(join(folder, 'odoo.key'), 'odoo-key');
+  const add = ['instances', 'add', 'prod', '--erp-url=https://erp.example.com', '--db=prod', '--user-id=2'];
+  expect((await run([...add, '--api-key-file=odoo.key'])).status).toBe(0);
+  const { id } = JSON.parse((await run(['keys', 'create', '--name=x', '--policy=policy.json'])).stdout);
+  const commands = listBlocks('sh', page).filter((block) => block.startsWith('erp-proxy '));
+  expect(commands.length).toBeGreaterThan(0);
+  for (const block of commands) {
+    const print = `erp_proxy() { printf '%s\\0' "$@"; }; erp_proxy ${block.replace('erp-proxy ', '').replace('<id>', id)}`;
+    const words = (await runProgram(['sh', '-c', print], shop)).stdout.split('\0').slice(0, -1);
+    const { status, stdout, stderr } = await run(words);
+    expect({ status, stderr }).toMatchObject({ status: 0 });
+    expect(JSON.parse(stdout)).toBeTypeOf('object');
   }
 });
 

@@ -370,7 +370,7 @@ instances:
       /^= instance prod\n= key shop \(\w+\)\n= key app \(\w+\)\n\nNothing to change\.\n$/,
     );
 
-    expect((await run('export', '-o', 'out.yaml')).status).toBe(0);
+    expect((await run('config', 'export', '-o', 'out.yaml')).status).toBe(0);
     const third = await run('apply', '-f', 'out.yaml', '--require-end');
     expect(third.stdout).toMatch(/^(= .*\n)+\nNothing to change\.\n$/);
   });
@@ -409,7 +409,7 @@ instances:
     expect(text.stderr).not.toContain(key);
     expect((await run('instances', 'rotate-key', 'nobody')).stderr).toBe('There is no instance "nobody".\n');
     expect((await run('audit', 'list', '--since', 'yesterday')).status).toBe(2);
-    expect(await run('export', '-o', 'no/such/folder.yaml')).toMatchObject({
+    expect(await run('config', 'export', '-o', 'no/such/folder.yaml')).toMatchObject({
       status: 1,
       stderr: expect.stringMatching(/^\S*no\/such\/folder\.yaml: the file cannot be written \(ENOENT\)\n$/),
     });
@@ -501,7 +501,7 @@ test('an unreadable stored policy is shown as such, left out of an export, and r
   expect(listed).toContain('unreadable');
   const shown = await runHere(['keys', 'show', id]);
   expect(shown.stdout).toMatch(/^policy {8}unreadable: .*sees: is not known/m);
-  const exported = await runHere(['export', '--json']);
+  const exported = await runHere(['config', 'export', '--json']);
   expect(JSON.parse(exported.stdout).keys.map(({ name }: { name: string }) => name)).toEqual(['other']);
   expect(exported.stderr).toMatch(
     new RegExp(`Left out: the policy of key "shop" \\(${id}\\) is unreadable \\(.*sees: is not known.*\\)`),
@@ -690,7 +690,7 @@ describe('a command on the store', () => {
     'audit list',
     'audit export',
     'audit verify',
-    'export',
+    'config export',
     'vault reseal',
   ])('%s does not create a missing store, and reports it', async (words) => {
     put('call.json', call());
@@ -728,7 +728,7 @@ describe('a command on the store', () => {
       'audit list',
       'audit export',
       'audit verify',
-      'export',
+      'config export',
       'apply -f proxy.yaml --create-keys',
       'apply -f proxy.yaml --dry-run',
     ]) {
@@ -813,7 +813,10 @@ instances:
     expect(JSON.parse(String(allowed?.stdout)).result.length).toBeGreaterThan(0);
     expect(JSON.parse(String(denied?.stdout)).error.data.type).toBe('policy_denied');
 
-    const exported = await runProgram(['export', '-o', 'out.yaml', '--url', server.url], { folder, env });
+    const exported = await runProgram(['config', 'export', '-o', 'out.yaml', '--url', server.url], {
+      folder,
+      env,
+    });
     expect(exported).toMatchObject({ status: 0, stdout: '', stderr: '' });
     expect(readFileSync(join(folder, 'out.yaml'), 'utf8')).toContain(sandbox.url);
     const printed = [applied, allowed, denied, exported].map((ran) => `${ran?.stdout}${ran?.stderr}`).join();

@@ -10,7 +10,7 @@ interface WrittenConfiguration {
   instances: ({ name: string } & InstanceMembers)[];
 }
 
-const HEADER = `# Written by erp-proxy export, for erp-proxy apply. It holds no secret: an instance that is to be added elsewhere needs
+const HEADER = `# Written by erp-proxy config export, for erp-proxy apply. It holds no secret: an instance that is to be added elsewhere needs
 # its api_key: { env: NAME } or { file: ./path }. The last line marks the end: apply --require-end refuses a file without it.
 `;
 const END_MARK = '...\n';

@@ -50,6 +50,8 @@ test('a text with one character that is no digit is refused, wherever it is cut'
       (file, place, character, places) => {
         const text = Buffer.from(file).toString('base64');
         const at = place % (text.length + 1);
+        // The escaped slash is a digit.
+        fc.pre(character !== '\\' || text[at] !== '/');
         expect(() => decode(text.slice(0, at) + character + text.slice(at), places)).toThrow(Base64Error);
       },
     ),

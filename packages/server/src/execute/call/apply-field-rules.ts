@@ -4,13 +4,13 @@
  */
 import type { Client } from '../../keys/keys.ts';
 import type { FieldUses, ListableFields } from '../../odoo/fields/field-uses.ts';
-import { listFieldUses } from '../../odoo/fields/field-uses.ts';
 import type { FieldTypes } from '../../odoo/values/field-types.ts';
 import type { CompiledPolicy } from '../../policy/compile.ts';
 import { namesMethod } from '../../policy/decide.ts';
 import { type AllowedFields, decideFields, listAllowedFields } from '../../policy/decide-fields.ts';
 import type { FieldRules } from '../../policy/field-rules.ts';
 import type { LackingTypes } from '../../policy/judge-fields.ts';
+import type { Awaitable } from '../../streams/and-then.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { denyPolicy } from '../terms/caller-denials.ts';
 import { Denial } from '../terms/denial.ts';
@@ -18,11 +18,10 @@ import type { FieldFinder } from '../terms/field-finder.ts';
 import type { FaultReply, Reply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
 import { CHANGED } from '../terms/upstream-denials.ts';
+import * as largeCalls from '../thread/large-calls.ts';
 import { explainFailure } from './explain-failure.ts';
 import type { Call } from './parse.ts';
 import type { Json2Call } from './parse-json2.ts';
-import { type DescribedCall, describeCall, describeJson2Call } from './policy-request.ts';
-import { rewriteCall, rewriteJson2Call } from './rewrite-call.ts';
 
 /** Maximum number of models whose types are asked for. The fields of all others count as unknown. */
 const MODELS_MAX = 64;
@@ -36,7 +35,7 @@ export function applyFieldRules(
   context: CallContext,
   fields: FieldFinder,
 ): Promise<Applied<Call>> {
-  return apply(describeCall(call), call, setFields, { target, context, fields });
+  return apply(call, CALL_FIELDS, { target, context, fields });
 }
 
 /** The same for a call of `/json/2`. */
@@ -46,8 +45,28 @@ export function applyFieldRulesToJson2(
   context: CallContext,
   fields: FieldFinder,
 ): Promise<Applied<Json2Call>> {
-  return apply(describeJson2Call(call), call, setJson2Fields, { target, context, fields });
+  return apply(call, JSON2_FIELDS, { target, context, fields });
 }
+
+/** The fields of one kind of call. */
+interface CallFields<AnyCall> {
+  list(call: AnyCall, signal: AbortSignal): Awaitable<FieldUses>;
+  set(
+    call: AnyCall,
+    unnamed: ListableFields,
+    fields: readonly string[],
+    signal: AbortSignal,
+  ): Awaitable<AnyCall>;
+}
+
+const CALL_FIELDS: CallFields<Call> = {
+  list: largeCalls.listCallFields,
+  set: largeCalls.setCallFields,
+};
+const JSON2_FIELDS: CallFields<Json2Call> = {
+  list: largeCalls.listJson2Fields,
+  set: largeCalls.setJson2Fields,
+};
 
 /** Whether calls of the client are restricted to some fields. */
 export function hasFieldRules({ policy }: Pick<Client, 'policy'>): boolean {
@@ -69,31 +88,30 @@ interface Server {
   fields: FieldFinder;
 }
 
-async function apply<AnyCall>(
-  described: DescribedCall,
+async function apply<AnyCall extends NamedMethod>(
   call: AnyCall,
-  set: (
-    call: AnyCall,
-    described: DescribedCall,
-    unnamed: ListableFields,
-    fields: readonly string[],
-  ) => AnyCall,
+  callFields: CallFields<AnyCall>,
   server: Server,
 ): Promise<Applied<AnyCall>> {
-  const { policy } = server.context.client;
+  const { client, time } = server.context;
+  const { policy } = client;
   if (policy === null || policy.fields === null) return { call };
-  const { model, method, args } = described;
-  const uses = listFieldUses(model, method, args);
+  const uses = await callFields.list(call, time.signal);
   const { unnamed } = uses;
-  const found = await decideWithTypes(described, uses, policy, policy.fields, server);
+  const found = await decideWithTypes(call, uses, policy, policy.fields, server);
   if ('reply' in found) return found;
   if (unnamed === null || !unnamed.canList || found.fields === null) return { call };
-  return { call: set(call, described, unnamed, found.fields) };
+  return { call: await callFields.set(call, unnamed, found.fields, time.signal) };
+}
+
+interface NamedMethod {
+  model: string;
+  method: string;
 }
 
 /** Asks for types until the decision depends on no others. `fields` null: the call stays as it is. */
 async function decideWithTypes(
-  { model, method }: DescribedCall,
+  { model, method }: NamedMethod,
   uses: FieldUses,
   policy: CompiledPolicy,
   rules: FieldRules,
@@ -143,25 +161,4 @@ function explain(failed: FaultReply | Denial, model: string): FaultReply | Denia
     failed,
     `This key may not use all fields, and those of \`${model}\` could not be found. The call was not sent.`,
   );
-}
-
-function setFields(
-  call: Call,
-  { args }: DescribedCall,
-  { position, name }: ListableFields,
-  fields: readonly string[],
-) {
-  const value = JSON.stringify(fields);
-  const placed = args.positional[position];
-  if (placed !== undefined) return rewriteCall(call, new Map(), { span: placed, value });
-  return rewriteCall(call, new Map([[name, [value]]]), null);
-}
-
-function setJson2Fields(
-  call: Json2Call,
-  _described: DescribedCall,
-  { name }: ListableFields,
-  fields: readonly string[],
-): Json2Call {
-  return rewriteJson2Call(call, new Map([[name, [JSON.stringify(fields)]]]));
 }

@@ -17,7 +17,7 @@ import { type ResolveDeps, resolveTarget } from './resolve.ts';
 export interface Built {
   client: Client;
   /** True if the call would be the same for this client. */
-  isSameFor(client: Client): boolean;
+  isSameFor(client: Client): Awaitable<boolean>;
   /** The server as the call names it, and as it was resolved; null for a call that names no database. */
   resolved: { named: NamedInstance; target: Target } | null;
 }
@@ -27,14 +27,20 @@ export type CheckDeps = RenewDeps & Pick<ResolveDeps, 'instances'> & ResolveDeps
 /** True if the call may be sent as it was built. Synchronous while the rows of key and instance are in memory. */
 export function isUnchanged(built: Built, request: Request, deps: CheckDeps): Awaitable<boolean> {
   const renewed = renewClient(built.client, deps, request.dialect);
-  return andThen(renewed, (now) => isSameClient(now, built, request) && isTargetUnchanged(built, deps));
+  return andThen(renewed, (now) =>
+    andThen(isSameClient(now, built, request), (isSame) => isSame && isTargetUnchanged(built, deps)),
+  );
 }
 
 /** Policies are compared as text, since a row is also read again if nothing has changed. */
-function isSameClient(now: Client | Denial, { client, isSameFor }: Built, { exchange }: Request): boolean {
+function isSameClient(
+  now: Client | Denial,
+  { client, isSameFor }: Built,
+  { exchange }: Request,
+): Awaitable<boolean> {
   if (now instanceof Denial) return false;
   if (now === client || now.key.policy === client.key.policy) return true;
-  return authorizeCaller(now, exchange) === null && isSameFor(now);
+  return authorizeCaller(now, exchange) === null ? isSameFor(now) : false;
 }
 
 function isTargetUnchanged({ resolved }: Built, deps: CheckDeps): Awaitable<boolean> {

@@ -10,8 +10,7 @@ import { isReadOnlyMethod, limitRule } from '../../odoo/methods.ts';
 import { findNamedDomain } from '../../odoo/named-domain.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
-import type { MethodCall, TargetedCall } from '../terms/method-call.ts';
-import type { Target } from '../terms/target.ts';
+import type { MethodCall } from '../terms/method-call.ts';
 import type { Call } from './parse.ts';
 
 const LIMIT = new Set(['limit']);
@@ -20,11 +19,6 @@ const EMPTY_PARAMS = Buffer.from('[]');
 const EMPTY_KEYWORD = Buffer.from('{}');
 const OPENING = Buffer.from('[');
 const CLOSING = Buffer.from(']');
-
-export function buildMethodCall(call: Call, target: Target, dialect: Dialect): TargetedCall | Denial {
-  const limited = limitCall(call, dialect);
-  return limited instanceof Denial ? limited : { ...limited, target };
-}
 
 export function limitCall(call: Call, dialect: Dialect): MethodCall | Denial {
   const { model, method, records } = call;

@@ -5,7 +5,7 @@
  */
 import { BATCH_CALLS_MAX } from '@erp-proxy/contract';
 import { URL_LENGTH_MAX } from '../../egress/base-url.ts';
-import { readDocument } from '../../json/document.ts';
+import { type JsonDocument, readDocument } from '../../json/document.ts';
 import { readElements } from '../../json/elements.ts';
 import { findValue, readMembers } from '../../json/members.ts';
 import { readInteger } from '../../json/number.ts';
@@ -69,18 +69,34 @@ const USER_ID_MAX = 2 ** 31 - 1;
 /** Python's JSON reader gives up near 1,000 levels, and Odoo answers that with an HTML page. */
 const DEPTH_MAX = 512;
 
-/** Reads the document: one call or a batch. */
-export function parseBody(bytes: Uint8Array): Body | Denial {
-  let document: ReturnType<typeof readDocument>;
+/**
+ * Checks that a text is JSON. `consequence` completes the message about one that is nested too deeply. `what`: where
+ * the text comes from.
+ */
+export function parseDocument(
+  bytes: Uint8Array,
+  depthMax: number,
+  consequence = '',
+  what = 'body',
+): JsonDocument | Denial {
   try {
-    document = readDocument(bytes, DEPTH_MAX);
+    return readDocument(bytes, depthMax);
   } catch (error) {
     if (error instanceof JsonDepthError) {
-      return invalid('', `The body is nested more than ${DEPTH_MAX} levels deep, which Odoo cannot read.`);
+      return invalid('', `The ${what} is nested more than ${depthMax} levels deep${consequence}.`);
     }
     if (!(error instanceof JsonSyntaxError)) throw error;
-    return new Denial('parse_error', `The body is not valid JSON at byte ${error.offset}: ${error.reason}.`);
+    return new Denial(
+      'parse_error',
+      `The ${what} is not valid JSON at byte ${error.offset}: ${error.reason}.`,
+    );
   }
+}
+
+/** Reads the document: one call or a batch. */
+export function parseBody(bytes: Uint8Array): Body | Denial {
+  const document = parseDocument(bytes, DEPTH_MAX, ', which Odoo cannot read');
+  if (document instanceof Denial) return document;
   const { root, members } = document;
   if (root.kind === 'object') return { bytes, isBatch: false, calls: [{ span: root, members }] };
   if (root.kind !== 'array') {

@@ -31,6 +31,13 @@ export class KeyAdmission {
     return admitted.ok ? null : denyLimited(admitted, count + 1);
   }
 
+  /** Counts one further call of a request that makes its calls one after the other. */
+  async admitNext(): Promise<Denial | null> {
+    const admitted = await this.#limits.admitMore(this.#key, 1, 1);
+    this.#quotas = admitted;
+    return admitted.ok ? null : denyLimited(admitted, 1);
+  }
+
   /** Acquires concurrency for up to `wanted` calls at once. Returns the number that may run at once. */
   async acquireConcurrency(wanted: number): Promise<number> {
     this.#acquired += await this.#limits.acquireMore(this.#key, wanted - this.#acquired);

@@ -26,6 +26,7 @@ function createContext(): CallContext {
       areValuesNormalized: false,
       via: null,
       data: null,
+      isBackground: false,
     },
     client: {} as Client,
     time,

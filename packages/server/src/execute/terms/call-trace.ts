@@ -1,4 +1,6 @@
 /** What is known about a running call, for its record. Each step sets what it has found. */
+
+import type { Permit } from '../../limits/database/permit.ts';
 import type { CallRecord } from '../../observe/events.ts';
 import type { Protocol } from './method-call.ts';
 import type { ServerAddress } from './target.ts';
@@ -13,6 +15,8 @@ export interface CallTrace {
   /** When the request was sent to Odoo, and when the head of its answer arrived; null if it was not or did not. */
   sentMs: number | null;
   answeredMs: number | null;
+  /** Mean answer time of interactive calls to the database; null if there were none lately. */
+  interactiveMs: Permit['interactiveMs'];
   attempts: number;
   upstreamStatus: number | null;
   /** Header `date` of the last answer from Odoo; null if there is none. */
@@ -43,6 +47,7 @@ export function startTrace(
     traced,
     sentMs: null,
     answeredMs: null,
+    interactiveMs: null,
     attempts: 0,
     upstreamStatus: null,
     upstreamDate: null,

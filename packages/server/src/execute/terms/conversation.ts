@@ -22,6 +22,10 @@ export interface Conversation {
   readonly upstreamDate: string | null;
   /** Starts the time limit of the request anew: for answers that take many calls, each of which has the limit. */
   renewTime(): void;
+  /** Stops the time limit until it is renewed: for waits that have a bound of their own. */
+  pauseTime(): void;
+  /** True once a graceful stop has begun: an answer without an end of its own should end now. */
+  readonly isStopping: boolean;
   /** Answers the request with a denial and the `id` of its body. */
   refuse(denial: Denial, id: Uint8Array): void;
   /** Headers that the answer must have. */
@@ -31,19 +35,30 @@ export interface Conversation {
    * that was not run. Calls run one after the other, in the order in which they are made: the request has one place
    * within the concurrency of its key.
    */
-  run(call: Uint8Array, writer: AnswerWriter, options?: ConversationCallOptions): Promise<Denial | null>;
+  run(call: Uint8Array, writer: AnswerWriter, options?: RunOptions): Promise<Denial | null>;
 }
 
-export interface ConversationCallOptions {
+export interface RunOptions {
   /**
    * Approvals that the call may use, in place of those that the request names (docs/approvals.md). Texts that are not
    * ids count as unknown ones.
    */
-  approvalIds?: readonly string[] | undefined;
+  approvalIds?: readonly string[];
   /** A rule because of which the call needs an approval, even if the policy asks for none. */
-  approvalRule?: string | undefined;
+  approvalRule?: string | null;
   /** A valid idempotency key, of this call alone. A retry need not make the same calls before it. */
   idempotencyKey?: string | null;
   /** In place of the header; ignored if it is none. */
   traceparent?: string | undefined;
+  /** Whether values are normalized, in place of {@link Conversation.areValuesNormalized}. */
+  areValuesNormalized?: boolean;
+  /** Called before the answer is written, with the times of the call. */
+  onAnswer?(times: CallTimes): void;
+}
+
+/** Times of a call in milliseconds. `sentMs`: by the monotonic clock; null if it was not sent. */
+export interface CallTimes {
+  readonly sentMs: number | null;
+  /** Mean answer time of the interactive calls to the database: 0 while unknown, null if there were none lately. */
+  readonly interactiveMs: number | null;
 }

@@ -21,6 +21,8 @@ export interface Exchange {
    * `kind` `bytes`, any media type is accepted. Default: JSON.
    */
   readBody(signal: AbortSignal, kind?: 'json' | 'bytes'): Promise<Uint8Array | Denial>;
+  /** Called when no call needs the body any more. */
+  releaseBody(): void;
   readonly writer: AnswerWriter;
   /** Resolves when the last byte of the answer was sent, or the connection is closed. Called after the answer. */
   waitUntilLeft(): Promise<void>;

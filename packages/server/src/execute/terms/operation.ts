@@ -62,13 +62,26 @@ export interface Operation<
   readonly takesBatch: boolean;
   /** True if the body has the server's address itself, and no member for it. */
   readonly isAddressInBody: boolean;
-  /** Parses the bytes into a call whose shape is valid. */
-  parse(bytes: Uint8Array, call: CallSpan, dialect: Dialect): ParsedCall<Parsed>;
+  /**
+   * Parses the bytes into a call whose shape is valid. This, `authorize` and `build` are synchronous for small calls,
+   * and reject with TaskAborted if the signal is aborted before the thread has done their work on a large one.
+   */
+  parse(
+    bytes: Uint8Array,
+    call: CallSpan,
+    dialect: Dialect,
+    signal: AbortSignal,
+  ): Awaitable<ParsedCall<Parsed>>;
   /**
    * Applies the policy of the client, including values that it sets in the call. While values are unconverted, all
    * rules but the one for related records apply.
    */
-  authorize(call: Parsed, client: Client, values: ValuesState): Parsed | Denial;
+  authorize(
+    call: Parsed,
+    client: Client,
+    values: ValuesState,
+    signal: AbortSignal,
+  ): Awaitable<Parsed | Denial>;
   /** Server and database of a call that its policy refused, for its record; null if unknown. */
   nameTarget(call: Parsed): Awaitable<CallTrace['target']>;
   /** Finds the server, and checks that it may be reached. */
@@ -95,6 +108,6 @@ export interface Operation<
     context: CallContext,
   ): Awaitable<{ call: Parsed } | { reply: Reply }>;
   /** Builds what is sent. */
-  build(call: Parsed, server: Resolved, dialect: Dialect): Prepared | Denial;
+  build(call: Parsed, server: Resolved, dialect: Dialect, signal: AbortSignal): Awaitable<Prepared | Denial>;
   readonly steps: readonly Step<Prepared>[];
 }

@@ -60,6 +60,13 @@ export class RequestTime {
     this.#restart(this.#allowedMs);
   }
 
+  /** Stops the clock until {@link renew}: for waits that have a bound of their own. */
+  pause(): void {
+    if (this.signal.aborted) return;
+    this.#dueMs = Number.POSITIVE_INFINITY;
+    this.deadline.clear();
+  }
+
   /**
    * Applies the time limit of a stored instance, unless the caller set one. A batch gets the longest time limit of its
    * calls.

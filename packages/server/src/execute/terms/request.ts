@@ -32,4 +32,6 @@ export interface Request {
   readonly via: CallSource | null;
   /** What the policy must allow in `data`; null: nothing. */
   readonly data: DataRoute | null;
+  /** True if interactive calls go first (limits/database/). */
+  readonly isBackground: boolean;
 }

@@ -45,6 +45,12 @@ export function denyUnsent({ isReadOnly }: { isReadOnly: boolean }): Denial {
   );
 }
 
+/** The call was ended before anything of it was sent. */
+export function denyEndedUnsent(deadline: Deadline, details: { isReadOnly: boolean }): Denial {
+  if (deadline.reason !== 'shutdown') return denyUnsent(details);
+  return denyEnded(deadline, { outcome: 'not_sent', ...details });
+}
+
 /** During a lockout, Odoo 14 and 15 refuse all credentials, correct ones too (odoo/faults/login-cooldown.ts). */
 export class LoginCooldown extends Denial {
   constructor(details: OutcomeDetails, retryAfterSeconds: number) {

@@ -5,7 +5,7 @@ import { askStore, denyStoreAway } from '../terms/ask-store.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import type { Denial } from '../terms/denial.ts';
 import type { Reply } from '../terms/reply.ts';
-import { CHANGED, denyEnded, denyUnsent } from '../terms/upstream-denials.ts';
+import { CHANGED, denyEndedUnsent } from '../terms/upstream-denials.ts';
 
 export interface AskInTimeOptions {
   context: CallContext;
@@ -26,10 +26,8 @@ export async function askInTime<Value>(
   if (known !== ABORTED && known !== TIMED_OUT) return known;
   void asked.then(onLate, () => {});
   if (known === TIMED_OUT) return denyStoreAway('no answer in time');
-  return deadline.reason === 'shutdown' ? denyEnded(deadline, UNSENT_WRITE) : denyUnsent(UNSENT_WRITE);
+  return denyEndedUnsent(deadline, { isReadOnly: false });
 }
-
-const UNSENT_WRITE = { outcome: 'not_sent', isReadOnly: false } as const;
 
 /** Returns a reply that followed from the store only if the caller's key may still make the call. */
 export async function unlessChanged<Known extends Reply>(

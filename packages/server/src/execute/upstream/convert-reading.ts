@@ -2,8 +2,7 @@
  * Step: converts the values of a result for a caller that prefers normalized values (docs/values.md). It precedes
  * shareRead, so that its part of the reply comes last: what callers share and what is kept stays as Odoo printed it.
  */
-import { readArguments } from '../../odoo/arguments.ts';
-import { type NamedFields, readNamedFields } from '../../odoo/values/named-fields.ts';
+import type { NamedFields } from '../../odoo/values/named-fields.ts';
 import { findResultForm, type RecordShape, type ResultForm } from '../../odoo/values/record-shape.ts';
 import { ResultConverter, type UnknownField } from '../../odoo/values/result-converter.ts';
 import { type Awaitable, andThen } from '../../streams/and-then.ts';
@@ -14,7 +13,8 @@ import type { FieldFinder } from '../terms/field-finder.ts';
 import type { TargetedCall } from '../terms/method-call.ts';
 import type { Step } from '../terms/operation.ts';
 import { type FaultReply, isResult, type Reply } from '../terms/reply.ts';
-import { ConvertedStream, convertPiece } from './converted-stream.ts';
+import * as largeCalls from '../thread/large-calls.ts';
+import { ConvertedStream, convertWhole } from './converted-stream.ts';
 
 /** Names of related records are looked up in at most this number of models. */
 const MODELS_MAX = 32;
@@ -29,8 +29,9 @@ export function convertReading(fields: FieldFinder): Step<TargetedCall> {
     const { request } = context;
     const form = request.areValuesNormalized ? findResultForm(call.method) : null;
     if (form === null) return null;
-    const named = readNamedFields(readArguments(call));
-    return andThen(findShape(call, named, context), (shape) => {
+    const named = largeCalls.readNamedFields(call, context.time.signal);
+    const shaped = andThen(named, (found) => findShape(call, found, context));
+    return andThen(shaped, (shape) => {
       // The headers of a batch and the stored answer of an idempotency key promise normalized values.
       const isPromised = request.isBatch || request.idempotencyKey !== null;
       if ('failed' in shape) return isPromised ? shape.failed : null;
@@ -96,10 +97,11 @@ function convertReply(reply: Reply | null, conversion: Conversion): Awaitable<Re
   }
   // The whole answer has arrived, so that a question for a type can have its permit.
   context.release();
-  return convertPiece(converter, Buffer.concat(pieces), learn).then((converted) => {
-    const value = Buffer.concat([...converted, converter.end()]);
-    return { ...reply, pieces: [value], lengthBytes: value.length };
-  });
+  return convertWhole(converter, Buffer.concat(pieces), learn).then((value) => ({
+    ...reply,
+    pieces: [value],
+    lengthBytes: value.length,
+  }));
 }
 
 function replaceTypes(shape: RecordShape, model: string, types: RecordShape['types']): RecordShape {

@@ -2,6 +2,7 @@
 import type { RecordShape } from '../../odoo/values/record-shape.ts';
 import type { ResultConverter, UnknownField } from '../../odoo/values/result-converter.ts';
 import type { ByteStream } from '../../streams/byte-stream.ts';
+import { copyLent, type LentPiece, own } from '../../streams/lent-piece.ts';
 
 /** Returns the shape with the field, if it exists. */
 export type LearnField = (field: UnknownField) => Promise<RecordShape>;
@@ -12,8 +13,6 @@ export class ConvertedStream implements ByteStream {
   readonly #learn: LearnField;
   /** Pieces that arrived before the stream was created. */
   readonly #first: Uint8Array[];
-  /** Converted bytes that were not read yet. */
-  #converted: Uint8Array[] = [];
   #isEnded = false;
 
   constructor(
@@ -29,39 +28,54 @@ export class ConvertedStream implements ByteStream {
   }
 
   async next(): Promise<Uint8Array | null> {
-    for (;;) {
-      const converted = this.#converted.shift();
-      if (converted !== undefined && converted.length > 0) return converted;
-      if (converted !== undefined) continue;
-      if (this.#isEnded) return null;
-      const piece = this.#first.shift() ?? (await this.#source.next());
-      this.#converted =
-        piece === null ? [this.#end()] : await convertPiece(this.#converter, piece, this.#learn);
+    const piece = await this.nextLent();
+    return piece === null ? null : copyLent(piece);
+  }
+
+  async nextLent(): Promise<LentPiece | null> {
+    while (!this.#isEnded) {
+      const piece = await this.#convertNext();
+      if (piece.bytes.length > 0) return piece;
+      piece.giveBack();
     }
+    return null;
   }
 
   cancel(): void {
     this.#source.cancel();
   }
 
-  #end(): Uint8Array {
+  /** Waits only for bytes, and at a field that is not known. */
+  async #convertNext(): Promise<LentPiece> {
+    const converter = this.#converter;
+    if (converter.unknown !== null) {
+      converter.learn(await this.#learn(converter.unknown));
+      return converter.push(NOTHING);
+    }
+    const source = this.#source;
+    const piece = this.#first.shift() ?? (await (source.nextBorrowed?.() ?? source.next()));
+    if (piece !== null) {
+      const converted = converter.push(piece);
+      // What passes as it is may be borrowed from its source.
+      return converted.bytes === piece ? own(Buffer.from(piece)) : converted;
+    }
     this.#isEnded = true;
-    return this.#converter.end();
+    return own(converter.end());
   }
 }
 
-/** Waits only at a field that is not known. */
-export async function convertPiece(
+/** Converts a result that has arrived. */
+export async function convertWhole(
   converter: ResultConverter,
-  piece: Uint8Array,
+  result: Uint8Array,
   learn: LearnField,
-): Promise<Uint8Array[]> {
-  const converted = [converter.push(piece)];
+): Promise<Uint8Array> {
+  const converted = [copyLent(converter.push(result))];
   while (converter.unknown !== null) {
     converter.learn(await learn(converter.unknown));
-    converted.push(converter.push(NOTHING));
+    converted.push(copyLent(converter.push(NOTHING)));
   }
-  return converted;
+  return Buffer.concat([...converted, converter.end()]);
 }
 
 const NOTHING = Buffer.alloc(0);

@@ -37,13 +37,15 @@ class CallPermitRequest implements PermitRequest {
   readonly client: string;
   readonly signal: AbortSignal;
   readonly bound: PermitRequest['bound'];
+  readonly isBackground: boolean;
   readonly #time: CallContext['time'];
 
-  constructor(target: Target, { client, time }: CallContext) {
+  constructor(target: Target, { client, time, request }: CallContext) {
     this.database = nameDatabaseByTrust(target);
     this.client = client.key.id;
     this.signal = time.signal;
     this.bound = findInstanceBound(target);
+    this.isBackground = request.isBackground;
     this.#time = time;
   }
 
@@ -57,6 +59,7 @@ function hold(acquired: Permit | PermitRefusal, isReadOnly: boolean, context: Ca
   if ('refused' in acquired) return denyPermit(acquired, isReadOnly, context.time.deadline);
   let result: PermitResult = 'abandoned';
   context.permit = acquired;
+  context.trace.interactiveMs = acquired.interactiveMs;
   context.onReply((reply) => {
     if (reply !== null && context.isServerAsked) result = judgeServer(reply, context.time.deadline);
     if (result === 'answered') acquired.markAnswered();

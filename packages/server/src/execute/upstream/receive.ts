@@ -4,16 +4,10 @@
  */
 import type { Outcome } from '@erp-proxy/contract';
 import type { EgressAnswer } from '../../egress/dispatcher.ts';
-import { readDocument } from '../../json/document.ts';
-import { readMembers } from '../../json/members.ts';
-import type { JsonMember } from '../../json/span.ts';
-import { JsonSyntaxError } from '../../json/syntax-error.ts';
 import { classifyFault, type Fault } from '../../odoo/faults/faults.ts';
 import { isLoginCooldown } from '../../odoo/faults/login-cooldown.ts';
-import { parseFault } from '../../odoo/faults/read-fault.ts';
 import { isRouteMissing } from '../../odoo/http-status.ts';
-import { classifyJson2Answer, isJson2Result } from '../../odoo/json2/json2-answer.ts';
-import { unwrapOne } from '../../odoo/json2/json2-result.ts';
+import { isJson2Result } from '../../odoo/json2/json2-answer.ts';
 import { matchResultHead } from '../../odoo/jsonrpc.ts';
 import type { Awaitable } from '../../streams/and-then.ts';
 import { ByteStreamError } from '../../streams/byte-stream.ts';
@@ -22,6 +16,9 @@ import { Denial } from '../terms/denial.ts';
 import { type FaultReply, type Reply, replyWhole } from '../terms/reply.ts';
 import type { UpstreamCall } from '../terms/upstream-call.ts';
 import { denyEnded, describeOutcome, LoginCooldown, type OutcomeDetails } from '../terms/upstream-denials.ts';
+import * as largeCalls from '../thread/large-calls.ts';
+import { TaskAborted } from '../thread/run-in-thread.ts';
+import { type ParsedAnswer, parseAnswer } from './parse-answer.ts';
 import { PeekedBody } from './peeked-body.ts';
 import type { Contradiction } from './servers.ts';
 import { denyOverloaded, denyStatus, denyTooLarge } from './upstream-status.ts';
@@ -71,7 +68,8 @@ export function receiveReply(
   const isShort =
     call.protocol === 'jsonrpc' && status === 200 && bodyLength !== null && bodyLength <= bytesMax;
   try {
-    if (isShort && peeked.readArrived(bytesMax)) return parseWhole(peeked.bytes, call, settings);
+    if (isShort && peeked.readArrived(bytesMax))
+      return readParsed(parseAnswer(peeked.bytes), peeked.bytes, call, settings);
   } catch (error) {
     return denyBrokenOff(error, answer, call, deadline);
   }
@@ -86,8 +84,8 @@ async function receiveLate(
   settings: ReceiveSettings,
 ): Promise<ReceivedReply> {
   try {
-    if (call.protocol === 'json2') return await readJson2Reply(peeked, answer, call, settings);
-    if (answer.status === 200) return await readJsonrpcReply(peeked, answer, call, settings);
+    if (call.protocol === 'json2') return await readJson2Reply(peeked, answer, call, deadline, settings);
+    if (answer.status === 200) return await readJsonrpcReply(peeked, answer, call, deadline, settings);
     peeked.cancel();
     const denial = denyStatus(answer, call);
     return isRouteMissing(answer)
@@ -101,7 +99,7 @@ async function receiveLate(
 /** The denial for an answer that broke off. Throws other errors. */
 function denyBrokenOff(error: unknown, answer: EgressAnswer, call: UpstreamCall, deadline: Deadline): Denial {
   answer.body.cancel();
-  if (!(error instanceof ByteStreamError)) throw error;
+  if (!(error instanceof ByteStreamError) && !(error instanceof TaskAborted)) throw error;
   if (deadline.reason !== null)
     return denyEnded(deadline, { outcome: 'unknown', isReadOnly: call.isReadOnly });
   const details = buildDetails(call, 'unknown', error.message);
@@ -116,6 +114,7 @@ async function readJsonrpcReply(
   peeked: PeekedBody,
   answer: EgressAnswer,
   call: UpstreamCall,
+  { signal }: Deadline,
   settings: ReceiveSettings,
 ): Promise<Reply> {
   let head = matchResultHead(peeked.bytes);
@@ -145,7 +144,7 @@ async function readJsonrpcReply(
       'too large',
     );
   }
-  return parseWhole(peeked.bytes, call, settings);
+  return readParsed(await largeCalls.parseAnswer(peeked.bytes, signal), peeked.bytes, call, settings);
 }
 
 /** Reads on while the answer may be a short one, because short answers are checked before they are passed on. */
@@ -158,35 +157,27 @@ async function readShort(peeked: PeekedBody, bodyLength: number | null): Promise
   await peeked.readMoreWithin(SHORT_ANSWER_WAIT_MS, CHECKED_BYTES_MAX);
 }
 
-/** Parses a complete answer, whatever the order and spacing of its envelope. */
-function parseWhole(bytes: Uint8Array, call: UpstreamCall, settings: ReceiveSettings): Reply {
-  let members: JsonMember[];
-  try {
-    const { root, members: found } = readDocument(bytes);
-    if (root.kind !== 'object')
-      return denyAnswer(call, "The answer is JSON, but not Odoo's.", 'not an object');
-    members = found ?? readMembers(bytes, root);
-  } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error;
-    return denyAnswer(call, 'The answer is not JSON.', error.message);
+/** Makes the reply of a complete answer. */
+function readParsed(
+  parsed: ParsedAnswer,
+  bytes: Uint8Array,
+  call: UpstreamCall,
+  settings: ReceiveSettings,
+): Reply {
+  switch (parsed.kind) {
+    case 'bad':
+      return denyAnswer(call, parsed.what, parsed.detail);
+    case 'fault': {
+      const options = { debug: settings.isDebug, secrets: [call.target.apiKey] };
+      if (isLoginCooldown(parsed.fault))
+        return new LoginCooldown(buildDetails(call, 'rolled_back', ''), COOLDOWN_SECONDS);
+      return replyFault(classifyFault(parsed.fault, options), call);
+    }
+    case 'empty':
+      return replyWhole(NULL_RESULT, CLOSING_BRACE);
+    case 'result':
+      return replyWhole(bytes.subarray(parsed.value.start, parsed.value.end), CLOSING_BRACE);
   }
-  const find = (name: string) => members.findLast((member) => member.name === name)?.value;
-  const error = find('error');
-  const result = find('result');
-  if (error !== undefined && error.kind !== 'null') {
-    const options = { debug: settings.isDebug, secrets: [call.target.apiKey] };
-    const fault = parseFault(bytes, error);
-    if (isLoginCooldown(fault))
-      return new LoginCooldown(buildDetails(call, 'rolled_back', ''), COOLDOWN_SECONDS);
-    return replyFault(classifyFault(fault, options), call);
-  }
-  if (result === undefined) {
-    // The answer to a method that returns None has neither member (docs/odoo-facts.md#none-result).
-    if (find('jsonrpc') === undefined)
-      return denyAnswer(call, "The answer is JSON, but not Odoo's.", 'no envelope');
-    return replyWhole(NULL_RESULT, CLOSING_BRACE);
-  }
-  return replyWhole(bytes.subarray(result.start, result.end), CLOSING_BRACE);
 }
 
 /**
@@ -196,6 +187,7 @@ async function readJson2Reply(
   peeked: PeekedBody,
   answer: EgressAnswer,
   call: UpstreamCall,
+  { signal }: Deadline,
   settings: ReceiveSettings,
 ): Promise<ReceivedReply> {
   const { status, headers, bodyLength } = answer;
@@ -218,13 +210,14 @@ async function readJson2Reply(
     peeked.cancel();
     return denyAnswer(call, 'The answer is too large to be checked.', 'too large');
   }
-  const verdict = classifyJson2Answer(
+  const verdict = await largeCalls.classifyJson2Answer(
     { status, headers, body: peeked.bytes },
     { debug: settings.isDebug, secrets: [call.target.apiKey] },
+    signal,
   );
   switch (verdict.kind) {
     case 'result':
-      return readJson2Value(peeked.bytes, call);
+      return readJson2Value(peeked.bytes, call, signal);
     case 'fault':
       return replyFault(verdict.fault, call);
     case 'signature_differs':
@@ -250,20 +243,16 @@ async function readJson2Reply(
   }
 }
 
-function readJson2Value(bytes: Uint8Array, call: UpstreamCall): Reply {
+async function readJson2Value(bytes: Uint8Array, call: UpstreamCall, signal: AbortSignal): Promise<Reply> {
   if (call.resultShape === 'unwrap_one') {
-    const only = unwrapOne(bytes);
+    const only = await largeCalls.unwrapOne(bytes, signal);
     return only === null
       ? denyAnswer(call, 'The answer is not the id of one record.', 'not one id')
       : replyWhole(only, CLOSING_BRACE);
   }
-  try {
-    const { root } = readDocument(bytes);
-    return replyWhole(bytes.subarray(root.start, root.end), CLOSING_BRACE);
-  } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error;
-    return denyAnswer(call, 'The answer is not JSON.', error.message);
-  }
+  const parsed = await largeCalls.parseValue(bytes, signal);
+  if ('error' in parsed) return denyAnswer(call, 'The answer is not JSON.', parsed.error);
+  return replyWhole(bytes.subarray(parsed.value.start, parsed.value.end), CLOSING_BRACE);
 }
 
 /** By the first byte of a value that can be long: its last byte. */

@@ -2,13 +2,15 @@
  * Sends a method call once, over the protocol that the server speaks. If the server contradicts what was known about
  * it, the call is sent another way.
  */
-import { refineFault } from '../../odoo/faults/refine-fault.ts';
 import type { CallContext } from '../terms/call-context.ts';
+import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
 import type { MethodCall, TargetedCall } from '../terms/method-call.ts';
-import type { Reply } from '../terms/reply.ts';
+import type { FaultReply, Reply } from '../terms/reply.ts';
 import type { UpstreamCall } from '../terms/upstream-call.ts';
 import { CHANGED, denyFailure } from '../terms/upstream-denials.ts';
+import * as largeCalls from '../thread/large-calls.ts';
+import { TaskAborted } from '../thread/run-in-thread.ts';
 import { type ContradictionReply, type ReceiveSettings, receiveReply } from './receive.ts';
 import type { Attempt, Send } from './retry.ts';
 import { type SendContext, type SendDeps, sendOnce } from './send-once.ts';
@@ -54,18 +56,27 @@ export async function runMethod(
     const receiving = receiveReply(egressResult, upstream, deadline, deps.settings);
     const received = receiving instanceof Promise ? await receiving : receiving;
     if (received instanceof Denial || received.kind !== 'contradiction')
-      return { reply: refineReply(received, call), egressResult };
-    last = { reply: refineReply(received.otherwise, call), egressResult };
+      return { reply: isFault(received) ? await refine(received, call, deadline) : received, egressResult };
+    const { otherwise } = received;
+    last = { reply: isFault(otherwise) ? await refine(otherwise, call, deadline) : otherwise, egressResult };
     deps.servers.noteContradiction(received.about, target, call);
     if (!call.isReadOnly && mayHaveRun(received)) return last;
   }
   return last as Attempt;
 }
 
+function isFault(reply: Reply): reply is FaultReply {
+  return 'kind' in reply && reply.kind === 'fault';
+}
+
 /** Makes the fault more precise: Odoo's exception does not always tell what is wrong with the arguments. */
-function refineReply(reply: Reply, call: MethodCall): Reply {
-  if (reply instanceof Denial || reply.kind !== 'fault') return reply;
-  return { ...reply, fault: refineFault(reply.fault, call) };
+async function refine(reply: FaultReply, call: MethodCall, { signal }: Deadline): Promise<FaultReply> {
+  try {
+    return { ...reply, fault: await largeCalls.refineFault(reply.fault, call, signal) };
+  } catch (error) {
+    if (error instanceof TaskAborted) return reply;
+    throw error;
+  }
 }
 
 function mayHaveRun({ otherwise }: ContradictionReply): boolean {

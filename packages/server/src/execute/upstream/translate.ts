@@ -3,23 +3,19 @@
  * `/jsonrpc`. Nothing is guessed.
  */
 import type { Fault } from '../../odoo/faults/faults.ts';
-import { mapArguments } from '../../odoo/json2/json2-arguments.ts';
-import { readNamedCall } from '../../odoo/json2/json2-named.ts';
-import { buildJson2Request, isApiKeyShaped } from '../../odoo/json2/json2-request.ts';
-import { chooseResultShape } from '../../odoo/json2/json2-result.ts';
-import { buildExecuteKw } from '../../odoo/jsonrpc.ts';
+import { isApiKeyShaped } from '../../odoo/json2/json2-request.ts';
 import { findModelSignature } from '../../odoo/signatures/model-signatures.ts';
 import type { Signature } from '../../odoo/signatures/signature.ts';
 import { findSignature } from '../../odoo/signatures/signatures.ts';
 import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { ABORTED } from '../../streams/wait.ts';
-import { denyIds } from '../terms/caller-denials.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
 import type { MethodCall, Protocol } from '../terms/method-call.ts';
 import type { Target } from '../terms/target.ts';
 import type { UpstreamCall } from '../terms/upstream-call.ts';
 import { denyEnded, denyFailure } from '../terms/upstream-denials.ts';
+import * as largeCalls from '../thread/large-calls.ts';
 import type { Protocols, Servers, Unanswered } from './servers.ts';
 import { denyStatus } from './upstream-status.ts';
 
@@ -39,7 +35,7 @@ export function translateCall(
   { servers, protocolFor }: TranslateDeps,
 ): Awaitable<Translated> {
   const chosen = protocolFor(target);
-  if (chosen === 'jsonrpc') return translateToJsonrpc(call, target);
+  if (chosen === 'jsonrpc') return translateToJsonrpc(call, target, deadline);
   const protocols = chosen === 'json2' ? JSON2_ONLY : servers.findProtocols(target, deadline.signal);
   return andThen(protocols, (found) => translateFor(found, call, target, deadline, servers));
 }
@@ -53,28 +49,30 @@ function translateFor(
 ): Awaitable<Translated> {
   if (protocols === ABORTED) return denyEnded(deadline, notSent(call));
   if ('failure' in protocols) return denyUnanswered(protocols, call, deadline);
-  if (!protocols.json2) return protocols.jsonrpc ? translateToJsonrpc(call, target) : denyNoOdoo(call);
+  if (!protocols.json2)
+    return protocols.jsonrpc ? translateToJsonrpc(call, target, deadline) : denyNoOdoo(call);
   const hasChoice = protocols.jsonrpc;
   // /jsonrpc takes a user's password in place of the key, json2 does not (docs/odoo-facts.md#password-for-key).
   if (
     hasChoice &&
     (!isApiKeyShaped(target.apiKey) || servers.hasFailedOverJson2(target, call.model, call.method))
   ) {
-    return translateToJsonrpc(call, target);
+    return translateToJsonrpc(call, target, deadline);
   }
   return andThen(translateToJson2(call, target, deadline, servers, hasChoice), (translated) => {
     if (translated instanceof Denial || 'request' in translated) return translated;
     // If the server has both protocols, /jsonrpc reports the mistake, in the order in which Odoo checks.
-    return hasChoice ? translateToJsonrpc(call, target) : translated.otherwise;
+    return hasChoice ? translateToJsonrpc(call, target, deadline) : translated.otherwise;
   });
 }
 
 const JSON2_ONLY: Protocols = { jsonrpc: false, json2: true };
 
-function translateToJsonrpc(call: MethodCall, target: Target): UpstreamCall {
+function translateToJsonrpc(call: MethodCall, target: Target, deadline: Deadline): Awaitable<UpstreamCall> {
   const { model, method, params, keyword, isReadOnly } = call;
   const { db, userId, apiKey } = target;
-  return {
+  const parts = { db, userId, apiKey, model, method, params, keyword };
+  return andThen(largeCalls.buildExecuteKw(parts, deadline.signal), (body) => ({
     request: {
       method: 'POST',
       origin: target.origin,
@@ -83,7 +81,7 @@ function translateToJsonrpc(call: MethodCall, target: Target): UpstreamCall {
       // Odoo 19 answers two to three times faster with the database's name (docs/odoo-facts.md#database-header). Older
       // versions ignore it.
       headers: { 'content-type': 'application/json', 'x-odoo-database': db },
-      body: buildExecuteKw({ db, userId, apiKey, model, method, params, keyword }),
+      body,
     },
     protocol: 'jsonrpc',
     resultShape: 'same',
@@ -91,7 +89,7 @@ function translateToJsonrpc(call: MethodCall, target: Target): UpstreamCall {
     model,
     method,
     isReadOnly,
-  };
+  }));
 }
 
 /** A call that cannot be sent over json2 with a certain result. */
@@ -110,7 +108,7 @@ async function translateToJson2(
   const { model, method } = call;
   const signature = await findCallSignature(call, target, deadline, servers);
   if (signature === ABORTED) return denyEnded(deadline, notSent(call));
-  const mapped = mapCall(call, target, signature, hasChoice);
+  const mapped = await largeCalls.mapCall(call, target, signature, hasChoice, deadline.signal);
   // If the server has both protocols, /jsonrpc reports the mistake.
   if (hasChoice && 'unmappable' in mapped) return { otherwise: denyUnmappable(call, mapped.unmappable) };
 
@@ -128,11 +126,11 @@ async function translateToJson2(
   if ('unmappable' in mapped) return { otherwise: denyUnmappable(call, mapped.unmappable) };
   // Odoo checks the credentials before the arguments (docs/odoo-facts.md#jsonrpc-check-order).
   if ('fault' in mapped) return { otherwise: mapped };
-  const { head, body, isIdsGuess } = mapped;
+  const { head, body, isIdsGuess, resultShape } = mapped;
   return {
     request: { method: 'POST', origin: target.origin, trust: target.trust, ...head, body },
     protocol: 'json2',
-    resultShape: chooseResultShape(method, call.params),
+    resultShape,
     target,
     model,
     method,
@@ -142,12 +140,6 @@ async function translateToJson2(
 }
 
 const NO_IDS = 'it takes no records, so that the list in `params` is another argument';
-
-type MappedCall =
-  | { head: { path: string; headers: Record<string, string> }; body: Uint8Array; isIdsGuess: boolean }
-  | { fault: Fault }
-  | { unmappable: string }
-  | { denied: Denial };
 
 function findCallSignature(
   { model, method }: MethodCall,
@@ -161,25 +153,6 @@ function findCallSignature(
     const described = await servers.findSignature(target, model, method, deadline.signal);
     return described ?? findModelSignature(model, method);
   }
-}
-
-function mapCall(
-  call: MethodCall,
-  target: Target,
-  signature: Signature | undefined,
-  hasChoice: boolean,
-): MappedCall {
-  const { model, method, params, keyword, records } = call;
-  const head = buildJson2Request({ ...target, model, method });
-  if ('unmappable' in head) return head;
-  if (signature === undefined) {
-    if (hasChoice) return { unmappable: 'its parameters are not known' };
-    const named = readNamedCall({ params, keyword, records });
-    return 'unmappable' in named ? named : { head, ...named };
-  }
-  if (records === 'given' && signature.kind === 'model') return { denied: denyIds(model, method) };
-  const mapped = mapArguments({ method, signature, params, keyword, secrets: [target.apiKey] });
-  return 'body' in mapped ? { head, ...mapped, isIdsGuess: false } : mapped;
 }
 
 /** Null if the key belongs to the user that the call names. */

@@ -22,7 +22,11 @@ export async function readJsonBody(request: FastifyRequest, reply: FastifyReply)
   const { headers } = request;
   if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0)
     return undefined;
-  const body = await readNodeBody(request.raw, reply.raw, BODY_BYTES_MAX, new AbortController().signal);
+  const body = await readNodeBody(request.raw, reply.raw, {
+    bytesMax: BODY_BYTES_MAX,
+    takeRoom: async () => true,
+    signal: new AbortController().signal,
+  });
   if (body instanceof Denial) throw createAdminError(STATUSES[body.type] ?? 400, body.message);
   try {
     return readValue(body);

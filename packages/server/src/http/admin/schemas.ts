@@ -409,6 +409,8 @@ export const statusView = named(
           database: z.string(),
           running: z.int(),
           waiting: z.int(),
+          background_running: z.int(),
+          background_waiting: z.int(),
           limit: z.int(),
           breaker: z.enum(['closed', 'open', 'half_open']),
           retry_after_seconds: z.int(),

@@ -10,6 +10,7 @@ import { Denial } from '../../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
 import type { Exchange } from '../../execute/terms/exchange.ts';
 import { createRandom } from '../../limits/database/seeded-random.fixture.ts';
+import { BodyBudget } from '../body-budget.ts';
 import { NodeExchange } from '../node-exchange.ts';
 import { ManualLoadShedder } from '../shedding/manual-load-shedder.fixture.ts';
 import { ConnectionListener } from './connection-listener.ts';
@@ -22,7 +23,11 @@ afterEach(() => {
 
 const CALL = '/api/erp/execute';
 
-const SETTINGS = { bodyBytesMax: 1_000_000, findAddress: () => '127.0.0.1' };
+const SETTINGS = {
+  bodyBytesMax: 1_000_000,
+  bodyBudget: new BodyBudget(10_000_000),
+  findAddress: () => '127.0.0.1',
+};
 
 /** Starts a server that answers a call with its body, and any other path with the path. */
 async function startServer({ idleTimeoutMs = 60_000, requestTimeoutMs = 60_000 } = {}) {
@@ -35,6 +40,7 @@ async function startServer({ idleTimeoutMs = 60_000, requestTimeoutMs = 60_000 }
     running++;
     served++;
     await answerCall(exchange);
+    exchange.releaseBody();
     await exchange.waitUntilLeft();
     running--;
   };

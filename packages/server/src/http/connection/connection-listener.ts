@@ -10,7 +10,7 @@ import { RoutedConnection } from './routed-connection.ts';
 export interface ConnectionListenerOptions
   extends Pick<
     PlainConnectionOptions,
-    'loadShedder' | 'findAddress' | 'bodyBytesMax' | 'idleTimeoutMs' | 'requestTimeoutMs'
+    'loadShedder' | 'findAddress' | 'bodyBytesMax' | 'bodyBudget' | 'idleTimeoutMs' | 'requestTimeoutMs'
   > {}
 
 type ConnectionHandler = (this: Server, socket: Socket) => void;

@@ -9,8 +9,9 @@
 import type { Socket } from 'node:net';
 import type { Denial } from '../../execute/terms/denial.ts';
 import type { Exchange } from '../../execute/terms/exchange.ts';
-import { PieceCollector } from '../../streams/piece-collector.ts';
 import { INCOMPLETE_BODY, LATE_BODY } from '../body.ts';
+import type { BodyBudget } from '../body-budget.ts';
+import { BodyCollector } from '../body-collector.ts';
 import { LINGER_MS, UNREAD_BYTES_MAX } from '../node-response.ts';
 import type { LoadShedder, SheddableRequest } from '../shedding/load-shedder.ts';
 import type { OverloadAnswer } from './overload-answer.ts';
@@ -30,6 +31,7 @@ export interface PlainConnectionOptions {
   /** Finds the caller's address behind trusted reverse proxies. */
   findAddress: (socket: Socket, headers: ReadonlyMap<string, string>) => string;
   bodyBytesMax: number;
+  bodyBudget: BodyBudget;
   /** Maximum idle time of a client before its first request, and between two requests. */
   idleTimeoutMs: number;
   /** Time for a client to send its whole request. */
@@ -44,6 +46,9 @@ export interface PlainConnectionOptions {
 
 /** Maximum size of what is kept of a body before it is wanted, and of the next requests. */
 const KEPT_BYTES_MAX = 16 * 1024;
+
+/** Never added to. */
+const NO_BODY = new BodyCollector(0);
 
 /**
  * - `idle`: there is no request;
@@ -68,7 +73,7 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
   #path: ServedPath | null = null;
   #exchange: PlainExchange | null = null;
   /** The part of the current body that has arrived. */
-  #body = new PieceCollector();
+  #body = NO_BODY;
   #missingBytes = 0;
   /** Set while the body is awaited. */
   #settleBody: ((outcome: Uint8Array | Denial) => void) | null = null;
@@ -105,11 +110,11 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
   }
 
   admit(): void {
-    const { findAddress, bodyBytesMax } = this.#options;
+    const { findAddress, bodyBytesMax, bodyBudget } = this.#options;
     const request = this.#request as PlainRequest;
     this.#stage = 'serving';
     const address = findAddress(this.socket, request.headers);
-    this.#exchange = new PlainExchange(this, request, { address, bodyBytesMax });
+    this.#exchange = new PlainExchange(this, request, { address, bodyBytesMax, bodyBudget });
     this.#path?.serve(this.#exchange);
     this.#advance();
   }
@@ -149,7 +154,7 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
     this.#exchange = null;
     this.#request = null;
     this.#path = null;
-    this.#body = new PieceCollector();
+    this.#body = NO_BODY;
     // Since the head was printed, the time for the body may have ended, or the server may have begun to close.
     if (isLast || this.#isLate || this.#options.isStopping()) this.#closeInStages();
     else if (this.#missingBytes > 0) this.#stage = 'discarding';
@@ -230,6 +235,7 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
     this.#path = path;
     this.#isLate = false;
     this.#missingBytes = request.bodyBytes;
+    this.#body = new BodyCollector(request.bodyBytes);
     this.#cut(bytes, request.headBytes);
     if (this.#unread !== null && request.bodyBytes > 0) this.#body.add(this.#takeBody(this.#unread));
     if (this.#missingBytes > 0) this.#setTimer(this.#options.requestTimeoutMs);

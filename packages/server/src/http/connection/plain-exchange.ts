@@ -2,8 +2,10 @@
 import type { Denial } from '../../execute/terms/denial.ts';
 import type { Exchange } from '../../execute/terms/exchange.ts';
 import type { AnswerWriter } from '../../streams/answer-writer.ts';
+import { isLarge } from '../../threads/shared-bytes.ts';
 import { HttpAnswerWriter } from '../answer-writer.ts';
-import { denyBody } from '../body.ts';
+import { denyBody, INCOMPLETE_BODY, NO_ROOM } from '../body.ts';
+import { type BodyBudget, BodyRoom } from '../body-budget.ts';
 import { chooseEncoding } from '../encoding.ts';
 import { chooseRequestId } from '../request-id.ts';
 import type { PlainRequest } from './plain-request.ts';
@@ -18,6 +20,7 @@ export interface ExchangeConnection extends ResponseConnection {
 export interface PlainExchangeOptions {
   address: string;
   bodyBytesMax: number;
+  bodyBudget: BodyBudget;
 }
 
 export class PlainExchange implements Exchange {
@@ -27,6 +30,7 @@ export class PlainExchange implements Exchange {
   readonly #connection: ExchangeConnection;
   readonly #request: PlainRequest;
   readonly #bodyBytesMax: number;
+  readonly #room: BodyRoom;
   #state: 'running' | 'answered' | 'closed' = 'running';
   readonly #onCallerLeft: (() => void)[] = [];
   #resolveLeft: (() => void) | null = null;
@@ -34,11 +38,12 @@ export class PlainExchange implements Exchange {
   constructor(
     connection: ExchangeConnection,
     request: PlainRequest,
-    { address, bodyBytesMax }: PlainExchangeOptions,
+    { address, bodyBytesMax, bodyBudget }: PlainExchangeOptions,
   ) {
     this.#connection = connection;
     this.#request = request;
     this.#bodyBytesMax = bodyBytesMax;
+    this.#room = new BodyRoom(bodyBudget);
     this.address = address;
     const { headers } = request;
     this.requestId = chooseRequestId(headers.get('x-request-id'));
@@ -73,7 +78,14 @@ export class PlainExchange implements Exchange {
       this.#bodyBytesMax,
       kind,
     );
-    return denial ?? this.#connection.readBody(signal);
+    if (denial !== null) return denial;
+    if (isLarge({ length: bodyBytes }) && !(await this.#room.take(bodyBytes, signal)))
+      return signal.aborted ? INCOMPLETE_BODY : NO_ROOM;
+    return this.#connection.readBody(signal);
+  }
+
+  releaseBody(): void {
+    this.#room.release();
   }
 
   waitUntilLeft(): Promise<void> {

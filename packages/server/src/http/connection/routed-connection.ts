@@ -9,6 +9,8 @@ import type { Socket } from 'node:net';
 const UNANSWERED_MAX = 16;
 /** The bytes are fed in pieces of this size, each of which holds some dozens of requests at most. */
 const PIECE_BYTES = 2 * 1024;
+/** Pieces that are fed in one turn of the event loop. In chunks of one byte, they have some thousand chunks. */
+const PIECES_MAX = 8;
 
 export class RoutedConnection {
   readonly #socket: Socket;
@@ -17,6 +19,8 @@ export class RoutedConnection {
   /** Bytes that HTTP has not received. */
   #unread: Buffer | null;
   #isAdvancing = false;
+  /** Other connections get their turn before this one is fed again. */
+  #isYielding = false;
   /** This class has paused the socket. */
   #isPaused = false;
   /**
@@ -56,10 +60,16 @@ export class RoutedConnection {
 
   /** Feeds HTTP until it wants no more. */
   readonly advance = (): void => {
-    if (this.#isAdvancing) return;
+    if (this.#isAdvancing || this.#isYielding) return;
     this.#isAdvancing = true;
     if (!this.#socket.isPaused()) this.#isHttpPaused = false;
+    let pieces = 0;
     while (this.#unread !== null && !this.#isHttpPaused && this.#unanswered.size < UNANSWERED_MAX) {
+      if (pieces++ === PIECES_MAX) {
+        this.#isYielding = true;
+        setImmediate(this.#continue);
+        break;
+      }
       const piece = this.#unread.subarray(0, PIECE_BYTES);
       this.#unread = piece.length < this.#unread.length ? this.#unread.subarray(piece.length) : null;
       this.#resume();
@@ -73,6 +83,11 @@ export class RoutedConnection {
       this.#isPaused = true;
       this.#socket.pause();
     }
+  };
+
+  readonly #continue = (): void => {
+    this.#isYielding = false;
+    this.advance();
   };
 
   #resume(): void {

@@ -12,9 +12,9 @@ import {
 import { z } from 'zod';
 import { named } from '../schema-registry.ts';
 
-const json = z.custom<Json>(() => true);
+export const json = z.custom<Json>(() => true);
 
-const context = z
+export const context = z
   .object({
     allowed_company_ids: z.array(z.int()).exactOptional(),
     default_company_id: z.int().exactOptional(),
@@ -30,25 +30,33 @@ const ownInstance = z.strictObject({
   api_key: z.string().meta({ writeOnly: true }),
 });
 
+export const erpInstance = z
+  .union([ownInstance, z.strictObject({ name: z.string().describe('An instance stored in the proxy.') })])
+  .describe('The Odoo server, database and user that the call runs on.');
+
+export const callId = z
+  .union([z.string().max(ID_LENGTH_MAX), z.int()])
+  .nullable()
+  .describe('Returned in the answer.');
+
+export const limit = z
+  .union([z.int().min(0), z.literal(false)])
+  .nullable()
+  .describe('Maximum number of records.');
+
+export const modelId = z.string().regex(/^[A-Za-z0-9_.]+$/);
+
 export const executeCall = named(
   'ExecuteCall',
   z.strictObject({
-    id: z
-      .union([z.string().max(ID_LENGTH_MAX), z.int()])
-      .nullable()
-      .describe('Returned in the answer.')
-      .exactOptional(),
+    id: callId.exactOptional(),
     action: z.string().describe('A public method of the model, or `call_method` with `fn_name`.'),
-    model_id: z.string().regex(/^[A-Za-z0-9_.]+$/),
+    model_id: modelId,
     fn_name: z.string().nullable().exactOptional(),
     params: z.array(json).nullable().describe('Positional arguments of `execute_kw`.').exactOptional(),
     keyword: z
       .looseObject({
-        limit: z
-          .union([z.int().min(0), z.literal(false)])
-          .nullable()
-          .describe('Maximum number of records.')
-          .exactOptional(),
+        limit: limit.exactOptional(),
         ids: z
           .union([z.int(), z.array(z.int())])
           .nullable()
@@ -59,9 +67,7 @@ export const executeCall = named(
       .nullable()
       .describe('Named arguments.')
       .exactOptional(),
-    erp_instance: z
-      .union([ownInstance, z.strictObject({ name: z.string().describe('An instance stored in the proxy.') })])
-      .describe('The Odoo server, database and user that the call runs on.'),
+    erp_instance: erpInstance,
   }) satisfies z.ZodType<ExecuteCall>,
 );
 

@@ -261,14 +261,31 @@ function describeCallHeader(example: object): object {
   };
 }
 
-function describeConversation({ id, summary, example, body, answer }: ConversationRoute): object {
-  const schema = { type: 'object' };
+function describeConversation({
+  id,
+  summary,
+  example,
+  body,
+  shape,
+  answer,
+  takesPreferences,
+}: ConversationRoute): object {
   const isFile = body === 'bytes';
+  const anyObject = { type: 'object' };
+  const [firstType] = answer.types;
+  const describeContent = (type: string) => {
+    if (answer.schema !== undefined && type === firstType) {
+      return { schema: refer(answer.schema), ...(answer.example && { example: answer.example }) };
+    }
+    return type === 'application/json' ? { schema: anyObject } : {};
+  };
+  const schema = shape === undefined ? anyObject : refer(shape);
   return {
     operationId: id,
     summary,
     tags: ['calls'],
     security: [{ clientKey: [] }, { clientToken: [] }],
+    ...(takesPreferences && { parameters: [...CALL_HEADERS, VALUES_HEADER] }),
     ...(isFile && { parameters: [...CALL_HEADERS, IDEMPOTENCY_HEADER, describeCallHeader(example)] }),
     requestBody: {
       required: true,
@@ -277,9 +294,7 @@ function describeConversation({ id, summary, example, body, answer }: Conversati
     responses: {
       200: {
         description: answer.description,
-        content: Object.fromEntries(
-          answer.types.map((type) => [type, type === 'application/json' ? { schema } : {}]),
-        ),
+        content: Object.fromEntries(answer.types.map((type) => [type, describeContent(type)])),
       },
       ...describeErrors(),
     },

@@ -38,6 +38,7 @@ export function exchangeModels(
     countHeader: (name) => (name === 'idempotency-key' ? 0 : inner.countHeader(name)),
     onCallerLeft: (listener) => inner.onCallerLeft(listener),
     readBody: async () => (question instanceof Denial ? question : printCalls(question)),
+    releaseBody: () => inner.releaseBody(),
     waitUntilLeft: () => inner.waitUntilLeft(),
     writer: new ModelsWriter(inner.writer, render),
   };

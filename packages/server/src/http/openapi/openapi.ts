@@ -2,10 +2,12 @@
  * `GET /openapi.json`: the OpenAPI document of all routes, generated from the tables of the routes, or the document of
  * models of an instance.
  */
+
 import type { FastifyInstance } from 'fastify';
 import type { Pipeline } from '../../execute/run-request.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
+import { BodyBudget } from '../body-budget.ts';
 import { OverloadAnswer } from '../connection/overload-answer.ts';
 import { NodeExchange } from '../node-exchange.ts';
 import { renderNamedSchemas } from '../schema-registry.ts';
@@ -22,6 +24,9 @@ export interface OpenapiRouteDeps {
   /** Runs the calls that describe models. */
   execute: Pipeline;
 }
+
+/** The request has a question in place of a body. */
+const NO_BODIES = new BodyBudget(0);
 
 export function addOpenapiRoute(
   app: FastifyInstance,
@@ -43,7 +48,11 @@ export function addOpenapiRoute(
         return response.destroyed;
       },
       admit() {
-        const exchange = new NodeExchange(request, response, { address: ip, bodyBytesMax: 0 });
+        const exchange = new NodeExchange(request, response, {
+          address: ip,
+          bodyBytesMax: 0,
+          bodyBudget: NO_BODIES,
+        });
         const render = (found: Parameters<typeof renderModelsOpenapi>[2]) =>
           renderModelsOpenapi(base, question as ModelsQuestion, found);
         void execute(exchangeModels(exchange, question, render), OWN_DIALECT);

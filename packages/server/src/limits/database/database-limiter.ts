@@ -1,4 +1,11 @@
-/** Limits the calls to one database: which may be sent now, which wait and for how long, and which are refused. */
+/**
+ * Limits the calls to one database: which may be sent now, which wait and for how long, and which are refused.
+ *
+ * Background calls, such as the pages of an export, have a queue of their own. They run while no interactive call runs
+ * or waits, in a part of the concurrency limit. Beside interactive calls, one at a time runs after a wait. Background
+ * calls do not count for anything by which interactive calls are judged: the limit, the shares of clients, the answer
+ * times and the estimates of waiting (docs/decisions/0038-export.md).
+ */
 import { divideWhole } from '../share.ts';
 import { AdaptiveConcurrency, type ConcurrencyBounds } from './adaptive-concurrency.ts';
 import { Breaker, type BreakerChange, type JudgedPermit, type JudgedResult } from './breaker.ts';
@@ -34,8 +41,12 @@ export interface DatabaseLimiterOptions {
 }
 
 export interface DatabaseLimiterState {
+  /** Running calls, interactive and background ones. */
   running: number;
+  /** Waiting interactive calls. */
   waiting: number;
+  backgroundRunning: number;
+  backgroundWaiting: number;
   /** Current limit of running calls. */
   limit: number;
   /** Also `open` if only one client is refused, because it alone has seen the failures. */
@@ -63,6 +74,17 @@ const SILENCE_MS_MIN = 500;
  * more than its share.
  */
 const EXTRA_SHARE = 1 / 4;
+/**
+ * Maximum part of the concurrency limit that background calls hold; at least one. The limit may be a multiple of what
+ * the server bears, as long as no load has shown that.
+ */
+const BACKGROUND_SHARE = 1 / 8;
+/**
+ * A background call that has waited for this time may run although interactive calls run, or wait. It is the only one
+ * then. Without it, constant load would keep background calls waiting for ever.
+ */
+const WAIT_FOR_RUNNING_MS = 100;
+const WAIT_FOR_WAITING_MS = 1000;
 const RETRY_SECONDS_MAX = 60;
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
@@ -71,10 +93,14 @@ export class DatabaseLimiter {
   readonly #options: DatabaseLimiterOptions;
   readonly #concurrency: AdaptiveConcurrency;
   readonly #breaker: Breaker;
+  /** Interactive calls. */
   readonly #queue = new FairQueue<QueuedRequest>();
+  readonly #backgroundQueue = new FairQueue<QueuedRequest>();
   readonly #instanceLimits = new InstanceLimits();
   readonly #recentCallers = new RecentCallers();
+  /** Running calls, interactive and background ones. */
   #running = 0;
+  #backgroundRunning = 0;
   #refillTimer: NodeJS.Timeout | null = null;
   /** Number of the latest permit. Permits are numbered from 1. */
   #latestNumber = 0;
@@ -87,7 +113,7 @@ export class DatabaseLimiter {
   }
 
   get isIdle(): boolean {
-    return this.#running === 0 && this.#queue.size === 0;
+    return this.#running === 0 && this.#queue.size === 0 && this.#backgroundQueue.size === 0;
   }
 
   /** Whether it knows failures or answer times of its database. */
@@ -100,6 +126,8 @@ export class DatabaseLimiter {
     return {
       running: this.#running,
       waiting: this.#queue.size,
+      backgroundRunning: this.#backgroundRunning,
+      backgroundWaiting: this.#backgroundQueue.size,
       limit: this.#concurrency.limit,
       breaker,
       retryAfterSeconds: breaker === 'closed' ? 0 : this.#breaker.retryAfterSeconds,
@@ -108,10 +136,17 @@ export class DatabaseLimiter {
 
   acquire(request: PermitRequest): PermitOutcome {
     if (request.bound !== null) this.#instanceLimits.update(request.bound);
-    this.#recentCallers.add(request.client, this.#options.nowMs());
+    const isBackground = request.isBackground === true;
+    if (!isBackground) this.#recentCallers.add(request.client, this.#options.nowMs());
     if (this.#breaker.refuses(request.client)) return this.#probe(request);
+    if (isBackground) return this.#mayBeginBackground(request) ? this.#begin(request) : this.#wait(request);
     if (this.#next === null && this.#hasRoom(request)) return this.#begin(request);
     return this.#wait(request);
+  }
+
+  /** See {@link Permit.interactiveMs}. */
+  get interactiveMs(): number | null {
+    return this.#recentCallers.hasAny(this.#options.nowMs()) ? this.#concurrency.usualMs : null;
   }
 
   /** False for a probe: it is a single request, and the breaker refuses its client. */
@@ -124,12 +159,14 @@ export class DatabaseLimiter {
     const { nowMs, onIdle, ownDelayMs } = this.#options;
     const now = nowMs();
     this.#running--;
+    if (permit.isBackground) this.#backgroundRunning--;
     if (permit.bound !== null) this.#instanceLimits.end(permit.bound);
-    this.#queue.end(permit.client);
+    this.#queueFor(permit).end(permit.client);
     const tookMs = (permit.answeredMs ?? now) - permit.startedMs - ownDelayMs();
     const result = this.#judge(permit, reported, tookMs);
-    if (result === 'answered') this.#learnTime(permit, tookMs, now);
-    if (result === 'timed_out' || result === 'overloaded')
+    // The times of long pages say nothing about interactive calls.
+    if (result === 'answered' && !permit.isBackground) this.#learnTime(permit, tookMs, now);
+    if (result === 'overloaded' || (result === 'timed_out' && !permit.isBackground))
       this.#concurrency.halve(permit.number, this.#latestNumber);
     if (permit.answeredMs === null) this.#reportToBreaker(permit, result);
     else this.#fill();
@@ -202,27 +239,32 @@ export class DatabaseLimiter {
     return this.refuse(signal.aborted ? 'ended' : 'breaker_open');
   }
 
-  #begin({ client, deadlineMs, bound }: PermitRequest): HeldPermit {
+  #begin(request: PermitRequest): HeldPermit {
+    const { client, deadlineMs, bound, isBackground = false } = request;
     this.#running++;
+    if (isBackground) this.#backgroundRunning++;
     if (bound !== null) this.#instanceLimits.begin(bound);
     this.#latestNumber++;
-    this.#queue.begin(client);
+    this.#queueFor(request).begin(client);
     this.#concurrency.noteRunning(this.#running);
     return new HeldPermit(this, this.#latestNumber, {
       client,
       bound,
       deadlineMs,
+      isBackground,
       nowMs: this.#options.nowMs,
     });
   }
 
   #wait(request: PermitRequest): PermitOutcome {
-    const { client, bound } = request;
+    const { client, bound, isBackground = false } = request;
     const instance = bound?.instance ?? null;
-    const ahead = this.#queue.countAhead({ client, instance });
-    if (!this.#canMeetDeadline(request, ahead + 1)) return this.refuse('too_late');
-    if (this.#queue.size >= this.#queueMax) {
-      const victim = this.#queue.findVictim(client);
+    const queue = this.#queueFor(request);
+    // Nobody can tell how long a background call waits.
+    const ahead = isBackground ? 0 : queue.countAhead({ client, instance }) + 1;
+    if (!this.#canMeetDeadline(request, ahead)) return this.refuse('too_late');
+    if (queue.size >= this.#queueMax) {
+      const victim = queue.findVictim(client);
       if (victim === null) return this.refuse('queue_full');
       this.#settle(victim, this.refuse('queue_full'));
     }
@@ -231,7 +273,8 @@ export class DatabaseLimiter {
         this.#settle(entry, this.refuse('ended'));
         this.#fill();
       };
-      const entry = this.#queue.add({ client, instance, request, resolve, onAbort, timer: null });
+      const sinceMs = this.#options.nowMs();
+      const entry = queue.add({ client, instance, request, sinceMs, resolve, onAbort, timer: null });
       request.signal.addEventListener('abort', onAbort);
       this.#startTimer(entry);
       this.#fill();
@@ -245,13 +288,56 @@ export class DatabaseLimiter {
 
   /** Gives permits to waiting calls while there is room. */
   #fill(): void {
+    // First those that have waited long enough. The place that has become free would otherwise never be theirs.
+    this.#fillBackground();
+    if (!this.#fillInteractive()) return;
+    this.#noteHeldBack();
+    this.#fillBackground();
+  }
+
+  /** Returns false if the next call waits for room. */
+  #fillInteractive(): boolean {
     for (let entry = this.#next; entry !== null; entry = this.#next) {
       const { request } = entry.item.call;
       if (!this.#canMeetDeadline(request, 0)) this.#settle(entry, this.refuse('too_late'));
       else if (this.#hasRoom(request)) this.#settle(entry, this.#begin(request));
-      else return;
+      else return false;
     }
-    this.#noteHeldBack();
+    return true;
+  }
+
+  #fillBackground(): void {
+    if (this.#backgroundQueue.size === 0) return;
+    const findNext = () => this.#backgroundQueue.findNext((call) => this.#hasBackgroundRoom(call));
+    for (let entry = findNext(); entry !== null; entry = findNext()) {
+      const { request } = entry.item.call;
+      const isInTime = this.#canMeetDeadline(request, 0);
+      this.#settle(entry, isInTime ? this.#begin(request) : this.refuse('too_late'));
+    }
+  }
+
+  /** Whether a background call may run now. Those that wait go first. */
+  #mayBeginBackground(request: PermitRequest): boolean {
+    const sinceMs = this.#options.nowMs();
+    return this.#backgroundQueue.size === 0 && this.#hasBackgroundRoom({ request, sinceMs });
+  }
+
+  #hasBackgroundRoom({ request, sinceMs }: Pick<QueuedRequest, 'request' | 'sinceMs'>): boolean {
+    const { limit } = this.#concurrency;
+    if (this.#running >= limit || !this.#isBelowBound(request)) return false;
+    const waitMs = this.#backgroundWaitMs;
+    if (this.#options.nowMs() - sinceMs < waitMs) return false;
+    return this.#backgroundRunning < (waitMs > 0 ? 1 : Math.max(1, Math.floor(limit * BACKGROUND_SHARE)));
+  }
+
+  /** Time that a background call waits at least before it runs beside interactive calls. */
+  get #backgroundWaitMs(): number {
+    if (this.#queue.size > 0) return WAIT_FOR_WAITING_MS;
+    return this.#running > this.#backgroundRunning ? WAIT_FOR_RUNNING_MS : 0;
+  }
+
+  #queueFor({ isBackground }: Pick<PermitRequest, 'isBackground'>): FairQueue<QueuedRequest> {
+    return isBackground === true ? this.#backgroundQueue : this.#queue;
   }
 
   /**
@@ -275,13 +361,15 @@ export class DatabaseLimiter {
   #startTimer(entry: QueueEntry<QueuedRequest>): void {
     const { call } = entry.item;
     const leftMs = call.request.deadlineMs - this.#concurrency.longMs - this.#options.nowMs();
+    // No other event says that a background call has waited long enough.
+    const waitMs = call.request.isBackground === true ? WAIT_FOR_RUNNING_MS : TIMER_MS_MAX;
     call.timer = setTimeout(
       () => {
-        if (this.#canMeetDeadline(call.request, 0)) return this.#startTimer(entry);
-        this.#settle(entry, this.refuse('too_late'));
+        if (this.#canMeetDeadline(call.request, 0)) this.#startTimer(entry);
+        else this.#settle(entry, this.refuse('too_late'));
         this.#fill();
       },
-      Math.min(leftMs + 1, TIMER_MS_MAX),
+      Math.min(leftMs + 1, waitMs),
     );
   }
 
@@ -298,8 +386,7 @@ export class DatabaseLimiter {
   /** Removes matching calls from the queue at once, and refuses them in slices, because each refusal is expensive. */
   #refuseAll(refused: PermitRefusal['refused'], matches: (call: QueuedRequest) => boolean): void {
     const refusal = this.refuse(refused);
-    const calls = this.#queue
-      .entries()
+    const calls = [...this.#queue.entries(), ...this.#backgroundQueue.entries()]
       .filter((entry) => matches(entry.item.call) && this.#dequeue(entry))
       .map(({ item }) => item.call);
     runInSlices(calls, ({ resolve }) => resolve(refusal));
@@ -313,7 +400,7 @@ export class DatabaseLimiter {
   /** Returns whether the call was still waiting. */
   #dequeue(entry: QueueEntry<QueuedRequest>): boolean {
     const { request, onAbort, timer } = entry.item.call;
-    if (!this.#queue.remove(entry)) return false;
+    if (!this.#queueFor(request).remove(entry)) return false;
     if (timer !== null) clearTimeout(timer);
     request.signal.removeEventListener('abort', onAbort);
     return true;
@@ -321,7 +408,10 @@ export class DatabaseLimiter {
 
   #hasRoom(request: PermitRequest): boolean {
     if (!this.#isBelowBound(request) || !this.#isBelowShare(request)) return false;
-    return this.#running < this.#concurrency.limit || this.#mayExceed(request);
+    const { limit, limitMax } = this.#concurrency;
+    // Background calls do not take the place of interactive ones, except at the operator's bound.
+    const isBelowLimit = this.#running - this.#backgroundRunning < limit && this.#running < limitMax;
+    return isBelowLimit || this.#mayExceed(request);
   }
 
   #isBelowShare({ client }: PermitRequest): boolean {
@@ -382,7 +472,7 @@ export class DatabaseLimiter {
   }
 }
 
-interface HeldPermitOptions extends Pick<PermitRequest, 'client' | 'bound' | 'deadlineMs'> {
+interface HeldPermitOptions extends Required<Omit<PermitRequest, 'database' | 'signal'>> {
   nowMs: () => number;
 }
 
@@ -390,6 +480,7 @@ class HeldPermit implements Permit, JudgedPermit {
   readonly number: number;
   readonly client: string;
   readonly bound: InstanceBound | null;
+  readonly isBackground: boolean;
   startedMs: number;
   readonly deadlineMs: number;
   answeredMs: number | null = null;
@@ -400,15 +491,20 @@ class HeldPermit implements Permit, JudgedPermit {
   constructor(
     limiter: DatabaseLimiter,
     number: number,
-    { client, bound, deadlineMs, nowMs }: HeldPermitOptions,
+    { client, bound, deadlineMs, isBackground, nowMs }: HeldPermitOptions,
   ) {
     this.#limiter = limiter;
     this.number = number;
     this.client = client;
     this.bound = bound;
+    this.isBackground = isBackground;
     this.startedMs = nowMs();
     this.#nowMs = nowMs;
     this.deadlineMs = deadlineMs;
+  }
+
+  get interactiveMs(): number | null {
+    return this.#limiter.interactiveMs;
   }
 
   markSent(): void {
@@ -435,6 +531,8 @@ interface QueuedRequest {
   readonly client: string;
   readonly instance: string | null;
   readonly request: PermitRequest;
+  /** When it began to wait. */
+  readonly sinceMs: number;
   readonly resolve: (outcome: Permit | PermitRefusal) => void;
   readonly onAbort: () => void;
   timer: NodeJS.Timeout | null;

@@ -40,6 +40,7 @@ const CALL = {
   client: fc.constantFrom('a', 'b', 'c'),
   database: fc.constantFrom(...DATABASES),
   bound: fc.constantFrom(null, ...BOUNDS),
+  isBackground: fc.constantFrom(false, false, true),
 };
 const PATIENCE_MS = fc.constantFrom(500, 2000, 5000, 60_000);
 
@@ -82,14 +83,15 @@ type Step = typeof STEPS extends fc.Arbitrary<(infer One)[]> ? One : never;
  * Time-outs halve the limit from 3 to 1 and open the breaker. Client a, which holds the only permit, then sends the
  * probe.
  */
+const CALL_OF_A = { client: 'a', database: 'one', bound: null, isBackground: false } as const;
 const PROBE_BEYOND_SHARE: Step[] = [
-  { act: 'batch', client: 'a', database: 'one', bound: null, patienceMs: 500, size: 3 },
-  { act: 'batch', client: 'b', database: 'one', bound: null, patienceMs: 500, size: 1 },
+  { act: 'batch', ...CALL_OF_A, patienceMs: 500, size: 3 },
+  { act: 'batch', ...CALL_OF_A, client: 'b', patienceMs: 500, size: 1 },
   { act: 'pass time', ms: 500 },
-  { act: 'batch', client: 'a', database: 'one', bound: null, patienceMs: 5000, size: 2 },
+  { act: 'batch', ...CALL_OF_A, patienceMs: 5000, size: 2 },
   { act: 'release', pick: 0, result: 'timed_out' },
   { act: 'pass time', ms: 1000 },
-  { act: 'batch', client: 'a', database: 'one', bound: null, patienceMs: 500, size: 1 },
+  { act: 'batch', ...CALL_OF_A, patienceMs: 500, size: 1 },
 ];
 
 /** A client's request. Its end aborts its calls. */
@@ -98,10 +100,11 @@ interface Request {
   dueMs: number;
 }
 
-interface TestCall extends Pick<PermitRequest, 'client' | 'database' | 'bound' | 'signal'> {
+interface TestCall extends Required<Omit<PermitRequest, 'deadlineMs'>> {
   outcomes: (Permit | PermitRefusal)[];
   /** When the call began as a probe. Null if it is none, or if the breaker has closed since. */
   probeMs: number | null;
+  wasProbe: boolean;
   isOver: boolean;
   /** Informs the readers of a shared call that it is over. */
   onOver: () => void;
@@ -140,14 +143,16 @@ class History {
   }
 
   acquire(request: PermitRequest, onOver = () => {}): void {
-    const { client, database, bound, signal } = request;
+    const { client, database, bound, signal, isBackground = false } = request;
     const call: TestCall = {
       client,
       database,
       bound,
       signal,
+      isBackground,
       outcomes: [],
       probeMs: null,
+      wasProbe: false,
       isOver: false,
       onOver,
     };
@@ -161,19 +166,29 @@ class History {
       // A probe may exceed the concurrency limit and its client's share.
       const { nowMs } = this.#limiters.clock;
       call.probeMs = nowMs;
+      call.wasProbe = true;
       expect(before?.breaker).toBe('half_open');
       expect(outcome).toHaveProperty('release');
       expect(running.filter(({ probeMs }) => probeMs !== null && nowMs - probeMs < PROBE_MS)).toEqual([]);
+    } else if ('release' in outcome && before !== undefined && isBackground) {
+      // It waits for all interactive calls, and only for them.
+      expect(waiting.filter(({ bound: held }) => held === null)).toEqual([]);
+      expect([...waiting, ...running].filter((one) => !one.isBackground)).toEqual([]);
+      expect(running.length).toBeLessThan(before.limit);
     } else if ('release' in outcome && before !== undefined) {
-      const clients = new Set([...running, ...waiting].map((one) => one.client)).add(client).size;
-      const held = running.filter((one) => one.client === client).length;
+      const interactive = [...running, ...waiting].filter((one) => !one.isBackground);
+      const clients = new Set(interactive.map((one) => one.client)).add(client).size;
+      const held = running.filter((one) => one.client === client && !one.isBackground).length;
       expect(held).toBeLessThan(Math.ceil(before.limit / clients));
     }
     if (outcome instanceof Promise) void outcome.then((settled) => this.#take(call, settled));
     else this.#take(call, outcome);
   }
 
-  share(call: Pick<PermitRequest, 'client' | 'database' | 'bound'>, patiences: number[]): void {
+  share(
+    call: Pick<PermitRequest, 'client' | 'database' | 'bound' | 'isBackground'>,
+    patiences: number[],
+  ): void {
     const ending = new AbortController();
     const reply = Promise.withResolvers<string>();
     const readers = patiences.map((patienceMs) => this.begin(patienceMs));
@@ -201,8 +216,12 @@ class History {
       this.unanswered++;
       void flight.join({ signal, dueMs }).then(() => this.unanswered--);
     }
+    const { client, database, bound, isBackground } = call;
     const request = {
-      ...call,
+      client,
+      database,
+      bound,
+      isBackground: isBackground ?? false,
       signal: ending.signal,
       get deadlineMs() {
         return dueAtMs;
@@ -264,13 +283,13 @@ test('every call has one outcome, limits hold, and no permits or listeners remai
         switch (step.act) {
           case 'batch': {
             const { ending, dueMs } = history.begin(step.patienceMs);
-            const { client, database, bound } = step;
-            const call = { client, database, bound, signal: ending.signal, deadlineMs: dueMs };
+            const { client, database, bound, isBackground } = step;
+            const call = { client, database, bound, isBackground, signal: ending.signal, deadlineMs: dueMs };
             for (let index = 0; index < step.size; index++) history.acquire(call);
             break;
           }
           case 'share':
-            history.share({ client: step.client, database: step.database, bound: step.bound }, step.readers);
+            history.share(step, step.readers);
             break;
           case 'release': {
             const { running } = history;
@@ -297,7 +316,13 @@ test('every call has one outcome, limits hold, and no permits or listeners remai
         await check();
       }
       for (const { outcomes } of history.calls) expect(outcomes).toHaveLength(1);
-      for (const state of databaseLimiters.states()) expect(state).toMatchObject({ running: 0, waiting: 0 });
+      for (const state of databaseLimiters.states())
+        expect(state).toMatchObject({
+          running: 0,
+          waiting: 0,
+          backgroundRunning: 0,
+          backgroundWaiting: 0,
+        });
       expect(history.unanswered).toBe(0);
       const signals = [...history.calls, ...history.requests.map(({ ending }) => ending)].map((one) =>
         'signal' in one ? one.signal : null,
@@ -314,21 +339,37 @@ function expectConsistent(database: string, { databaseLimiters }: TestLimiters, 
   const waiting = history.waiting.filter((one) => one.database === database);
   const countOf = ({ instance }: InstanceBound) =>
     running.filter(({ bound }) => bound?.instance === instance).length;
+  const background = running.filter(({ isBackground }) => isBackground);
+  const [waitingBackground, waitingInteractive] = [
+    waiting.filter(({ isBackground }) => isBackground),
+    waiting.filter(({ isBackground }) => !isBackground),
+  ];
   expect(state?.running ?? 0).toBe(running.length);
-  expect(state?.waiting ?? 0).toBe(waiting.length);
+  expect(state?.waiting ?? 0).toBe(waitingInteractive.length);
+  expect(state?.backgroundRunning ?? 0).toBe(background.length);
+  expect(state?.backgroundWaiting ?? 0).toBe(waitingBackground.length);
   expect(running.length).toBeLessThanOrEqual(MAX);
-  expect(waiting.length).toBeLessThanOrEqual(QUEUE_MAX);
+  expect(waitingInteractive.length).toBeLessThanOrEqual(QUEUE_MAX);
+  expect(waitingBackground.length).toBeLessThanOrEqual(QUEUE_MAX);
+  // An eighth of the limit, at least one.
+  expect(background.filter(({ wasProbe }) => !wasProbe).length).toBeLessThanOrEqual(1);
   for (const bound of BOUNDS) expect(countOf(bound)).toBeLessThanOrEqual(bound.max);
   // A waiting call waits for the concurrency limit, for its client's share, or for the bound of its instance.
-  if (state !== undefined && running.length < state.limit)
-    for (const call of waiting)
+  if (state !== undefined && running.length < state.limit) {
+    for (const call of waitingInteractive)
       if (!isAtShare(call))
         expect(call.bound && countOf(call.bound)).toBe(call.bound?.max ?? 'a reason to wait');
+    // A background call waits for other background calls and for interactive ones, too.
+    if (running.length === 0 && waitingInteractive.length === 0)
+      for (const { bound } of waitingBackground)
+        expect(bound && countOf(bound)).toBe(bound?.max ?? 'a reason to wait');
+  }
 
   /** Whether its client holds its whole share, counting at least one other active client. */
   function isAtShare({ client }: TestCall): boolean {
-    const clients = new Set([...running, ...waiting].map((one) => one.client)).size;
-    const held = running.filter((one) => one.client === client).length;
+    const interactive = [...running, ...waiting].filter(({ isBackground }) => !isBackground);
+    const clients = new Set(interactive.map((one) => one.client)).size;
+    const held = interactive.filter((one) => one.client === client && running.includes(one)).length;
     return held >= Math.ceil((state?.limit ?? 0) / Math.max(2, clients));
   }
 }

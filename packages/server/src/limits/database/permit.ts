@@ -10,6 +10,8 @@ export interface PermitRequest {
   signal: AbortSignal;
   /** The bound of the called instance; null if it has none. */
   bound: InstanceBound | null;
+  /** True for a call that nobody waits for, such as a page of an export: interactive calls go first. Default: false. */
+  isBackground?: boolean;
 }
 
 /** The operator's concurrency bound for one instance, across all processes. Calls beyond it wait. */
@@ -21,6 +23,11 @@ export interface InstanceBound {
 
 /** The right to send one call. Must be released exactly once. */
 export interface Permit {
+  /**
+   * Mean answer time in milliseconds of the interactive calls to the database: 0 while it is unknown, null if there
+   * were none lately. A background call should take less.
+   */
+  readonly interactiveMs: number | null;
   /** The call is sent now. Time before this does not count as waiting for Odoo. */
   markSent(): void;
   /**

@@ -20,6 +20,11 @@ export class RecentCallers {
     } else this.#last.calledMs = nowMs;
   }
 
+  /** Whether any client called. */
+  hasAny(nowMs: number): boolean {
+    return this.#last !== null && nowMs - this.#last.calledMs < RECENT_MS;
+  }
+
   hasOther(client: string, nowMs: number): boolean {
     const other = this.#last?.client === client ? this.#other : this.#last;
     return other !== null && nowMs - other.calledMs < RECENT_MS;

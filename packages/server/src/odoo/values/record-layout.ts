@@ -1,14 +1,11 @@
 /** What is known of the records of one shape: how each member is treated, and in which order they come. */
 import type { FieldType } from './field-types.ts';
-import type { PackedText } from './packed-text.ts';
+import { MemberPlan, type Treatment } from './member-plan.ts';
 import type { RecordShape } from './record-shape.ts';
-
-/** What is done with a value of a field. */
-export type Treatment = 'keep' | 'empty' | 'many2one' | 'reference' | 'datetime' | 'records';
 
 /** A member at a position in the records: the bytes from the end of the value before it to its own value. */
 export interface Slot {
-  text: PackedText;
+  text: Uint8Array;
   treatment: Treatment;
   nested: Layout | null;
 }
@@ -17,14 +14,13 @@ export interface Slot {
 export interface Layout {
   shape: RecordShape;
   slots: Slot[];
-  /** The bytes from the end of a record to the first name of the next one; null until they were seen. */
-  turn: PackedText | null;
+  plan: MemberPlan;
   nested: ReadonlyMap<string, Layout>;
 }
 
 export function layOut(shape: RecordShape): Layout {
   const nested = new Map([...shape.nested].map(([name, below]) => [name, layOut(below)] as const));
-  return { shape, slots: [], turn: null, nested };
+  return { shape, slots: [], plan: new MemberPlan(), nested };
 }
 
 /** Finds the layout that replaces each layout of a tree. */

@@ -1,65 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { FieldTypes } from './field-types.ts';
-import type { RecordShape, ResultForm } from './record-shape.ts';
+import {
+  convert,
+  cut,
+  cutAll,
+  printedResult,
+  shapeOf,
+  TYPES,
+  token,
+} from '../../../test/values/printed-records.ts';
+import { copyLent } from '../../streams/lent-piece.ts';
 import { ResultConverter } from './result-converter.ts';
-
-/** Fields of every type of Odoo 14 to 19. */
-const TYPES: FieldTypes = new Map(
-  Object.entries({
-    id: 'integer',
-    name: 'char',
-    active: 'boolean',
-    partner_id: 'many2one',
-    line_ids: 'one2many',
-    tag_ids: 'many2many',
-    source: 'reference',
-    stamp: 'datetime',
-    day: 'date',
-    amount: 'monetary',
-    data: 'json',
-    note: 'text',
-    body: 'html',
-    state: 'selection',
-    image: 'binary',
-    ratio: 'float',
-    res_id: 'many2one_reference',
-    extra: 'properties',
-    extra_definition: 'properties_definition',
-    constructor: 'char',
-    __proto__x: 'datetime',
-    records: 'many2one',
-    length: 'integer',
-    'naïve "é"': 'datetime',
-  }).map(([name, type]) => [
-    name,
-    { type, relation: type === 'many2one' ? 'res.partner' : null, related: null },
-  ]),
-);
-
-const shapeOf = (types: FieldTypes, nested: RecordShape['nested'] = new Map()): RecordShape => ({
-  model: 'x.model',
-  types,
-  nested,
-});
-
-function convert(
-  pieces: readonly string[] | readonly Buffer[],
-  form: ResultForm = 'list',
-  shape = shapeOf(TYPES),
-) {
-  const converter = new ResultConverter(shape, form);
-  const out: Uint8Array[] = [];
-  for (const piece of pieces) {
-    out.push(converter.push(Buffer.from(piece as string)));
-    while (converter.unknown !== null) {
-      converter.learn(shape);
-      out.push(converter.push(Buffer.alloc(0)));
-    }
-  }
-  out.push(converter.end());
-  return Buffer.concat(out).toString('utf8');
-}
 
 describe('a result', () => {
   test.each([
@@ -222,7 +173,7 @@ function convertParsed(record: Record<string, unknown>): Record<string, unknown>
 
 function convertOne(value: unknown, type: string): unknown {
   if (value === false) return type === 'boolean' ? false : null;
-  if (type === 'many2one' && Array.isArray(value) && value.length === 2 && /^-?\d+$/.test(String(value[0]))) {
+  if (type === 'many2one' && Array.isArray(value) && value.length === 2 && isWholeNumber(value[0])) {
     const [id, name] = value;
     return typeof name === 'string' || name === false || name === null
       ? { id, name: name === false ? null : name }
@@ -247,116 +198,18 @@ function printSpaced(value: unknown): string {
 
 test('a field that becomes known while its result arrives is converted', () => {
   const converter = new ResultConverter(shapeOf(new Map()), 'list');
-  const first = converter.push(Buffer.from('[{"x_when": "2026-10-21 01:31:00"}, '));
+  const push = (text: string) => copyLent(converter.push(Buffer.from(text)));
+  const first = push('[{"x_when": "2026-10-21 01:31:00"}, ');
   expect(converter.unknown).toEqual({ model: 'x.model', name: 'x_when' });
   converter.learn(shapeOf(new Map([['x_when', { type: 'datetime', relation: null, related: null }]])));
-  const rest = converter.push(Buffer.from('{"x_when": false}]'));
+  const rest = push('{"x_when": false}]');
   expect(converter.unknown).toBeNull();
   expect(Buffer.concat([first, rest]).toString()).toBe(
     '[{"x_when": "2026-10-21T01:31:00Z"}, {"x_when": null}]',
   );
 });
 
-const token = fc.constantFrom(
-  '[',
-  ']',
-  '{',
-  '}',
-  ',',
-  ':',
-  ' ',
-  '"name"',
-  '"stamp": ',
-  '"partner_id": ',
-  'false',
-  'null',
-  '[1, "a"]',
-  '"2026-10-21 01:31:00"',
-  '"',
-  '\\',
-  '5',
-  '{"id": 1}',
-  ', ',
-);
-
-const jsonText = fc.json({ maxDepth: 3 });
-const nameText = fc.string({ maxLength: 12 }).map((text) => JSON.stringify(text));
-const id = fc.nat(10 ** 6);
-const same = (text: fc.Arbitrary<string>) => text.map((value) => [value, value] as const);
-const empty = fc.constant(['false', 'null'] as const);
-const VALUES: Record<string, fc.Arbitrary<readonly [string, string]>> = {
-  integer: fc.oneof(empty, same(fc.integer().map(String))),
-  char: fc.oneof(empty, same(nameText)),
-  boolean: same(fc.constantFrom('false', 'true')),
-  many2one: fc.oneof(
-    empty,
-    same(id.map(String)),
-    fc
-      .tuple(id, nameText)
-      .map(([number, name]) => [`[${number}, ${name}]`, `{"id": ${number}, "name": ${name}}`] as const),
-  ),
-  one2many: same(fc.array(id).map((ids) => JSON.stringify(ids))),
-  many2many: same(fc.array(id).map((ids) => JSON.stringify(ids))),
-  reference: fc.oneof(
-    empty,
-    id.map((number) => [`"a.b_c,${number}"`, `{"model": "a.b_c", "id": ${number}}`] as const),
-  ),
-  datetime: fc.oneof(
-    empty,
-    same(nameText),
-    fc.date({ min: new Date('1900-01-01'), max: new Date('2999-01-01'), noInvalidDate: true }).map((date) => {
-      const [day, time] = date.toISOString().slice(0, 19).split('T');
-      return [`"${day} ${time}"`, `"${day}T${time}Z"`] as const;
-    }),
-  ),
-  date: fc.oneof(empty, same(fc.constant('"2026-10-21"'))),
-  monetary: fc.oneof(empty, same(fc.constantFrom('1.0', '-0.5', '1e3'))),
-  json: fc.oneof(empty, same(jsonText.filter((text) => text !== 'false'))),
-};
-
-const SAME_AS: Record<string, string> = {
-  text: 'char',
-  html: 'char',
-  selection: 'char',
-  binary: 'char',
-  float: 'monetary',
-  many2one_reference: 'integer',
-  properties: 'json',
-  properties_definition: 'json',
-};
-
-const gap = fc.constantFrom('', ' ', '\n ');
-const listValues = (type: string) => VALUES[SAME_AS[type] ?? type]!;
-const member = fc.constantFrom(...TYPES.keys()).chain((name) =>
-  fc.tuple(listValues(TYPES.get(name)!.type), gap, gap).map(([[text, converted], before, after]) => {
-    const head = `${before}${JSON.stringify(name)}:${after}`;
-    return [head + text + before, head + converted + before] as const;
-  }),
-);
-const record = fc
-  .array(member, { maxLength: 8 })
-  .map((members) => [
-    `{${members.map(([text]) => text).join(',')}}`,
-    `{${members.map(([, converted]) => converted).join(',')}}`,
-  ]);
-const printedResult = fc
-  .tuple(fc.array(record, { maxLength: 5 }), fc.nat(3), gap)
-  .map(([records, repeat, between]) => {
-    const all = Array.from({ length: repeat + 1 }, () => records).flat();
-    const print = (index: 0 | 1) => `[${all.map((each) => each[index]).join(`,${between}`)}]`;
-    return { text: print(0), converted: print(1) };
-  });
-
-function cut(bytes: Buffer, lengths: readonly number[]): Buffer[] {
-  const pieces: Buffer[] = [];
-  let at = 0;
-  for (const length of lengths) {
-    pieces.push(bytes.subarray(at, at + length));
-    at += length;
-  }
-  return [...pieces, bytes.subarray(at)];
-}
-
-function cutAll(text: string): Buffer[] {
-  return [...Buffer.from(text)].map((byte) => Buffer.from([byte]));
+/** Whether it is printed without a fraction or an exponent. */
+function isWholeNumber(value: unknown): boolean {
+  return typeof value === 'number' && /^-?\d+$/.test(String(value));
 }

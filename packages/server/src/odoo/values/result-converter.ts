@@ -2,23 +2,20 @@
  * Converts the values of a result while its bytes pass, by the types of their fields (docs/values.md#reading). It keeps
  * at most one name or one short value. Bytes that are not what the type lets expect stay as they are, and so does all
  * that follows if the result is not JSON.
+ *
+ * Each member is read here the first time. The plan of its layout then lets the conversion memory convert it in the
+ * following records, up to the first member that differs from it or needs more care.
  */
 import { skipWhiteSpace } from '../../json/scan.ts';
 import { decodeString } from '../../json/string.ts';
+import { copyLent, type LentPiece, own } from '../../streams/lent-piece.ts';
+import { type ConversionMemory, INPUT_BYTES, shareConversionMemory } from './conversion-memory.ts';
 import { Output } from './output.ts';
-import { PackedText } from './packed-text.ts';
-import {
-  findTreatment,
-  type Layout,
-  layOut,
-  pairLayouts,
-  type Slot,
-  type Treatment,
-} from './record-layout.ts';
+import { findTreatment, type Layout, layOut, pairLayouts, type Slot } from './record-layout.ts';
 import type { RecordShape, ResultForm } from './record-shape.ts';
 import { ValueSkipper } from './skip-stream.ts';
 import { KEPT_BYTES_MAX, ValueConverter } from './value-converter.ts';
-import { DIFFERENT, findFlatEnd, findScalarEnd, findStringEnd, INCOMPLETE } from './value-ends.ts';
+import { DIFFERENT, findStringEnd, findTextEnd, INCOMPLETE } from './value-ends.ts';
 
 const QUOTE = 0x22;
 const OPEN_ARRAY = 0x5b;
@@ -29,8 +26,6 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const LOWER_F = 0x66;
 
-/** Bytes of a piece that are joined with the kept ones of the piece before it. */
-const JOINED_BYTES = 1024;
 /** Names of a record that are recognised by their position. */
 const SLOTS_MAX = 1000;
 /** Longest white space between two records that is recognised. */
@@ -55,8 +50,9 @@ export interface UnknownField {
 }
 
 export class ResultConverter {
-  readonly #output = new Output();
-  readonly #values = new ValueConverter(this.#output);
+  readonly #memory: ConversionMemory;
+  readonly #output: Output;
+  readonly #values: ValueConverter;
   readonly #skipper = new ValueSkipper();
   readonly #form: ResultForm;
   #root: Layout;
@@ -64,8 +60,6 @@ export class ResultConverter {
   #state: State = 'root';
   /** The member whose value comes next. */
   #slot: Slot | null = null;
-  /** A view of the current bytes. */
-  #view: DataView = new DataView(NOTHING.buffer, 0, 0);
   #kept: Uint8Array = NOTHING;
   /**
    * Set if the converter has stopped at a field that the shape lacks. It goes on after {@link learn}. Null at the end
@@ -76,45 +70,63 @@ export class ResultConverter {
   #recordEnd = -1;
   readonly #asked = new Set<string>();
 
-  constructor(shape: RecordShape, form: ResultForm) {
+  constructor(shape: RecordShape, form: ResultForm, memory = shareConversionMemory()) {
+    this.#memory = memory;
+    this.#output = new Output(memory);
+    this.#values = new ValueConverter(this.#output);
     this.#form = form;
     this.#root = layOut(shape);
   }
 
   /** Converts the next bytes of the result. Returns what is known of the output. */
-  push(piece: Uint8Array): Uint8Array {
+  push(piece: Uint8Array): LentPiece {
     this.unknown = null;
-    const rest = this.#convertCut(piece);
-    const end = this.unknown === null ? this.#convertInput(rest) : 0;
-    this.#kept = rest.subarray(end);
-    return this.#output.finish();
+    const kept = this.#kept;
+    const start = kept.length === 0 ? this.#pass(piece) : 0;
+    if (kept.length === 0 && start === piece.length) return own(piece);
+    const length = kept.length + piece.length;
+    if (length > INPUT_BYTES) return this.#convertLong(Buffer.concat([kept, piece]), start);
+    this.#memory.input.set(kept);
+    this.#memory.input.set(piece, kept.length);
+    return this.#convertInput(length, start);
+  }
+
+  /** Returns the number of bytes that need no conversion: the rest of a long value, or all. */
+  #pass(piece: Uint8Array): number {
+    if (this.#state === 'rest') return piece.length;
+    if (this.#state !== 'skipped') return 0;
+    const end = this.#skipper.skip(piece, 0);
+    if (this.#skipper.isDone) this.#state = 'next';
+    return end;
+  }
+
+  /** Converts bytes that do not fit into the memory. Those before `start` stay as they are. */
+  #convertLong(bytes: Uint8Array, start: number): LentPiece {
+    const converted = [bytes.subarray(0, start)];
+    let at = start;
+    while (at < bytes.length && this.unknown === null) {
+      const slice = bytes.subarray(at, at + INPUT_BYTES);
+      this.#memory.input.set(slice);
+      converted.push(copyLent(this.#convertInput(slice.length, 0)));
+      at += slice.length - this.#kept.length;
+      if (slice.length === this.#kept.length) break;
+    }
+    this.#kept = bytes.subarray(at);
+    return own(Buffer.concat(converted));
   }
 
   /**
-   * Converts the bytes around the cut between the kept ones and the piece, and returns the rest. Only these are joined:
-   * a copy of each piece would cost as much as its conversion.
+   * Converts the bytes in the memory from `start` on, and keeps those that need more bytes after them. Those before
+   * `start` stay as they are.
    */
-  #convertCut(piece: Uint8Array): Uint8Array {
-    const kept = this.#kept;
-    if (kept.length === 0) return piece;
-    if (piece.length <= JOINED_BYTES) return Buffer.concat([kept, piece]);
-    const joined = Buffer.concat([kept, piece.subarray(0, JOINED_BYTES)]);
-    const end = this.#convertInput(joined);
-    return end >= kept.length
-      ? piece.subarray(end - kept.length)
-      : Buffer.concat([joined.subarray(end), piece.subarray(JOINED_BYTES)]);
-  }
-
-  /** Returns the index up to which the bytes are converted. */
-  #convertInput(bytes: Uint8Array): number {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    this.#view = view;
+  #convertInput(length: number, start: number): LentPiece {
+    const bytes = this.#memory.input.subarray(0, length);
     this.#recordEnd = -1;
-    this.#output.begin(bytes, view);
-    this.#values.begin(bytes, view);
-    const end = this.#convert(bytes);
-    this.#output.end(end);
-    return end;
+    this.#output.begin();
+    this.#values.begin(bytes);
+    const end = this.#convert(bytes, start);
+    this.#kept = end === length ? NOTHING : Buffer.from(bytes.subarray(end));
+    return this.#output.finish(end);
   }
 
   /** Returns the bytes that were kept back. */
@@ -137,9 +149,9 @@ export class ResultConverter {
   }
 
   /** Returns the index up to which the bytes are done. */
-  #convert(bytes: Uint8Array): number {
+  #convert(bytes: Uint8Array, start: number): number {
     const { length } = bytes;
-    let at = 0;
+    let at = start;
     for (;;) {
       if (this.#state === 'rest') return length;
       if (this.#state === 'skipped') {
@@ -167,7 +179,7 @@ export class ResultConverter {
       case 'next': {
         if (frame === undefined) return DIFFERENT;
         if (frame.kind === 'list') break;
-        const known = frame.kind === 'record' ? this.#convertKnown(bytes, start, frame) : start;
+        const known = frame.kind === 'record' ? this.#convertKnown(start, length, frame) : start;
         return known === start ? this.#readMember(bytes, start, frame) : known;
       }
     }
@@ -181,56 +193,21 @@ export class ResultConverter {
     }
     if (byte !== OPEN_OBJECT) return this.#skipValue(at);
     if (this.#recordEnd >= 0 && at - this.#recordEnd < TURN_BYTES_MAX)
-      frame!.layout.turn = packRange(bytes, this.#recordEnd, at + 1);
+      frame!.layout.plan.setTurn(bytes.slice(this.#recordEnd, at + 1));
     return this.#enter('record', frame!.layout, at);
   }
 
-  /**
-   * Converts members that are where they were in the record before, up to the first one that needs more care. Most
-   * bytes of a result pass here.
-   */
-  #convertKnown(bytes: Uint8Array, start: number, frame: Frame): number {
-    const { slots, turn } = frame.layout;
-    const view = this.#view;
-    const { length } = bytes;
-    let { count } = frame;
-    let at = start;
-    for (;;) {
-      if (turn !== null && at < length && bytes[at] === CLOSE_OBJECT && turn.isAt(view, at)) {
-        at += turn.length;
-        count = 0;
-      }
-      const slot = slots[count];
-      if (slot === undefined || !slot.text.isAt(view, at)) break;
-      const valueStart = at + slot.text.length;
-      if (valueStart === length) break;
-      const end = this.#convertShort(bytes, valueStart, slot.treatment);
-      if (end < 0) break;
-      at = end;
-      count++;
-    }
-    // In a record that has begun, no member before the first name was passed.
-    if (count === 0 && at !== start) this.#state = 'first member';
-    frame.count = count;
+  /** Converts members that are where they were in the record before. Most bytes of a result pass here. */
+  #convertKnown(start: number, end: number, frame: Frame): number {
+    const { plan } = frame.layout;
+    if (!this.#memory.hasCode || !plan.covers(frame.count)) return start;
+    this.#output.replace(start, start);
+    const range = { start, end, outputBytes: this.#output.length };
+    const isInList = this.#frames.at(-2)?.kind === 'list';
+    const at = this.#memory.convertMembers(plan, range, frame.count, isInList);
+    this.#output.skip(at, this.#memory.outputBytes);
+    frame.count = this.#memory.memberIndex;
     return at;
-  }
-
-  /** The end of the value, which is converted; negative if it needs more care. Its first byte has arrived. */
-  #convertShort(bytes: Uint8Array, start: number, treatment: Treatment): number {
-    switch (bytes[start]) {
-      case QUOTE:
-        if (treatment === 'datetime') return this.#values.convertDatetime(start);
-        return treatment === 'reference' ? DIFFERENT : findStringEnd(bytes, this.#view, start);
-      case LOWER_F:
-        return treatment === 'keep' ? findScalarEnd(bytes, start) : this.#values.convertFalse(start);
-      case OPEN_ARRAY:
-        if (treatment === 'many2one') return this.#values.convertPair(start);
-        return treatment === 'records' ? DIFFERENT : findFlatEnd(bytes, start);
-      case OPEN_OBJECT:
-        return DIFFERENT;
-      default:
-        return findScalarEnd(bytes, start);
-    }
   }
 
   #enterRoot(bytes: Uint8Array, start: number): number {
@@ -263,12 +240,12 @@ export class ResultConverter {
   #readMember(bytes: Uint8Array, start: number, frame: Frame): number {
     const { layout, count } = frame;
     const { length } = bytes;
-    const slot = frame.kind === 'record' ? layout.slots[count] : undefined;
-    if (slot?.text.isAt(this.#view, start)) {
+    const known = frame.kind === 'record' ? layout.slots[count] : undefined;
+    if (known !== undefined && findTextEnd(bytes, start, known.text) > 0) {
       frame.count++;
-      this.#slot = slot;
+      this.#slot = known;
       this.#state = 'value';
-      return start + slot.text.length;
+      return start + known.text.length;
     }
     let at = skipWhiteSpace(bytes, start, length);
     if (at === length) return this.#waitFor(bytes, start);
@@ -280,7 +257,7 @@ export class ResultConverter {
       if (at === length) return this.#waitFor(bytes, start);
     }
     if (bytes[at] !== QUOTE) return DIFFERENT;
-    const nameEnd = findStringEnd(bytes, this.#view, at);
+    const nameEnd = findStringEnd(bytes, at);
     if (nameEnd === INCOMPLETE) return this.#waitFor(bytes, start);
     const colon = skipWhiteSpace(bytes, nameEnd, length);
     const valueStart = skipWhiteSpace(bytes, colon + 1, length);
@@ -288,8 +265,12 @@ export class ResultConverter {
     if (bytes[colon] !== COLON || valueStart - start > KEPT_BYTES_MAX) return DIFFERENT;
     const found = this.#findSlot(bytes, { start: at, end: nameEnd }, frame);
     if (found === null) return INCOMPLETE;
-    this.#slot = { ...found, text: packRange(bytes, start, valueStart) };
-    if (frame.kind === 'record' && count < SLOTS_MAX) layout.slots[count] = this.#slot;
+    const slot = { ...found, text: bytes.slice(start, valueStart) };
+    this.#slot = slot;
+    if (frame.kind === 'record' && count < SLOTS_MAX) {
+      layout.slots[count] = slot;
+      layout.plan.setMember(count, slot);
+    }
     frame.count++;
     this.#state = 'value';
     return valueStart;
@@ -324,6 +305,11 @@ export class ResultConverter {
     return null;
   }
 
+  /** Whether the value that comes next is the list of the records of a page, which is not a field. */
+  get #isRecordsOfPage(): boolean {
+    return this.#frames.at(-1)?.kind === 'page';
+  }
+
   #convertValue(bytes: Uint8Array, start: number): number {
     const { treatment, nested } = this.#slot!;
     const at = skipWhiteSpace(bytes, start, bytes.length);
@@ -331,7 +317,7 @@ export class ResultConverter {
     if (treatment === 'keep') return this.#skipValue(at);
     const first = bytes[at];
     let end = DIFFERENT;
-    if (first === LOWER_F) end = treatment === 'records' ? DIFFERENT : this.#values.convertFalse(at);
+    if (first === LOWER_F) end = this.#isRecordsOfPage ? DIFFERENT : this.#values.convertFalse(at);
     else if (first === QUOTE && treatment === 'datetime') end = this.#values.convertDatetime(at);
     else if (first === QUOTE && treatment === 'reference') end = this.#values.convertReference(at);
     else if (first === OPEN_ARRAY && treatment === 'many2one') end = this.#values.convertPair(at);
@@ -352,8 +338,4 @@ function readName(bytes: Uint8Array, range: { start: number; end: number }): str
   } catch {
     return null;
   }
-}
-
-function packRange(bytes: Uint8Array, start: number, end: number): PackedText {
-  return new PackedText(Uint8Array.from(bytes.subarray(start, end)));
 }

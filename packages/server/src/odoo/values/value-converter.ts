@@ -4,7 +4,6 @@
  */
 import { skipWhiteSpace } from '../../json/scan.ts';
 import type { Output } from './output.ts';
-import { PackedText } from './packed-text.ts';
 import {
   DIFFERENT,
   findEmptyEnd,
@@ -30,42 +29,36 @@ const LOWER_CASE = 0x20;
 /** A longer value is not converted, so that little is kept and nothing long is read twice. */
 export const KEPT_BYTES_MAX = 8 * 1024;
 
-const FALSE = PackedText.of('false');
-const NULL = PackedText.of('null');
-const PAIR_ID = PackedText.of('{"id": ');
-const PAIR_NAME = PackedText.of(', "name": ');
-const PAIR_END = PackedText.of('}');
-const REFERENCE_MODEL = PackedText.of('{"model": "');
-const REFERENCE_ID = PackedText.of('", "id": ');
-const ZONE_END = PackedText.of('Z"');
+const FALSE = Buffer.from('false');
+const NULL = Buffer.from('null');
+const PAIR_ID = Buffer.from('{"id": ');
+const PAIR_NAME = Buffer.from(', "name": ');
+const PAIR_END = Buffer.from('}');
+const REFERENCE_MODEL = Buffer.from('{"model": "');
+const REFERENCE_ID = Buffer.from('", "id": ');
+const ZONE_END = Buffer.from('Z"');
 
 /** Where 0 stands for any digit. The closing quote follows. */
 const DATETIME = Buffer.from('"0000-00-00 00:00:00');
 /** Bytes from the space of a datetime to its closing quote. */
 const TIME_BYTES = ' 00:00:00'.length;
-const WORD_BYTES = 4;
-const DATETIME_WORDS = readWords(DATETIME);
-/** For each byte, what can be added to its greatest valid difference from DATETIME before its high bit is set. */
-const DATETIME_ROOM = readWords(DATETIME.map((byte) => (byte === ZERO ? 0x7f - 9 : 0x7f)));
 
 export class ValueConverter {
   readonly #output: Output;
   #bytes: Uint8Array = Buffer.alloc(0);
-  #view: DataView = new DataView(new ArrayBuffer(0));
 
   constructor(output: Output) {
     this.#output = output;
   }
 
   /** Begins with the next bytes. */
-  begin(bytes: Uint8Array, view: DataView): void {
+  begin(bytes: Uint8Array): void {
     this.#bytes = bytes;
-    this.#view = view;
   }
 
   /** `false` becomes `null`. */
   convertFalse(start: number): number {
-    const end = findTextEnd(this.#view, start, FALSE);
+    const end = findTextEnd(this.#bytes, start, FALSE);
     if (end < 0) return end;
     this.#output.replace(start, end);
     this.#output.addText(NULL);
@@ -76,22 +69,18 @@ export class ValueConverter {
   convertDatetime(start: number): number {
     const bytes = this.#bytes;
     const quote = start + DATETIME.length;
-    if (quote >= bytes.length) return this.#findDatetimeBegin(start);
-    if (bytes[quote] !== QUOTE || !isDatetimeAt(this.#view, start)) return DIFFERENT;
+    for (let at = start; at < quote; at++) {
+      if (at === bytes.length) return INCOMPLETE;
+      const byte = bytes[at]!;
+      const expected = DATETIME[at - start]!;
+      if (expected === ZERO ? byte < ZERO || byte > NINE : byte !== expected) return DIFFERENT;
+    }
+    if (quote === bytes.length) return INCOMPLETE;
+    if (bytes[quote] !== QUOTE) return DIFFERENT;
     this.#output.replace(quote, quote + 1);
     this.#output.overwrite(TIME_BYTES, UPPER_T);
     this.#output.addText(ZONE_END);
     return quote + 1;
-  }
-
-  /** Whether the last bytes can be the beginning of a datetime. */
-  #findDatetimeBegin(start: number): number {
-    for (let index = 0; start + index < this.#bytes.length; index++) {
-      const byte = this.#bytes[start + index]!;
-      const expected = DATETIME[index]!;
-      if (expected === ZERO ? byte < ZERO || byte > NINE : byte !== expected) return DIFFERENT;
-    }
-    return INCOMPLETE;
   }
 
   /** `"res.partner,3"` becomes `{"model": "res.partner", "id": 3}`. */
@@ -128,9 +117,7 @@ export class ValueConverter {
     const nameStart = skipWhiteSpace(bytes, comma + 1, length);
     if (nameStart === length) return INCOMPLETE;
     const isText = bytes[nameStart] === QUOTE;
-    const nameEnd = isText
-      ? findStringEnd(bytes, this.#view, nameStart)
-      : findEmptyEnd(bytes, this.#view, nameStart);
+    const nameEnd = isText ? findStringEnd(bytes, nameStart) : findEmptyEnd(bytes, nameStart);
     if (nameEnd < 0) return nameEnd;
     const close = skipWhiteSpace(bytes, nameEnd, length);
     if (close === length) return INCOMPLETE;
@@ -144,23 +131,6 @@ export class ValueConverter {
     this.#output.addText(PAIR_END);
     return close + 1;
   }
-}
-
-/** Compares words of four bytes. A byte that differs too much sets its high bit, by itself or after the addition. */
-function isDatetimeAt(view: DataView, start: number): boolean {
-  for (let index = 0; index < DATETIME_WORDS.length; index++) {
-    const difference = view.getInt32(start + index * WORD_BYTES, true) ^ DATETIME_WORDS[index]!;
-    const isLike = ((difference | (difference + DATETIME_ROOM[index]!)) & 0x80808080) === 0;
-    if (!isLike) return false;
-  }
-  return true;
-}
-
-function readWords(bytes: Uint8Array): Int32Array {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  return Int32Array.from({ length: bytes.length / WORD_BYTES }, (_, index) =>
-    view.getInt32(index * WORD_BYTES, true),
-  );
 }
 
 function isModelByte(byte: number): boolean {

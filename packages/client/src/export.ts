@@ -1,0 +1,64 @@
+/**
+ * Reads all records of a domain in one request, as they arrive. After a broken connection another request goes on
+ * behind the last record, so that none is missed or given twice.
+ */
+import type { Exports } from './calls.ts';
+import { ErpProxyError } from './errors.ts';
+import { wait } from './limit-time.ts';
+import type { CallOptions } from './options.ts';
+import type { Pages } from './paginate.ts';
+import { chooseDelayMs } from './retry-budget.ts';
+
+interface Query {
+  fields: readonly string[];
+  limit?: number | undefined;
+  after?: number | undefined;
+}
+
+type Row = { id: number };
+
+export function createExport(
+  model: string,
+  { open, retries, budget }: Exports,
+  domain: readonly unknown[],
+  query: Query,
+  options: CallOptions = {},
+): Pages<Row> {
+  const { fields, limit = Number.POSITIVE_INFINITY } = query;
+
+  async function* readAll(most: number): AsyncGenerator<Row> {
+    let { after } = query;
+    for (let left = most, attempt = 1; left > 0; attempt++) {
+      const ask = {
+        model_id: model,
+        domain,
+        fields,
+        after,
+        ...(Number.isFinite(left) ? { limit: left } : {}),
+      };
+      try {
+        for await (const line of open(ask, options, attempt)) {
+          const row = JSON.parse(line) as Row;
+          yield row;
+          after = row.id;
+          left--;
+          attempt = 1;
+        }
+        return;
+      } catch (error) {
+        const isPassing = error instanceof ErpProxyError && error.retryable;
+        if (!isPassing || attempt > retries || !budget.take()) throw error;
+        await wait(chooseDelayMs(attempt, error.retryAfter), options.signal);
+      }
+    }
+  }
+
+  return {
+    [Symbol.asyncIterator]: () => readAll(limit),
+    async toArray(given = {}) {
+      const rows: Row[] = [];
+      for await (const row of readAll(Math.min(limit, given.limit ?? limit))) rows.push(row);
+      return rows;
+    },
+  };
+}

@@ -1,0 +1,97 @@
+/** Sends one request for an export, and gives the lines of its answer as they arrive. Knows no retries. */
+import { ErpProxyError } from './errors.ts';
+import { TIME_OVER } from './limit-time.ts';
+import type { CallOptions, Context } from './options.ts';
+import { explainFailure, readRefusal } from './post.ts';
+import { countSeconds, type SendSettings, tell } from './send.ts';
+
+export type OpenLines = (call: ExportAsk, options: CallOptions, attempt: number) => AsyncGenerator<string>;
+
+export interface ExportAsk {
+  model_id: string;
+  domain: readonly unknown[];
+  fields: readonly string[];
+  after?: number | undefined;
+  limit?: number;
+}
+
+/** Without a byte for so long, the connection is taken for broken. The proxy waits for two minutes at most. */
+const SILENCE_MS_MAX = 310_000;
+
+export async function* sendExport(
+  settings: SendSettings,
+  call: ExportAsk & { context: Context | undefined; erp_instance: object },
+  { signal, timeout = settings.timeout }: CallOptions,
+  attempt: number,
+): AsyncGenerator<string> {
+  const url = settings.url.replace(/execute$/, 'export');
+  const { hooks } = settings;
+  const requestId = crypto.randomUUID();
+  const info = { calls: [{ model: call.model_id, action: 'export' }], attempt, requestId };
+  const headers: Record<string, string> = {};
+  tell(() => hooks.onRequest?.({ ...info, headers }));
+  headers['content-type'] = 'application/json';
+  headers['x-proxy-api'] = settings.key;
+  headers['x-request-id'] = requestId;
+  if (settings.isNormalized) headers['prefer'] = 'values=normalized';
+  if (timeout !== undefined) headers['x-request-timeout'] = countSeconds(timeout);
+  settings.budget.noteCall();
+  signal?.throwIfAborted();
+  const controller = new AbortController();
+  const passOn = () => controller.abort(signal?.reason);
+  signal?.addEventListener('abort', passOn);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const watch = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => controller.abort(TIME_OVER), SILENCE_MS_MAX);
+  };
+  const startedMs = performance.now();
+  const report = (status: number, timing: string | null, error: unknown) =>
+    tell(() =>
+      hooks.onResponse?.({ ...info, durationMs: performance.now() - startedMs, status, timing, error }),
+    );
+  watch();
+  let isReported = false;
+  try {
+    const init = { method: 'POST', headers, body: JSON.stringify(call), redirect: 'manual' } as const;
+    const response = await settings.fetch(url, { ...init, signal: controller.signal });
+    const { status, body } = response;
+    const isExport = response.headers.get('content-type')?.startsWith('application/x-ndjson');
+    const error = isExport
+      ? null
+      : readRefusal(response, await response.text(), {
+          url,
+          requestId,
+          isReadOnly: true,
+          idempotencyKey: undefined,
+        });
+    report(status, response.headers.get('server-timing'), error);
+    isReported = true;
+    if (error !== null) throw error;
+    if (settings.isNormalized && !response.headers.has('preference-applied'))
+      throw new ErpProxyError('invalid_answer', 'The values of the export are not normalized.', { status });
+    const decoder = new TextDecoder();
+    const reader = body!.getReader();
+    let rest = '';
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      const lines = (rest + decoder.decode(part.value, { stream: true })).split('\n');
+      rest = lines.pop()!;
+      // The caller may take its time with each line.
+      clearTimeout(timer);
+      yield* lines;
+      watch();
+    }
+    if (rest !== '') throw new Error('the answer ends within a record');
+  } catch (cause) {
+    if (cause instanceof ErpProxyError) throw cause;
+    signal?.throwIfAborted();
+    const error = explainFailure(cause, { url, requestId, isReadOnly: true, idempotencyKey: undefined });
+    if (!isReported) report(0, null, error);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', passOn);
+    // Ends the export in the proxy if the caller has stopped reading.
+    controller.abort();
+  }
+}

@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { listColumns, printHeader, printRow } from './csv.ts';
+
+/** The row of a record, without its end. */
+function print(text: string, fields: readonly string[] = ['a']): string {
+  const bytes = Buffer.from(`[${text}]`);
+  const row = printRow(bytes, { kind: 'object', start: 1, end: bytes.length - 1 }, listColumns(fields));
+  expect(row.endsWith('\r\n')).toBe(true);
+  return row.slice(0, -2);
+}
+
+test('columns are `id` and the fields, each once', () => {
+  expect(printHeader(listColumns(['name', 'id', 'email']))).toBe('id,name,email\r\n');
+});
+
+test.each([
+  ['null', ''],
+  ['true', 'true'],
+  ['false', 'false'],
+  ['-5', '-5'],
+  ['1.0', '1.0'],
+  ['9007199254740993', '9007199254740993'],
+  ['""', '""'],
+  ['"A"', 'A'],
+  ['"\\u00e9\\ud83d\\ude00"', 'é😀'],
+  ['"a,b"', '"a,b"'],
+  ['"a\\"b"', '"a""b"'],
+  ['"a\\nb"', '"a\nb"'],
+  ['"=1+1"', "'=1+1"],
+  ['"+32 2"', "'+32 2"],
+  ['"-x"', "'-x"],
+  ['"@SUM(A1)"', "'@SUM(A1)"],
+  ['"\\tx"', "'\tx"],
+  ['"\\rx"', '"\'\rx"'],
+  ['"=a,b"', '"\'=a,b"'],
+  ['[]', '[]'],
+  ['[3, 7]', '"[3, 7]"'],
+  ['{"id": 10, "name": "Deco, Addict"}', '10'],
+  ['{"model": "res.partner", "id": 3}', '"res.partner,3"'],
+  ['{"id": 10, "name": "A", "x": 1}', '"{""id"": 10, ""name"": ""A"", ""x"": 1}"'],
+  ['{"=x": 1}', '"{""=x"": 1}"'],
+])('%s is printed as %s', (value, cell) => {
+  expect(print(`{"id": 1, "a": ${value}}`)).toBe(`1,${cell}`);
+});
+
+test('members in another order, and members that are missing', () => {
+  expect(print('{"b": 2, "id": 1, "a": 3}', ['a', 'b', 'c'])).toBe('1,3,2,');
+});
+
+test('no text can begin a formula, end its cell, or start another row', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: 'grapheme' }), { minLength: 1, maxLength: 4 }), (texts) => {
+      const names = texts.map((_, index) => `f${index}`);
+      const members = texts.map((text, index) => `"f${index}": ${JSON.stringify(text)}`);
+      const cells = parseRow(print(`{"id": 1, ${members.join(', ')}}`, names));
+      expect(cells).toHaveLength(texts.length + 1);
+      for (const [index, text] of texts.entries()) {
+        const cell = cells[index + 1]!;
+        expect(cell).not.toMatch(/^[=+\-@\t\r]/);
+        expect([text, `'${text}`]).toContain(cell);
+      }
+    }),
+  );
+});
+
+/** A row as RFC 4180 reads it. */
+function parseRow(row: string): string[] {
+  const cells = row.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^",\r\n]*))(?=,|$)/g);
+  return [...cells].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '');
+}

@@ -1,0 +1,192 @@
+/**
+ * Serves `POST /api/erp/export`: all records of a model that match a domain, the lowest id first, as they arrive from
+ * Odoo. While a page is sent, the next one is read, and no more. An error after the first byte breaks the connection
+ * off, so that an incomplete export never looks complete; the caller goes on behind the last record that it has.
+ */
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { NORMALIZED } from '../../execute/request/answer-headers.ts';
+import { ReadingPace } from '../../execute/request/reading-pace.ts';
+import type { Conversation } from '../../execute/terms/conversation.ts';
+import type { Denial } from '../../execute/terms/denial.ts';
+import type { Events } from '../../observe/events.ts';
+import { ByteStreamError } from '../../streams/byte-stream.ts';
+import type { QuestionFailure } from '../ask-odoo.ts';
+import { type ExportRequest, readExportRequest } from './export-request.ts';
+import { KEPT_BYTES_MAX, PageReader, type PageReaderDeps } from './page-reader.ts';
+import { createPrinter, type Printer } from './print-page.ts';
+import type { Page } from './split-page.ts';
+
+export interface ExportDeps extends PageReaderDeps {
+  /** Minimum rate at which a caller must read; 0: none. */
+  bytesPerSecondMin: number;
+  events: Pick<Events, 'exportEnded'>;
+}
+
+export interface Exporter {
+  /** Answers the request of a conversation. */
+  serve(conversation: Conversation): Promise<Denial | null>;
+}
+
+export function createExporter(deps: ExportDeps): Exporter {
+  return {
+    async serve(conversation) {
+      const request = readExportRequest(conversation.bytes);
+      if ('denial' in request) {
+        conversation.refuse(request.denial, request.id);
+        return null;
+      }
+      await new Export(conversation, request, deps).run();
+      return null;
+    },
+  };
+}
+
+class Export {
+  readonly #conversation: Conversation;
+  readonly #request: ExportRequest;
+  readonly #deps: ExportDeps;
+  readonly #reader: PageReader;
+  readonly #printer: Printer;
+  readonly #pace: ReadingPace;
+  #records = 0;
+  #bytes = 0;
+
+  constructor(conversation: Conversation, request: ExportRequest, deps: ExportDeps) {
+    this.#conversation = conversation;
+    this.#request = request;
+    this.#deps = deps;
+    this.#reader = new PageReader(conversation, request, deps);
+    this.#printer = createPrinter(request.format, request.fields);
+    this.#pace = new ReadingPace(deps.bytesPerSecondMin);
+  }
+
+  async run(): Promise<void> {
+    const first = await this.#reader.read(this.#request.after, this.#request.limit);
+    if ('bounds' in first) await this.#stream(first);
+    else this.#answerFailure(first);
+  }
+
+  /** Nothing was sent yet, so that the caller gets the error. */
+  #answerFailure(failure: QuestionFailure): void {
+    const { id } = this.#request.data;
+    if ('denial' in failure) {
+      this.#conversation.refuse(failure.denial, id);
+      return;
+    }
+    const { status, headers, error } = failure;
+    const { writer } = this.#conversation.exchange;
+    writer.sendWhole(status, { ...this.#conversation.describe(), ...headers }, nameMembers(error));
+  }
+
+  async #stream(first: Page): Promise<void> {
+    const { exchange, signal, areValuesNormalized } = this.#conversation;
+    const { writer } = exchange;
+    const { nowMs } = this.#deps;
+    const startedMs = nowMs();
+    // Without this, a write to a caller that has stopped reading would never settle.
+    const breakOff = () => writer.breakOff();
+    signal.addEventListener('abort', breakOff);
+    let problem: string | null = 'an internal error';
+    try {
+      const { contentType, head } = this.#printer;
+      const applied = areValuesNormalized ? NORMALIZED : {};
+      const headers = { ...this.#conversation.describe(), ...applied, 'content-type': contentType };
+      writer.begin(200, headers, null);
+      if (head !== null) await this.#write(head);
+      problem = await this.#sendAll(first);
+    } catch (error) {
+      if (!(error instanceof ByteStreamError || error instanceof SyntaxError)) throw error;
+      problem = error.message;
+    } finally {
+      signal.removeEventListener('abort', breakOff);
+      if (problem === null) writer.end();
+      else writer.breakOff();
+      this.#deps.events.exportEnded({
+        requestId: exchange.requestId,
+        keyId: this.#conversation.client.key.id,
+        model: this.#request.data.model,
+        format: this.#request.format,
+        records: this.#records,
+        bytes: this.#bytes,
+        totalMs: nowMs() - startedMs,
+        problem,
+      });
+    }
+  }
+
+  /** Sends the page and those that follow. Returns why the export could not go on, or null at its end. */
+  async #sendAll(first: Page): Promise<string | null> {
+    let left = this.#request.limit;
+    for (let page = first; page.lastId !== null; ) {
+      const { lastId } = page;
+      left -= page.bounds.length / 2;
+      if (left <= 0) {
+        await this.#send(page);
+        return null;
+      }
+      const readNext = () => this.#reader.read(lastId, left);
+      const next = page.bytes.length <= KEPT_BYTES_MAX ? await this.#sendBeside(page, readNext) : null;
+      if (next === null) await this.#send(page);
+      const following = next ?? (await readNext());
+      if (!('bounds' in following)) return describeFailure(following);
+      if (this.#conversation.isStopping) return 'the proxy is shutting down';
+      page = following;
+    }
+    return null;
+  }
+
+  /** Sends a page while the next one is read. */
+  async #sendBeside(
+    page: Page,
+    readNext: () => Promise<Page | QuestionFailure>,
+  ): Promise<Page | QuestionFailure> {
+    const next = readNext();
+    // An exception is seen when the page was sent.
+    next.catch(() => {});
+    try {
+      await this.#send(page);
+    } catch (error) {
+      // Ends the call that reads the next page.
+      this.#conversation.exchange.writer.breakOff();
+      await next;
+      throw error;
+    }
+    return next;
+  }
+
+  async #send(page: Page): Promise<void> {
+    for (let first = 0; 2 * first < page.bounds.length; ) {
+      const { bytes, next } = this.#printer.print(page, first);
+      await this.#write(bytes);
+      this.#records += next - first;
+      first = next;
+    }
+  }
+
+  async #write(bytes: Uint8Array): Promise<void> {
+    const { writer } = this.#conversation.exchange;
+    const { signal } = this.#conversation;
+    const drained = writer.write(bytes);
+    this.#bytes += bytes.length;
+    if (!(await this.#pace.waitUntilRead(bytes.length, drained, () => true)))
+      throw this.#pace.slowCallerError;
+    if (drained === undefined) await yieldToEventLoop();
+    if (signal.aborted) throw new ByteStreamError('aborted', `the export ended early: ${signal.reason}`);
+    // The export has no time limit as long as it goes on.
+    if (!this.#reader.isWaiting) this.#conversation.renewTime();
+  }
+}
+
+function describeFailure(failure: QuestionFailure): string {
+  if ('denial' in failure) return failure.denial.message;
+  const { error } = JSON.parse(Buffer.from(failure.error).toString()) as { error: { message: string } };
+  return error.message;
+}
+
+/** Names members as the caller did, in an error about the call that was built from them. */
+function nameMembers(error: Uint8Array): Uint8Array {
+  const text = Buffer.from(error).toString();
+  return text.includes('"path":"keyword.')
+    ? Buffer.from(text.replaceAll(/keyword\.(?=context|fields)/g, ''))
+    : error;
+}

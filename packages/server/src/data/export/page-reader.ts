@@ -1,0 +1,160 @@
+/**
+ * Reads an export page by page: by ids above the last one, never by offset, so that no record is missed or read twice
+ * while others are made and removed. A page is one call, which passes the pipeline as any other. After a failure that
+ * may pass, a page is read again for some time.
+ */
+import type { CallTimes, Conversation } from '../../execute/terms/conversation.ts';
+import { Denial } from '../../execute/terms/denial.ts';
+import { delay } from '../../streams/wait.ts';
+import { askOdoo, type QuestionAnswer, type QuestionFailure } from '../ask-odoo.ts';
+import { readMemberBytes } from '../data-request.ts';
+import type { ExportRequest } from './export-request.ts';
+import { type PageCost, PageSize } from './page-size.ts';
+import { type Page, splitPage } from './split-page.ts';
+
+export interface PageReaderDeps {
+  /** Monotonic clock in milliseconds. */
+  nowMs: () => number;
+  random: () => number;
+}
+
+/** A larger page is read again as smaller ones. */
+const PAGE_BYTES_MAX = 4 * 1024 * 1024;
+/** A record of its own, which cannot be divided. As CSV it is printed at once, and must be shorter. */
+const RECORD_BYTES_MAX = 16 * 1024 * 1024;
+/** A page with fewer bytes may be kept while the next one is read. */
+export const KEPT_BYTES_MAX = PAGE_BYTES_MAX;
+
+/** An export that has begun waits for so long for Odoo, or for the limits of its key, before it is broken off. */
+const PATIENCE_MS = 120_000;
+const RETRY_MS = 500;
+const RETRY_MS_MAX = 10_000;
+/** A wait looks as often whether the process is stopping. */
+const TICK_MS = 250;
+
+export class PageReader {
+  readonly #conversation: Conversation;
+  readonly #request: ExportRequest;
+  readonly #deps: PageReaderDeps;
+  readonly #pageSize = new PageSize();
+  #isFirst = true;
+  /** True while it waits before it reads a page again. The time limit of the request does not run then. */
+  isWaiting = false;
+
+  constructor(conversation: Conversation, request: ExportRequest, deps: PageReaderDeps) {
+    this.#conversation = conversation;
+    this.#request = request;
+    this.#deps = deps;
+  }
+
+  /**
+   * Reads the next page, of at most `countMax` records: the first ones above `after`. A page without records is the
+   * last one. One page at a time.
+   */
+  async read(after: number | null, countMax: number): Promise<Page | QuestionFailure> {
+    const endsMs = this.#deps.nowMs() + PATIENCE_MS;
+    for (let failures = 0; ; ) {
+      const asked = Math.min(this.#pageSize.size, countMax);
+      const answer = await this.#ask(after, asked);
+      if (!('result' in answer)) {
+        const isDivisible = 'isTooLarge' in answer && asked > 1;
+        if (isDivisible) this.#pageSize.halve(asked);
+        else if (this.#isFirst || !(await this.#waitAfter(answer, failures++, endsMs))) return answer;
+        continue;
+      }
+      const page = await splitPage(answer.result, after, asked);
+      if (typeof page === 'string') return { denial: denyPage(page) };
+      this.#isFirst = false;
+      this.#pageSize.learn({ ...answer.cost, records: page.bounds.length / 2 });
+      return page;
+    }
+  }
+
+  async #ask(
+    after: number | null,
+    limit: number,
+  ): Promise<{ result: Uint8Array; cost: Omit<PageCost, 'records'> } | QuestionFailure> {
+    const { data, terms, format } = this.#request;
+    const context = readMemberBytes(data, 'context');
+    let times: CallTimes | null = null;
+    this.#conversation.renewTime();
+    const answer: QuestionAnswer = await askOdoo(
+      this.#conversation,
+      data,
+      {
+        method: 'search_read',
+        params: buildDomain(terms, after),
+        keyword: {
+          fields: readMemberBytes(data, 'fields') ?? '[]',
+          order: '"id"',
+          limit: String(limit),
+          ...(context === null ? {} : { context }),
+        },
+      },
+      limit === 1 && format !== 'csv' ? RECORD_BYTES_MAX : PAGE_BYTES_MAX,
+      {
+        // The types of values decide how they are printed in a cell.
+        ...(format === 'csv' ? { areValuesNormalized: true } : {}),
+        onAnswer(seen) {
+          times = seen;
+        },
+      },
+    );
+    if (!('result' in answer)) return answer;
+    return { ...answer, cost: { bytes: answer.result.length, ...this.#measure(times) } };
+  }
+
+  #measure(times: CallTimes | null): Pick<PageCost, 'tookMs' | 'interactiveMs'> {
+    if (times === null || times.sentMs === null) return { tookMs: 0, interactiveMs: null };
+    return { tookMs: this.#deps.nowMs() - times.sentMs, interactiveMs: times.interactiveMs };
+  }
+
+  /** Returns whether the page may be read again: the failure may pass, and there is time for the wait. */
+  async #waitAfter(failure: QuestionFailure, failures: number, endsMs: number): Promise<boolean> {
+    const retry = readRetry(failure);
+    if (retry === null) return false;
+    const { nowMs, random } = this.#deps;
+    const backoffMs = Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** failures) * (0.5 + random() / 2);
+    const untilMs = nowMs() + Math.max(retry.afterMs, backoffMs);
+    if (untilMs > endsMs) return false;
+    const { signal } = this.#conversation;
+    this.isWaiting = true;
+    this.#conversation.pauseTime();
+    while (nowMs() < untilMs && !this.#isEnding) await delay(Math.min(TICK_MS, untilMs - nowMs()), signal);
+    this.isWaiting = false;
+    return !this.#isEnding;
+  }
+
+  get #isEnding(): boolean {
+    return this.#conversation.signal.aborted || this.#conversation.isStopping;
+  }
+}
+
+/** The first term holds together with whatever follows it. Behind the others it could become a part of an "or". */
+function buildDomain(terms: Uint8Array, after: number | null): Uint8Array {
+  const first = after === null ? '' : `["id",">",${after}]`;
+  const separator = after === null || terms.length === 0 ? '' : ',';
+  return Buffer.concat([Buffer.from(`[[${first}${separator}`), terms, Buffer.from(']]')]);
+}
+
+/** Null if the same call would fail again. */
+function readRetry(failure: QuestionFailure): { afterMs: number } | null {
+  if ('denial' in failure) {
+    const { retryable, more } = failure.denial;
+    return retryable ? { afterMs: (more.retryAfterSeconds ?? 0) * 1000 } : null;
+  }
+  const { error } = JSON.parse(Buffer.from(failure.error).toString()) as {
+    error?: { data?: { retryable?: boolean } };
+  };
+  return error?.data?.retryable === true
+    ? { afterMs: Number(failure.headers['retry-after'] ?? 0) * 1000 }
+    : null;
+}
+
+function denyPage(problem: string): Denial {
+  return new Denial(
+    'upstream_bad_response',
+    `An answer of Odoo ${problem}, so that the export cannot go on. Check the model with a \`search_read\` ordered by \`id\`.`,
+    { outcome: 'unknown', isReadOnly: false, detail: problem },
+  );
+}

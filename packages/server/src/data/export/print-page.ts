@@ -1,0 +1,71 @@
+/** Prints the records of a page in the format of the export, slice by slice. */
+
+import { listColumns, printHeader, printRow } from './csv.ts';
+import type { ExportFormat } from './export-request.ts';
+import type { Page } from './split-page.ts';
+
+export interface Printer {
+  contentType: string;
+  /** What precedes the records; null: nothing. */
+  head: Uint8Array | null;
+  /** Prints the records from `first` on, until the slice is full. Throws a SyntaxError if a record is not JSON. */
+  print(page: Page, first: number): Slice;
+}
+
+export interface Slice {
+  bytes: Uint8Array;
+  /** Index of the first record that it does not have. */
+  next: number;
+}
+
+/** So short that printing it as CSV takes some milliseconds at most. */
+const SLICE_BYTES = 64 * 1024;
+const LINE_FEED = 0x0a;
+
+export function createPrinter(format: ExportFormat, fields: readonly string[]): Printer {
+  return format === 'csv' ? createCsvPrinter(listColumns(fields)) : NDJSON;
+}
+
+const NDJSON: Printer = { contentType: 'application/x-ndjson', head: null, print: copyRecords };
+
+/** A record stays as it came, and gets a line of its own. */
+function copyRecords({ bytes, bounds }: Page, first: number): Slice {
+  const next = findSliceEnd(bounds, first);
+  let length = 0;
+  for (let index = first; index < next; index++) length += bounds[2 * index + 1]! - bounds[2 * index]! + 1;
+  const lines = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (let index = first; index < next; index++) {
+    const record = bytes.subarray(bounds[2 * index], bounds[2 * index + 1]);
+    lines.set(record, at);
+    at += record.length;
+    lines[at++] = LINE_FEED;
+  }
+  return { bytes: lines, next };
+}
+
+function createCsvPrinter(columns: readonly string[]): Printer {
+  return {
+    contentType: 'text/csv; charset=utf-8; header=present',
+    head: Buffer.from(printHeader(columns)),
+    print({ bytes, bounds }, first) {
+      const next = findSliceEnd(bounds, first);
+      let rows = '';
+      for (let index = first; index < next; index++)
+        rows += printRow(
+          bytes,
+          { kind: 'object', start: bounds[2 * index]!, end: bounds[2 * index + 1]! },
+          columns,
+        );
+      return { bytes: Buffer.from(rows), next };
+    },
+  };
+}
+
+/** At least one record, however long it is. */
+function findSliceEnd(bounds: readonly number[], first: number): number {
+  const start = bounds[2 * first]!;
+  let next = first + 1;
+  while (2 * next < bounds.length && bounds[2 * next + 1]! - start <= SLICE_BYTES) next++;
+  return next;
+}

@@ -1,0 +1,113 @@
+/**
+ * Finds the records in the bytes of a page, and checks that their ids rise. A long answer of Odoo was not parsed, so
+ * that nothing is assumed of the bytes. Works in slices: a page of megabytes must not keep other callers waiting.
+ */
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { findValue, readMembers } from '../../json/members.ts';
+import { readInteger } from '../../json/number.ts';
+import { skipWhiteSpace } from '../../json/scan.ts';
+import { skipValue } from '../../json/skip.ts';
+
+export interface Page {
+  /** The result of the call. Line breaks between tokens are replaced by spaces. */
+  readonly bytes: Uint8Array;
+  /** Where each record begins and ends: two numbers for each. */
+  readonly bounds: readonly number[];
+  /** The id of the last record; null if there are no records. */
+  readonly lastId: number | null;
+}
+
+/** Why the bytes are no page. */
+export type PageProblem =
+  | 'is not a list of records'
+  | 'has a record without an id'
+  | 'has records that are not in the order of their ids'
+  | 'has more records than were asked for';
+
+const SLICE_BYTES = 256 * 1024;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const COMMA = 0x2c;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
+/** How Odoo begins a record. */
+const ID_START = Buffer.from('{"id": ');
+const NINE = 0x39;
+const ZERO = 0x30;
+/** Numbers of so many digits are exact. */
+const EXACT_DIGITS = 15;
+
+/** Changes the bytes. All ids must be above `after`, and there may be at most `countMax` records. */
+export async function splitPage(
+  bytes: Uint8Array,
+  after: number | null,
+  countMax: number,
+): Promise<Page | PageProblem> {
+  replaceLineBreaks(bytes);
+  const bounds: number[] = [];
+  let lastId = after;
+  let yieldAt = SLICE_BYTES;
+  let at = skipWhiteSpace(bytes, 0, bytes.length);
+  if (bytes[at] !== OPEN_ARRAY) return 'is not a list of records';
+  at = skipWhiteSpace(bytes, at + 1, bytes.length);
+  while (bytes[at] !== CLOSE_ARRAY || bounds.length > 0) {
+    const end = bytes[at] === OPEN_OBJECT ? skipValue(bytes, at) : at;
+    if (end === at || bytes[end - 1] !== CLOSE_OBJECT) return 'is not a list of records';
+    const id = readId(bytes, at, end);
+    if (id === null) return 'has a record without an id';
+    if (lastId !== null && id <= lastId) return 'has records that are not in the order of their ids';
+    if (bounds.length === 2 * countMax) return 'has more records than were asked for';
+    lastId = id;
+    bounds.push(at, end);
+    at = skipWhiteSpace(bytes, end, bytes.length);
+    if (bytes[at] === CLOSE_ARRAY) break;
+    if (bytes[at] !== COMMA) return 'is not a list of records';
+    at = skipWhiteSpace(bytes, at + 1, bytes.length);
+    if (at >= yieldAt) {
+      await yieldToEventLoop();
+      yieldAt = at + SLICE_BYTES;
+    }
+  }
+  if (skipWhiteSpace(bytes, at + 1, bytes.length) !== bytes.length) return 'is not a list of records';
+  return { bytes, bounds, lastId: bounds.length === 0 ? null : lastId };
+}
+
+/** In JSON, line breaks stand only between tokens. Odoo prints none. */
+function replaceLineBreaks(bytes: Uint8Array): void {
+  for (const lineBreak of [LINE_FEED, CARRIAGE_RETURN])
+    for (let at = bytes.indexOf(lineBreak); at >= 0; at = bytes.indexOf(lineBreak, at + 1)) bytes[at] = SPACE;
+}
+
+/** Null if the record has no id that is an integer below 2^53. */
+function readId(bytes: Uint8Array, start: number, end: number): number | null {
+  return readFirstId(bytes, start) ?? findId(bytes, start, end);
+}
+
+/** The id where Odoo prints it; null if it is not there. */
+function readFirstId(bytes: Uint8Array, start: number): number | null {
+  for (let index = 0; index < ID_START.length; index++)
+    if (bytes[start + index] !== ID_START[index]) return null;
+  let at = start + ID_START.length;
+  let id = 0;
+  for (let digits = 0; digits < EXACT_DIGITS; digits++, at++) {
+    const byte = bytes[at];
+    if (byte === undefined || byte < ZERO || byte > NINE)
+      return digits > 0 && (byte === COMMA || byte === CLOSE_OBJECT) ? id : null;
+    id = id * 10 + (byte - ZERO);
+  }
+  return null;
+}
+
+function findId(bytes: Uint8Array, start: number, end: number): number | null {
+  try {
+    const value = findValue(readMembers(bytes, { kind: 'object', start, end }), 'id');
+    const id = value === undefined ? null : readInteger(bytes, value);
+    return typeof id === 'number' && Number.isSafeInteger(id) ? id : null;
+  } catch {
+    // A name that is not UTF-8, or has a wrong escape.
+    return null;
+  }
+}

@@ -1,0 +1,253 @@
+/**
+ * The steps of a call that read all of its bytes. Small calls pass them here and now; the steps of a large one run in a
+ * thread, because they would block the event loop. Each promise rejects with {@link TaskAborted} if the signal is
+ * aborted first.
+ */
+import type { JsonDocument } from '../../json/document.ts';
+import type { Client } from '../../keys/keys.ts';
+import { readArguments } from '../../odoo/arguments.ts';
+import type { ClassifyOptions, Fault } from '../../odoo/faults/faults.ts';
+import { type RefinedCall, refineFault as refineFaultNow } from '../../odoo/faults/refine-fault.ts';
+import type { FieldUses, ListableFields } from '../../odoo/fields/field-uses.ts';
+import * as json2Answers from '../../odoo/json2/json2-answer.ts';
+import { unwrapOne as unwrapOneNow } from '../../odoo/json2/json2-result.ts';
+import { buildExecuteKw as buildExecuteKwNow, type ExecuteKw } from '../../odoo/jsonrpc.ts';
+import type { Signature } from '../../odoo/signatures/signature.ts';
+import { type NamedFields, readNamedFields as readNamedFieldsNow } from '../../odoo/values/named-fields.ts';
+import { type Awaitable, andThen } from '../../streams/and-then.ts';
+import { isLarge, shareInSlices } from '../../threads/shared-bytes.ts';
+import * as authorizing from '../call/authorize.ts';
+import * as fieldArguments from '../call/field-arguments.ts';
+import * as limiting from '../call/limit.ts';
+import type { Call } from '../call/parse.ts';
+import * as parsing from '../call/parse.ts';
+import type { Json2Call } from '../call/parse-json2.ts';
+import * as json2Parsing from '../call/parse-json2.ts';
+import type { VersionQuestion } from '../call/parse-version-question.ts';
+import * as questionParsing from '../call/parse-version-question.ts';
+import * as writing from '../call/written-call.ts';
+import { Denial } from '../terms/denial.ts';
+import type { Dialect } from '../terms/dialect.ts';
+import type { MethodCall, TargetedCall } from '../terms/method-call.ts';
+import type { ValuesState } from '../terms/operation.ts';
+import type { Body, CallSpan, ParsedCall } from '../terms/parsed-body.ts';
+import type { Target } from '../terms/target.ts';
+import * as mapping from '../upstream/map-call.ts';
+import * as answers from '../upstream/parse-answer.ts';
+import { runInThread } from './run-in-thread.ts';
+
+/** Checks that a body of another kind is JSON. */
+export function parseDocument(
+  bytes: Uint8Array,
+  depthMax: number,
+  signal: AbortSignal,
+): Awaitable<JsonDocument | Denial> {
+  return isLarge(bytes)
+    ? runInThread('parseDocument', [bytes, depthMax], bytes.length, signal)
+    : parsing.parseDocument(bytes, depthMax);
+}
+
+export function parseBody(bytes: Uint8Array, signal: AbortSignal): Awaitable<Body | Denial> {
+  return isLarge(bytes) ? parseLargeBody(bytes, signal) : parsing.parseBody(bytes);
+}
+
+/** A body that did not arrive as one is not shared yet. */
+async function parseLargeBody(bytes: Uint8Array, signal: AbortSignal): Promise<Body | Denial> {
+  return await runInThread('parseBody', [await shareInSlices(bytes)], bytes.length, signal);
+}
+
+export function parseCall(
+  bytes: Uint8Array,
+  call: CallSpan,
+  dialect: Dialect,
+  signal: AbortSignal,
+): Awaitable<ParsedCall<Call>> {
+  return isLarge(bytes)
+    ? runInThread('parseCall', [bytes, call, dialect], bytes.length, signal)
+    : parsing.parseCall(bytes, call, dialect);
+}
+
+export function parseJson2Call(
+  bytes: Uint8Array,
+  call: CallSpan,
+  dialect: Dialect,
+  signal: AbortSignal,
+): Awaitable<ParsedCall<Json2Call>> {
+  return isLarge(bytes)
+    ? runInThread('parseJson2Call', [bytes, call, dialect], bytes.length, signal)
+    : json2Parsing.parseJson2Call(bytes, call, dialect);
+}
+
+export function parseVersionQuestion(
+  bytes: Uint8Array,
+  call: CallSpan,
+  _dialect: Dialect,
+  signal: AbortSignal,
+): Awaitable<ParsedCall<VersionQuestion>> {
+  return isLarge(bytes)
+    ? runInThread('parseVersionQuestion', [bytes, call], bytes.length, signal)
+    : questionParsing.parseVersionQuestion(bytes, call);
+}
+
+export function authorizeCall(
+  call: Call,
+  client: Pick<Client, 'policy'>,
+  values: ValuesState,
+  signal: AbortSignal,
+): Awaitable<Call | Denial> {
+  const { policy } = client;
+  return policy !== null && isLarge(call.bytes)
+    ? runInThread('authorizeCall', [call, policy.policy, values], call.bytes.length, signal)
+    : authorizing.authorizeCall(call, client, values);
+}
+
+export function authorizeJson2Call(
+  call: Json2Call,
+  client: Pick<Client, 'policy'>,
+  _values: ValuesState,
+  signal: AbortSignal,
+): Awaitable<Json2Call | Denial> {
+  const { policy } = client;
+  return policy !== null && isLarge(call.bytes)
+    ? runInThread('authorizeJson2Call', [call, policy.policy], call.bytes.length, signal)
+    : authorizing.authorizeJson2Call(call, client);
+}
+
+export function convertWrittenCall(
+  call: Call,
+  position: number,
+  types: writing.LearntTypes,
+  signal: AbortSignal,
+): Awaitable<writing.WrittenCall> {
+  return isLarge(call.bytes)
+    ? runInThread('convertWrittenCall', [call, position, types], call.bytes.length, signal)
+    : writing.convertWrittenCall(call, position, types);
+}
+
+export function listCallFields(call: Call, signal: AbortSignal): Awaitable<FieldUses> {
+  return isLarge(call.bytes)
+    ? runInThread('listCallFields', [call], call.bytes.length, signal)
+    : fieldArguments.listCallFields(call);
+}
+
+export function listJson2Fields(call: Json2Call, signal: AbortSignal): Awaitable<FieldUses> {
+  return isLarge(call.bytes)
+    ? runInThread('listJson2Fields', [call], call.bytes.length, signal)
+    : fieldArguments.listJson2Fields(call);
+}
+
+export function setCallFields(
+  call: Call,
+  unnamed: ListableFields,
+  fields: readonly string[],
+  signal: AbortSignal,
+): Awaitable<Call> {
+  return isLarge(call.bytes)
+    ? runInThread('setCallFields', [call, unnamed, fields], call.bytes.length, signal)
+    : fieldArguments.setCallFields(call, unnamed, fields);
+}
+
+export function setJson2Fields(
+  call: Json2Call,
+  unnamed: ListableFields,
+  fields: readonly string[],
+  signal: AbortSignal,
+): Awaitable<Json2Call> {
+  return isLarge(call.bytes)
+    ? runInThread('setJson2Fields', [call, unnamed, fields], call.bytes.length, signal)
+    : fieldArguments.setJson2Fields(call, unnamed, fields);
+}
+
+export function buildMethodCall(
+  call: Call,
+  target: Target,
+  dialect: Dialect,
+  signal: AbortSignal,
+): Awaitable<TargetedCall | Denial> {
+  const limited = isLarge(call.bytes)
+    ? runInThread('limitCall', [call, dialect], call.bytes.length, signal)
+    : limiting.limitCall(call, dialect);
+  return andThen(limited, (sent) => (sent instanceof Denial ? sent : { ...sent, target }));
+}
+
+type SentArguments = Pick<MethodCall, 'params' | 'keyword'>;
+
+function hasLarge({ params, keyword }: SentArguments): boolean {
+  return isLarge(params) || isLarge(keyword);
+}
+
+function countBytes({ params, keyword }: SentArguments): number {
+  return params.length + keyword.length;
+}
+
+export function readNamedFields(
+  { params, keyword }: SentArguments,
+  signal: AbortSignal,
+): Awaitable<NamedFields> {
+  const call = { params, keyword };
+  return hasLarge(call)
+    ? runInThread('readNamedFields', [call], countBytes(call), signal)
+    : readNamedFieldsNow(readArguments(call));
+}
+
+export function mapCall(
+  { model, method, params, keyword, records }: MethodCall,
+  { pathPrefix, db, apiKey }: Target,
+  signature: Signature | undefined,
+  hasChoice: boolean,
+  signal: AbortSignal,
+): Awaitable<mapping.MappedCall> {
+  const call = { model, method, params, keyword, records };
+  const target = { pathPrefix, db, apiKey };
+  return hasLarge(call)
+    ? runInThread('mapCall', [call, target, signature, hasChoice], countBytes(call), signal)
+    : mapping.mapCall(call, target, signature, hasChoice);
+}
+
+export function buildExecuteKw(call: ExecuteKw, signal: AbortSignal): Awaitable<Uint8Array> {
+  return hasLarge(call)
+    ? runInThread('buildExecuteKw', [call], countBytes(call), signal)
+    : buildExecuteKwNow(call);
+}
+
+export function refineFault(
+  fault: Fault,
+  { model, method, params, keyword }: RefinedCall,
+  signal: AbortSignal,
+): Awaitable<Fault> {
+  const call = { model, method, params, keyword };
+  return hasLarge(call)
+    ? runInThread('refineFault', [fault, call], countBytes(call), signal)
+    : refineFaultNow(fault, call);
+}
+
+export function parseAnswer(bytes: Uint8Array, signal: AbortSignal): Awaitable<answers.ParsedAnswer> {
+  return isLarge(bytes)
+    ? runInThread('parseAnswer', [bytes], bytes.length, signal)
+    : answers.parseAnswer(bytes);
+}
+
+/** The position of a value that is a whole document. */
+export function parseValue(
+  bytes: Uint8Array,
+  signal: AbortSignal,
+): Awaitable<ReturnType<typeof answers.parseValue>> {
+  return isLarge(bytes)
+    ? runInThread('parseValue', [bytes], bytes.length, signal)
+    : answers.parseValue(bytes);
+}
+
+export function classifyJson2Answer(
+  answer: json2Answers.Json2Answer,
+  options: ClassifyOptions,
+  signal: AbortSignal,
+): Awaitable<json2Answers.Json2Verdict> {
+  const { body } = answer;
+  return isLarge(body)
+    ? runInThread('classifyJson2Answer', [answer, options], body.length, signal)
+    : json2Answers.classifyJson2Answer(answer, options);
+}
+
+export function unwrapOne(bytes: Uint8Array, signal: AbortSignal): Awaitable<Uint8Array | null> {
+  return isLarge(bytes) ? runInThread('unwrapOne', [bytes], bytes.length, signal) : unwrapOneNow(bytes);
+}

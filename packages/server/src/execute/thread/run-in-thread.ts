@@ -1,0 +1,191 @@
+/**
+ * Runs tasks on large bytes in a thread, so that they do not block the event loop. Tasks are pure functions, so one
+ * thread serves the process, whatever the call. It starts with the first task.
+ */
+import { Worker } from 'node:worker_threads';
+import { countMemory } from '../../threads/shared-bytes.ts';
+import {
+  type MemoryId,
+  pack,
+  type SharedMemories,
+  type TaskReply,
+  type TaskRequest,
+  unpack,
+} from './messages.ts';
+import type { TASKS } from './tasks.ts';
+
+type Tasks = typeof TASKS;
+export type TaskName = keyof Tasks;
+
+/** The signal was aborted before the task ended. */
+export class TaskAborted extends Error {
+  override readonly name = 'TaskAborted';
+}
+
+interface Job {
+  name: TaskName;
+  args: readonly unknown[];
+  sizeBytes: number;
+  sinceMs: number;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+/** A task that has waited longer is not overtaken by smaller ones. */
+const OVERTAKEN_MS = 1000;
+
+/**
+ * Rejects with {@link TaskAborted} as soon as the signal is aborted. A task that has begun then still runs to its end.
+ * `sizeBytes`: smaller tasks run first.
+ */
+export function runInThread<Name extends TaskName>(
+  name: Name,
+  args: Parameters<Tasks[Name]>,
+  sizeBytes: number,
+  signal: AbortSignal,
+): Promise<ReturnType<Tasks[Name]>> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(new TaskAborted());
+    const settle = (end: () => void) => {
+      signal.removeEventListener('abort', abort);
+      end();
+    };
+    const job: Job = {
+      name,
+      args,
+      sizeBytes,
+      sinceMs: performance.now(),
+      resolve: (value) => settle(() => resolve(value as ReturnType<Tasks[Name]>)),
+      reject: (error) => settle(() => reject(error)),
+    };
+    const abort = () => {
+      thread.drop(job);
+      job.reject(new TaskAborted());
+    };
+    signal.addEventListener('abort', abort);
+    thread.add(job);
+  });
+}
+
+/**
+ * The memory that one thread has. It is released there once the main thread has no more views of it, which a garbage
+ * collection finds out.
+ */
+class LentMemories implements SharedMemories {
+  readonly #ids = new WeakMap<SharedArrayBuffer, MemoryId>();
+  readonly #byId = new Map<MemoryId, WeakRef<SharedArrayBuffer>>();
+  readonly #collected: FinalizationRegistry<MemoryId>;
+  #count = 0;
+
+  constructor(onReleased: (id: MemoryId) => void) {
+    this.#collected = new FinalizationRegistry((id) => {
+      this.#byId.delete(id);
+      onReleased(id);
+    });
+  }
+
+  send(memory: SharedArrayBuffer): { id: MemoryId; memory: SharedArrayBuffer | null } {
+    const known = this.#ids.get(memory);
+    if (known !== undefined) return { id: known, memory: null };
+    const id = `main ${this.#count++}`;
+    this.#add(id, memory);
+    return { id, memory };
+  }
+
+  receive(id: MemoryId, memory: SharedArrayBuffer | null): SharedArrayBuffer {
+    if (memory !== null) {
+      countMemory(memory);
+      this.#add(id, memory);
+      return memory;
+    }
+    const known = this.#byId.get(id)?.deref();
+    // The task that has sent it holds it.
+    if (known === undefined) throw new Error(`the memory ${id} is gone`);
+    return known;
+  }
+
+  #add(id: MemoryId, memory: SharedArrayBuffer): void {
+    this.#ids.set(memory, id);
+    this.#byId.set(id, new WeakRef(memory));
+    this.#collected.register(memory, id);
+  }
+}
+
+interface Running {
+  worker: Worker;
+  memories: LentMemories;
+}
+
+class TaskThread {
+  #running: Running | null = null;
+  #job: Job | null = null;
+  readonly #waiting: Job[] = [];
+
+  add(job: Job): void {
+    this.#waiting.push(job);
+    this.#advance();
+  }
+
+  drop(job: Job): void {
+    const index = this.#waiting.indexOf(job);
+    if (index >= 0) this.#waiting.splice(index, 1);
+  }
+
+  #advance(): void {
+    if (this.#job !== null) return;
+    const job = this.#takeNext();
+    if (job === undefined) return;
+    this.#job = job;
+    this.#running ??= this.#start();
+    const { worker, memories } = this.#running;
+    // A task keeps the process running, the thread alone does not.
+    worker.ref();
+    const { name, args } = job;
+    worker.postMessage({ name, args: pack(args, memories) as unknown[] } satisfies TaskRequest);
+  }
+
+  /** The smallest one, or the oldest if it has waited for long. */
+  #takeNext(): Job | undefined {
+    const [oldest] = this.#waiting;
+    if (oldest === undefined) return undefined;
+    const isOverdue = performance.now() - oldest.sinceMs > OVERTAKEN_MS;
+    const smallest = () =>
+      this.#waiting.reduce((one, other) => (other.sizeBytes < one.sizeBytes ? other : one));
+    const next = isOverdue ? oldest : smallest();
+    this.drop(next);
+    return next;
+  }
+
+  #start(): Running {
+    const worker = new Worker(new URL('./calls-worker.mjs', import.meta.url), {
+      // Flags of the process, such as --eval and --watch, must not apply to the thread.
+      execArgv: [],
+    });
+    const memories = new LentMemories((id) => worker.postMessage({ released: id } satisfies TaskRequest));
+    worker.on('message', (reply: TaskReply) => {
+      this.#end((job) => {
+        if ('error' in reply) job.reject(reply.error);
+        else job.resolve(unpack(reply.value, memories));
+      });
+    });
+    let cause: unknown = new Error('the thread for large calls has ended');
+    worker.on('error', (error) => {
+      cause = error;
+    });
+    worker.on('exit', () => {
+      this.#running = null;
+      this.#end((job) => job.reject(cause));
+    });
+    return { worker, memories };
+  }
+
+  #end(settle: (job: Job) => void): void {
+    const job = this.#job;
+    this.#job = null;
+    this.#running?.worker.unref();
+    if (job !== null) settle(job);
+    this.#advance();
+  }
+}
+
+const thread = new TaskThread();

@@ -1,0 +1,38 @@
+/**
+ * Collects the pieces of a request's body. A large body goes into memory that the thread for large calls reads too.
+ * Does not interpret the bytes.
+ */
+import { PieceCollector } from '../streams/piece-collector.ts';
+import { isLarge, SharedCollector } from '../threads/shared-bytes.ts';
+
+export class BodyCollector {
+  readonly #bytesMax: number;
+  readonly #pieces = new PieceCollector();
+  /** Null while the body is small. */
+  #shared: SharedCollector | null = null;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get length(): number {
+    return (this.#shared ?? this.#pieces).length;
+  }
+
+  /** There must not be more than `bytesMax` bytes. */
+  add(piece: Uint8Array): void {
+    if (this.#shared !== null) {
+      this.#shared.add(piece);
+      return;
+    }
+    this.#pieces.add(piece);
+    if (!isLarge(this.#pieces)) return;
+    this.#shared = new SharedCollector(this.#bytesMax);
+    this.#shared.add(this.#pieces.join());
+  }
+
+  /** All bytes so far. */
+  join(): Uint8Array {
+    return (this.#shared ?? this.#pieces).join();
+  }
+}

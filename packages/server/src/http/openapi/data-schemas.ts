@@ -1,0 +1,35 @@
+/** The shapes of the routes that move data, for the OpenAPI document only. The parts of data/ read their bodies. */
+import type { ExportCall } from '@erp-proxy/contract';
+import { z } from 'zod';
+import { named } from '../schema-registry.ts';
+import { callId, context, erpInstance, json, limit, modelId } from './call-schemas.ts';
+
+export const exportCall = named(
+  'ExportCall',
+  z.strictObject({
+    id: callId.describe('Returned in an error.').exactOptional(),
+    model_id: modelId,
+    domain: z
+      .array(json)
+      .nullable()
+      .describe('Conditions, as in Odoo. Default: all records.')
+      .exactOptional(),
+    fields: z.array(z.string()).min(1).describe('Fields of the model, each once. `id` is always exported.'),
+    context: context.nullable().exactOptional(),
+    limit: limit.describe('Maximum number of records of the whole export.').exactOptional(),
+    after: z
+      .int()
+      .nullable()
+      .describe('The id of the last record that was taken, to go on behind it.')
+      .exactOptional(),
+    format: z.enum(['ndjson', 'csv']).nullable().describe('Default: `ndjson`.').exactOptional(),
+    erp_instance: erpInstance,
+  }) satisfies z.ZodType<ExportCall>,
+);
+
+export const exportAnswer = named(
+  'ExportAnswer',
+  z
+    .string()
+    .describe('One record in each line, as a JSON object with `id` and the fields, the lowest id first.'),
+);

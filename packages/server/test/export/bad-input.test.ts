@@ -1,0 +1,84 @@
+/** Exports that are refused, with errors that name the member and say what to do. */
+import { expect, test } from 'vitest';
+import { runExport, startSandboxStage, startTableStage } from './export-stage.ts';
+
+const MILLION = 1_000_000;
+
+const REFUSED: [name: string, changes: object, path: string][] = [
+  ['no fields', { fields: undefined }, 'fields'],
+  ['null as fields', { fields: null }, 'fields'],
+  ['a text as fields', { fields: 'name,email' }, 'fields'],
+  ['an empty list of fields', { fields: [] }, 'fields'],
+  ['a number as a field', { fields: ['name', 3] }, 'fields[1]'],
+  ['a field twice', { fields: ['name', 'email', 'name'] }, 'fields[2]'],
+  ['a path as a field', { fields: ['country_id.name'] }, 'fields[0]'],
+  ['a field with a quote', { fields: ['na"me'] }, 'fields[0]'],
+  ['a field with a line break', { fields: ['name\r\nx'] }, 'fields[0]'],
+  ['a field of a megabyte', { fields: ['x'.repeat(MILLION)] }, 'fields[0]'],
+  ['a million fields', { fields: Array.from({ length: MILLION }, (_, index) => `f${index}`) }, 'fields'],
+  ['a text as a domain', { domain: '[["a", "=", 1]]' }, 'domain'],
+  ['an object as a domain', { domain: {} }, 'domain'],
+  ['a negative limit', { limit: -1 }, 'limit'],
+  ['a fraction as limit', { limit: 1.5 }, 'limit'],
+  ['a text as limit', { limit: '10' }, 'limit'],
+  ['a fraction as after', { after: 1.5 }, 'after'],
+  ['a text as after', { after: '10' }, 'after'],
+  ['a boolean as after', { after: false }, 'after'],
+  ['an unknown format', { format: 'xlsx' }, 'format'],
+  ['a number as format', { format: 1 }, 'format'],
+  ['no model', { model_id: undefined }, 'model_id'],
+  ['an unknown member', { offset: 5 }, 'offset'],
+];
+
+test.each(REFUSED)('refuses %s', async (_name, changes, path) => {
+  const stage = await startTableStage({ count: 3 });
+  const answer = await stage.export({ id: 'mine', ...changes });
+  expect(answer.status).toBe(400);
+  expect(answer.headers['content-type']).toBe('application/json');
+  expect(JSON.parse(answer.text)).toMatchObject({
+    id: 'mine',
+    error: { code: -32600, data: { type: 'invalid_request', path } },
+  });
+  expect(stage.calls).toEqual([]);
+});
+
+test('refuses an `after` that no number can hold', async () => {
+  const { proxy, body, calls } = await startTableStage({ count: 3 });
+  const text = JSON.stringify({ ...body, after: 0 }).replace('"after":0', '"after":99999999999999999999');
+  const answer = await runExport(proxy, text);
+  expect(JSON.parse(answer.text).error.data).toMatchObject({ type: 'invalid_request', path: 'after' });
+  expect(calls).toEqual([]);
+});
+
+test('a body that is not JSON, or an array', async () => {
+  const { proxy } = await startTableStage({ count: 3 });
+  expect(JSON.parse((await runExport(proxy, '{"a"')).text).error.data.type).toBe('parse_error');
+  expect(JSON.parse((await runExport(proxy, '[]')).text).error.data.type).toBe('invalid_request');
+});
+
+test('errors about the context and the server name the members of this route', async () => {
+  const { export: run } = await startTableStage({ count: 3 });
+  const context = JSON.parse((await run({ context: { tz: 'Mars/Olympus' } })).text);
+  expect(context.error).toMatchObject({
+    message: expect.stringMatching(/^`context\.tz`/),
+    data: { type: 'invalid_params', path: 'context.tz' },
+  });
+  const server = JSON.parse((await run({ erp_instance: { name: 5 } })).text);
+  expect(server.error.data).toMatchObject({ type: 'invalid_request', path: 'erp_instance.name' });
+});
+
+test("Odoo's own errors come before the first record, with the id of the body", async () => {
+  const { export: run } = await startSandboxStage();
+  const field = await run({ id: 7, fields: ['name', 'nmae'] });
+  expect(field.headers['content-type']).toBe('application/json');
+  expect(JSON.parse(field.text)).toMatchObject({ id: 7, error: { data: { type: 'query_invalid' } } });
+  const model = await run({ id: 8, model_id: 'res.partnerr', fields: ['name'] });
+  expect(JSON.parse(model.text)).toMatchObject({ id: 8, error: { data: { type: 'model_not_found' } } });
+  for (const domain of [['|', ['name', '=', 'x']], [['name', 'is like', 'x']], ['!'], [5]]) {
+    const broken = await run({ id: 9, domain, fields: ['name'] });
+    expect([domain, JSON.parse(broken.text)]).toMatchObject([
+      domain,
+      { id: 9, error: { data: { type: 'query_invalid' } } },
+    ]);
+  }
+});

@@ -1,0 +1,23 @@
+// Loaded into the tested program: measures the longest time for which its event loop was busy without a break, as the
+// processor time that its thread used between two runs of a timer. Unlike the time by the clock, that does not grow when
+// other programs use the processor. On SIGUSR2 it writes the time in milliseconds to standard error, and starts again.
+import { isMainThread } from 'node:worker_threads';
+
+if (isMainThread) {
+  let longestMs = 0;
+  let lastMs = readCpuMs();
+  setInterval(() => {
+    const nowMs = readCpuMs();
+    longestMs = Math.max(longestMs, nowMs - lastMs);
+    lastMs = nowMs;
+  }, 1).unref();
+  process.on('SIGUSR2', () => {
+    process.stderr.write(`longest gap ${longestMs.toFixed(1)} ms\n`);
+    longestMs = 0;
+  });
+}
+
+function readCpuMs() {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}

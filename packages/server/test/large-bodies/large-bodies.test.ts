@@ -1,0 +1,154 @@
+/** While a body of the largest size is judged and sent, the event loop is free for the calls of others. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { makeCall } from '../scripted-upstream.ts';
+import { makeJson2Body, makeLargeBodies, makeTinyChunks } from './bodies.ts';
+import { type Posted, type Stage, startStage } from './stage.ts';
+
+/** What blocks the event loop for longer delays the calls of others. */
+const BLOCKED_MS_MAX = 20;
+const RUNS_MAX = 4;
+const TIMEOUT_MS = 300_000;
+/** Bodies that are also judged by the rules for related records to their end. */
+const RELATED = new Set(['records', 'numbers', 'one string', 'batch']);
+
+/** The gap without large calls. */
+async function readIdleGap(stage: Stage): Promise<number> {
+  // The program has just started.
+  await sleep(1500);
+  await stage.readLongestGap();
+  await sleep(500);
+  return await stage.readLongestGap();
+}
+
+/** Sends the body while small calls follow each other. Checks the best of several runs: the first one warms up. */
+async function expectUnblocked(
+  stage: Stage,
+  { key, idleMs, name }: { key: string; idleMs: number; name: string },
+  post: (run: number) => Promise<void>,
+): Promise<void> {
+  let bestMs = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < RUNS_MAX && bestMs >= idleMs + BLOCKED_MS_MAX; run++) {
+    let isEnded = false;
+    await stage.readLongestGap();
+    const posting = post(run).finally(() => {
+      isEnded = true;
+    });
+    let small = 0;
+    do {
+      const answer = await stage.post({ key, body: Buffer.from(JSON.stringify(makeCall(stage.odoo))) });
+      expect(answer.status, name).toBe(200);
+      small++;
+      await sleep(5);
+    } while (!isEnded);
+    await posting;
+    expect(small, name).toBeGreaterThan(1);
+    bestMs = Math.min(bestMs, await stage.readLongestGap());
+  }
+  expect(bestMs, name).toBeLessThan(idleMs + BLOCKED_MS_MAX);
+}
+
+test('no pass over a large body blocks the event loop', { timeout: TIMEOUT_MS }, async () => {
+  const stage = await startStage();
+  const key = await stage.makeKey();
+  const judged = await stage.makeKey({
+    origins: [stage.odoo],
+    models: { 'res.*': ['*'] },
+    approve: { 'res.partner': ['unlink'] },
+    fields: { 'res.partner': { deny: ['vat'] } },
+    companies: [1, 2],
+    limit_max: 1000,
+  });
+  const related = await stage.makeKey({
+    origins: [stage.odoo],
+    models: { 'res.partner': ['*'], 'res.users': ['read'] },
+    companies: [1, 2],
+    limit_max: 10_000_000,
+  });
+  const idleMs = await readIdleGap(stage);
+  const normalized = { prefer: 'values=normalized' };
+  for (const { name, bytes } of makeLargeBodies(stage.odoo)) {
+    const send = (posted: Omit<Posted, 'body'>) => async (run: number) => {
+      const headers = { ...posted.headers, 'idempotency-key': `${name} ${posted.key} ${run}` };
+      const { status } = await stage.post({ ...posted, headers, body: bytes });
+      expect([200, 403], name).toContain(status);
+    };
+    await expectUnblocked(stage, { key, idleMs, name }, send({ key }));
+    const rules = { key, idleMs, name: `${name}, with rules` };
+    await expectUnblocked(stage, rules, send({ key: judged, headers: normalized }));
+    if (!RELATED.has(name)) continue;
+    const records = { key, idleMs, name: `${name}, with rules for related records` };
+    await expectUnblocked(stage, records, send({ key: related, headers: normalized }));
+  }
+});
+
+test('neither does a body of another route, nor one in chunks of one byte', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const stage = await startStage();
+  const key = await stage.makeKey();
+  const idleMs = await readIdleGap(stage);
+  const cases: [string, Omit<Posted, 'key'>, number[]][] = [
+    ['json2', { path: '/v2/odoo/execute', body: makeJson2Body(stage.odoo, 32 * 1024 ** 2) }, [200, 500]],
+    ['mcp', { path: '/mcp', body: Buffer.from(`[${'1,'.repeat(500_000)}1]`) }, [400]],
+    ['tiny chunks', { body: () => makeTinyChunks(JSON.stringify(makeCall(stage.odoo)), 150_000) }, [200]],
+  ];
+  for (const [name, posted, statuses] of cases) {
+    await expectUnblocked(stage, { key, idleMs, name }, async () => {
+      const { status, body } = await stage.post({ key, ...posted });
+      expect(statuses, `${name}: ${body.toString('utf8', 0, 500)}`).toContain(status);
+    });
+  }
+});
+
+test('neither does a long answer', { timeout: TIMEOUT_MS }, async () => {
+  const stage = await startStage();
+  const key = await stage.makeKey();
+  const idleMs = await readIdleGap(stage);
+  const call = Buffer.from(
+    JSON.stringify(
+      makeCall(stage.odoo, { action: 'search_read', params: [[]], keyword: { fields: ['name', 'comment'] } }),
+    ),
+  );
+  const row = '{"id": 1, "name": "Deco Addict", "comment": false}';
+  const rows = `[${`${row}, `.repeat(1_000_000)}${row}]`;
+  const text = JSON.stringify({ message: 'x'.repeat(6 * 1024 ** 2), list: Array(200_000).fill(1.5) });
+  const fault = `{"jsonrpc": "2.0", "id": 1, "error": {"code": 200, "message": "x", "data": {"debug": ${text}}}}`;
+  const answers: [string, Stage['answer'], Record<string, string>][] = [
+    ['a result', { result: rows }, {}],
+    ['a converted result', { result: rows }, { prefer: 'values=normalized' }],
+    ['a compressed result', { result: rows }, { 'accept-encoding': 'gzip' }],
+    ['a fault', { body: Buffer.from(fault) }, {}],
+    ['no JSON', { body: Buffer.from(`${fault}}`) }, {}],
+  ];
+  for (const [name, answer, headers] of answers) {
+    await expectUnblocked(stage, { key, idleMs, name }, async () => {
+      stage.answer = answer;
+      await stage.post({ key, headers, body: call });
+    });
+  }
+});
+
+test('bodies beyond the memory for bodies wait, and all of them are answered', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const stage = await startStage(['--http.bodiesBytesMax=67108864']);
+  const key = await stage.makeKey();
+  await readIdleGap(stage);
+  const [records] = makeLargeBodies(stage.odoo, 16 * 1024 ** 2);
+  const before = stage.readPeakMib();
+  const answers = await Promise.all(
+    Array.from({ length: 32 }, () => stage.post({ key, body: records?.bytes as Buffer })),
+  );
+  // 10 s are not enough for all of them on a busy machine.
+  const statuses = new Set(answers.map(({ status }) => status));
+  expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(4);
+  expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
+  for (const { status, body } of answers) {
+    if (status === 503) expect(JSON.parse(body.toString()).error.data.outcome).toBe('not_sent');
+  }
+  // Without the bound: 32 bodies of 16 MiB, each with what is made of it.
+  expect(stage.readPeakMib() - before).toBeLessThan(500);
+  const small = await stage.post({ key, body: Buffer.from(JSON.stringify(makeCall(stage.odoo))) });
+  expect(small.status).toBe(200);
+});

@@ -1,0 +1,140 @@
+/**
+ * The converter borrows the bytes of a read, which the next read of any connection overwrites. Converted pieces are lent
+ * to the connection of the caller, and given back however the answer ends. fast-check prints the seed.
+ */
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import { shareConversionMemory } from '../../src/odoo/values/conversion-memory.ts';
+import { startPair } from '../pair.ts';
+import { answerLikeOdoo, makeCall, printResult } from '../scripted-upstream.ts';
+import { startCaller } from '../stream/caller.ts';
+import { takeAnswer, unpack } from '../take-answer.ts';
+
+const printRecord = (name: string) =>
+  `{"id": 1, "parent_id": false, "when": "2026-10-21 01:31:00", "name": "${name}"}`;
+const printConverted = (name: string) =>
+  `{"id": 1, "parent_id": null, "when": "2026-10-21T01:31:00Z", "name": "${name}"}`;
+const TYPES = JSON.stringify({
+  id: { type: 'integer' },
+  parent_id: { type: 'many2one', relation: 'res.partner' },
+  when: { type: 'datetime' },
+  name: { type: 'char' },
+});
+/** More than the operating system buffers for a caller that does not read. */
+const MANY = 200_000;
+const print = (record: string, count = 4000) => `[${Array(count).fill(record).join(', ')}]`;
+
+/** The answers by the name of their records, so that bytes of another answer are noticed. */
+const ANSWERS = {
+  plain: print(printRecord('plain')),
+  chunked: print(printRecord('a contact in chunks')),
+  'long value': print(printRecord('long value '.repeat(30_000)), 2),
+  many: print(printRecord('many'), MANY),
+  huge: print(printRecord('huge value '.repeat(MANY)), 4),
+};
+type Name = keyof typeof ANSWERS;
+const EXPECTED: Record<Name, string> = {
+  plain: print(printConverted('plain')),
+  chunked: print(printConverted('a contact in chunks')),
+  'long value': print(printConverted('long value '.repeat(30_000)), 2),
+  many: print(printConverted('many'), MANY),
+  huge: print(printConverted('huge value '.repeat(MANY)), 4),
+};
+const expected = (name: Name) => `{"jsonrpc":"2.0","id":1,"result":${EXPECTED[name]}}`;
+
+const pair = await startPair(async (socket, { body }) => {
+  if (body.includes('"fields_get"')) answerLikeOdoo(socket, printResult(TYPES));
+  else if (body.includes('"broken"')) {
+    const begun = printResult(ANSWERS.plain).slice(0, 200_000);
+    socket.write(`HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n${begun}`);
+    await sleep(20);
+    socket.resetAndDestroy();
+  } else if (body.includes('"chunked"')) await sendChunks(socket, printResult(ANSWERS.chunked));
+  else {
+    const name = (Object.keys(ANSWERS) as Name[]).find((each) => body.includes(`"${each}"`));
+    answerLikeOdoo(socket, printResult(ANSWERS[name ?? 'plain']));
+  }
+});
+afterAll(() => pair.close());
+
+/** Chunks of different sizes, of which a read has several or a part. */
+async function sendChunks(socket: Socket, text: string): Promise<void> {
+  socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-type: application/json\r\n\r\n');
+  for (let at = 0, size = 10; at < text.length; at += size, size = (size * 7) % 30_011) {
+    const chunk = text.slice(at, at + size);
+    socket.write(`${chunk.length.toString(16)}\r\n${chunk}\r\n`);
+    if (size % 3 === 0) await sleep(1);
+  }
+  socket.end('0\r\n\r\n');
+}
+
+/** On a database of its own, whose breaker may open. */
+const BROKEN = {
+  keyword: { context: { broken: 1 } },
+  erp_instance: { url: pair.upstream.url, db: 'broken', user_id: 2, api_key: 'upstream-key-0123456789' },
+};
+
+type Kind = 'reads' | 'reads late' | 'leaves' | 'gets broken answer' | 'batch';
+
+async function call(
+  kind: Kind,
+  { encoding, bytes, name }: { encoding: string; bytes: number; name: Name },
+): Promise<void> {
+  const isBroken = kind === 'gets broken answer';
+  const one = makeCall(pair.upstream.url, isBroken ? BROKEN : { keyword: { context: { [name]: 1 } } });
+  const caller = startCaller(pair.proxy, kind === 'batch' ? [one, one] : one, {
+    headers: {
+      prefer: 'values=normalized',
+      connection: 'close',
+      'cache-control': 'no-cache',
+      ...(encoding === '' ? {} : { 'accept-encoding': encoding }),
+    },
+    isPaused: kind === 'reads late',
+  });
+  if (kind === 'reads late') await sleep(bytes % 50).then(() => caller.socket.resume());
+  if (kind === 'leaves') {
+    await caller.until((received) => received.length > bytes % (encoding === '' ? 300_000 : 1000), 10_000);
+    caller.socket.destroy();
+  }
+  await caller.ended;
+  if (kind === 'leaves' || isBroken) return;
+  const answer = takeAnswer(caller.received);
+  expect(answer?.isWhole).toBe(true);
+  const text = unpack(encoding, answer!.body).toString();
+  expect(text === (kind === 'batch' ? `[${expected(name)},${expected(name)}]` : expected(name))).toBe(true);
+}
+
+test('all are given back after random callers', { timeout: 60_000 }, async () => {
+  const caller = fc.record({
+    kind: fc.constantFrom<Kind>('reads', 'reads', 'reads late', 'leaves', 'gets broken answer', 'batch'),
+    encoding: fc.constantFrom('', '', 'gzip'),
+    bytes: fc.nat(1_000_000),
+    name: fc.constantFrom<Name>('plain', 'plain', 'chunked', 'long value'),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(caller, { minLength: 1, maxLength: 12 }), async (callers) => {
+      await Promise.all(callers.map(({ kind, ...options }) => call(kind, options)));
+      await expect.poll(() => shareConversionMemory().lentOutputs).toBe(0);
+    }),
+    { numRuns: 10, endOnFailure: true },
+  );
+});
+
+test.each(['many', 'huge'] as const)('what waits for its caller is not overwritten: %s', async (name) => {
+  const context = { [name]: 1 };
+  const caller = startCaller(pair.proxy, makeCall(pair.upstream.url, { keyword: { context } }), {
+    // A shared read borrows nothing.
+    headers: { prefer: 'values=normalized', connection: 'close', 'cache-control': 'no-cache' },
+    isPaused: true,
+  });
+  // Pieces of long values pass without conversion, and are not lent.
+  if (name === 'many') await expect.poll(() => shareConversionMemory().lentOutputs).toBeGreaterThan(0);
+  else await sleep(200);
+  for (let round = 0; round < 5; round++) await call('reads', { encoding: '', bytes: 0, name: 'plain' });
+  caller.socket.resume();
+  await caller.ended;
+  expect(takeAnswer(caller.received)?.body.toString() === expected(name)).toBe(true);
+  await expect.poll(() => shareConversionMemory().lentOutputs).toBe(0);
+});
