@@ -392,6 +392,18 @@ const BOUNDARIES: Boundary[] = [
     ],
     takesClock: true,
   },
+  {
+    files: `${SERVER}/traces/**`,
+    allow: [
+      '../egress/{dispatcher,fetch-whole,messages}.ts',
+      '../execute/terms/{method-call,tracing}.ts',
+      '../observe/events.ts',
+      '../streams/wait.ts',
+      '@opentelemetry/*',
+      'node:*',
+    ],
+    takesClock: true,
+  },
   { files: `${SERVER}/text/**`, allow: [] },
   { files: `${SERVER}/threads/**`, allow: ['node:*'], takesClock: true },
   { files: `${SERVER}/streams/**`, allow: [CONTRACT, 'lru-cache', 'node:*'], takesClock: true },

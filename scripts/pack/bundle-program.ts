@@ -21,11 +21,19 @@ const ASSETS = ['html', 'css', 'js'].map((type) => `src/http/reference/reference
 /**
  * Dependencies that every command loads: as a hundred files of their own, they take half of its time. The SDK of MCP is
  * loaded with the first request to `/mcp`, from a chunk of its own; outside of the bundle it would bring 16 MB, with
- * another zod.
+ * another zod. That of OpenTelemetry is loaded if traces are on; outside it would bring 16 MB. Its API stays outside,
+ * because prom-client has it too.
  */
 const BUNDLED: readonly string[] = [
   '@modelcontextprotocol/core',
   '@modelcontextprotocol/server',
+  '@opentelemetry/core',
+  '@opentelemetry/otlp-transformer',
+  '@opentelemetry/resources',
+  '@opentelemetry/sdk-logs',
+  '@opentelemetry/sdk-metrics',
+  '@opentelemetry/sdk-trace',
+  '@opentelemetry/semantic-conventions',
   'yaml',
   'zod',
 ];

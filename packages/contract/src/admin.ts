@@ -381,7 +381,7 @@ export interface AuditCallView extends AuditBase {
   approval: string | null;
   /** What made the call, if it was not a caller of its own: `mcp`, `export`, `changes`, `download`, `upload`. */
   via: CallSource | null;
-  /** Id of the trace in the `traceparent` that the caller sent; absent if it sent none. */
+  /** Id of the trace: that of the caller, or a recorded one that began here; otherwise absent. */
   trace_id?: string;
   code: number | null;
   http_status: number;

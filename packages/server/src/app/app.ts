@@ -3,6 +3,7 @@
  * and replicas.ts know all parts. They make no decisions of their own.
  */
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { showUpstreams } from '../admin/views.ts';
 import { auditEvents } from '../audit/audit-events.ts';
 import type { Settings } from '../config/schema.ts';
@@ -48,6 +49,7 @@ import {
 import type { Issuer } from '../tokens/issuer.ts';
 import { parseIssuers } from '../tokens/parse-issuers.ts';
 import type { Tokens } from '../tokens/tokens.ts';
+import type { OpenTracing } from '../traces/open-tracing.ts';
 import { openReplicas, type Replicas } from './replicas.ts';
 import { openServices, type Services } from './services.ts';
 
@@ -124,6 +126,7 @@ export async function createApp({
   const { store, keys, instances, audit, egress, keyRotation, approvals, expiryNotices, statistics } =
     services;
   const tokens = await openTokens(issuers, services, { clock, nowMs, logger });
+  const tracing = await startTracing(settings.otel, services, { version, clock, nowMs, logger });
   const months = new MonthCounts({
     clock,
     store: store.callCounts,
@@ -214,6 +217,7 @@ export async function createApp({
     admission,
     clients: tokens?.joinTo(keys) ?? keys,
     slowdown: createSlowdown({ clock: nowMs }),
+    tracing,
     limits: replicas?.limits ?? new KeyLimits(nowMs, clock, () => settings.workers, months),
     idempotency,
     approvals,
@@ -300,6 +304,7 @@ export async function createApp({
       return url;
     },
     async stop() {
+      const graceEndsMs = nowMs() + settings.http.shutdownGraceMs;
       await Promise.all([
         admission.stop(settings.http.shutdownGraceMs),
         subscriptionWorker.close(Math.min(settings.http.shutdownGraceMs, SENDING_GRACE_MS)),
@@ -313,6 +318,7 @@ export async function createApp({
       await replicas?.close();
       tokens?.close();
       await months.close();
+      await tracing?.close(Math.max(graceEndsMs - nowMs(), LAST_BYTES_MS));
       await services.close();
     },
   };
@@ -349,6 +355,24 @@ async function openTokens(
   const onFailure = (issuer: string, error: unknown) =>
     logger.warn('issuer keys not read', { issuer, reason: (error as Error).message });
   return createTokens({ issuers, egress, store, clock, nowMs, onFailure });
+}
+
+/** Null if traces are off: the SDK is then not loaded. */
+async function startTracing(
+  { enabled, endpoint, ...settings }: Settings['otel'],
+  { egress }: Services,
+  { logger, ...others }: { version: string; clock: () => number; nowMs: () => number; logger: Logger },
+): Promise<OpenTracing | null> {
+  if (!enabled || endpoint === null) return null;
+  const { openTracing } = await import('../traces/open-tracing.ts');
+  return openTracing({
+    ...others,
+    egress,
+    settings: { ...settings, endpoint },
+    process: `${hostname()} ${process.pid}`,
+    onFailure: (reason) => logger.warn('traces not exported', { reason }),
+    onRecovery: (lost) => logger.info('traces exported again', { lost }),
+  });
 }
 
 function openIdempotency(

@@ -37,6 +37,7 @@ import { migrateCommand } from './migrate.ts';
 import { sandboxCommand } from './sandbox.ts';
 import { serveCommand } from './serve.ts';
 import { statusCommand, topCommand } from './status.ts';
+import { storeCopyCommand } from './store-copy.ts';
 import { subjectsAllowCommand, subjectsDenyCommand, subjectsListCommand } from './subjects.ts';
 import {
   subscriptionsAddCommand,
@@ -104,6 +105,7 @@ export const COMMANDS: readonly Command[] = [
   applyCommand,
   configExportCommand,
   migrateCommand,
+  storeCopyCommand,
   configPrintCommand,
   configCheckCommand,
   createCompletionCommand(() => COMMANDS),

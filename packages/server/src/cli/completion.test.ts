@@ -75,7 +75,7 @@ describe.skipIf(!isInstalled('bash'))('in bash', () => {
   };
 
   test.each<[string[], string[]]>([
-    [['s'], ['serve', 'sandbox', 'status', 'subjects', 'subscriptions']],
+    [['s'], ['serve', 'sandbox', 'status', 'store', 'subjects', 'subscriptions']],
     [['ke'], ['keys']],
     [
       ['keys', 'r'],

@@ -51,7 +51,8 @@ start, and all of them are reported at once. \`erp-proxy config check\` checks t
   without \`_FILE\`.
 - Flags are visible to every user of a machine. Give secrets in a file.
 - A list is comma-separated in flags and variables, and a YAML list in the file.
-- A number of bytes may have a unit: \`32MiB\`.`;
+- A number of bytes may have a unit: \`32MiB\`.
+- The variables \`OTEL_…\` of OpenTelemetry set some settings too. The variable \`ERP_PROXY_…\` takes precedence.`;
 
 const EXAMPLE_HEAD = `# Settings of erp-proxy: copy this file to erp-proxy.yaml. The commented lines are the defaults. To change one, remove
 # its "#". See docs/settings.md.`;
@@ -61,16 +62,25 @@ function listNames(group: string): SettingName[] {
 }
 
 function describeSetting(name: SettingName, heading: '##' | '###'): string {
-  const { kind, default: initial, description, secret } = findSetting(name);
+  const { kind, default: initial, description, secret, standardVariables = [] } = findSetting(name);
   const shown = kind.showValue(initial);
-  const variables = secret ? [nameVariable(name), nameFileVariable(name)] : [nameVariable(name)];
+  const variables = [
+    nameVariable(name),
+    ...(secret ? [nameFileVariable(name)] : []),
+    ...standardVariables.map((variable) => variable.name),
+  ];
   return `${heading} ${name}
 
 ${wrapWords(description).join('\n')}
 
 - Default: ${shown === '' ? 'empty' : `\`${shown}\``}
-- Value: ${kind.expected}
-- Variable: ${variables.map((variable) => `\`${variable}\``).join(' or ')}`;
+${printItem(`- Value: ${kind.expected}`)}
+${printItem(`- Variable: ${variables.map((variable) => `\`${variable}\``).join(' or ')}`)}`;
+}
+
+/** An item of a list, on several lines if it is long. */
+function printItem(text: string): string {
+  return text.length <= ITEM_LENGTH_MAX ? text : wrapWords(text).join('\n  ');
 }
 
 function exemplifySetting(name: SettingName, indent: string): string {
@@ -81,6 +91,7 @@ function exemplifySetting(name: SettingName, indent: string): string {
 }
 
 const LINE_LENGTH_MAX = 110;
+const ITEM_LENGTH_MAX = 120;
 
 /** Breaks prose into lines of at most {@link LINE_LENGTH_MAX} characters. */
 export function wrapWords(sentences: string): string[] {

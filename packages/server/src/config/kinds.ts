@@ -34,6 +34,15 @@ export function integer(
   };
 }
 
+export function fraction(): Kind<number> {
+  return {
+    schema: z.number().min(0).max(1),
+    expected: 'a number from 0 to 1',
+    readText: (text) => (/^\d*\.?\d+$/.test(text) ? Number(text) : text),
+    showValue: String,
+  };
+}
+
 export function bytes(max: number, min = 1): Kind<number> {
   const count = z.int().min(min).max(max);
   return {

@@ -1,4 +1,7 @@
-/** Reads settings from environment variables, and secrets from the files that `…_FILE` variables name. */
+/**
+ * Reads settings from environment variables: those of this program, those of standards, and secrets from the files that
+ * `…_FILE` variables name.
+ */
 import { resolve } from 'node:path';
 import { type Reading, reportUnknownName } from './given.ts';
 import {
@@ -12,6 +15,7 @@ import {
   VARIABLE_PREFIX,
 } from './names.ts';
 import { explainReadError } from './read-error.ts';
+import type { SettingName } from './schema.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -40,6 +44,10 @@ export function readEnvironment(env: Environment, readFile: (path: string) => st
       }
     } else if (value) {
       reading.given.push({ name, value: kind.readText(value), source: variable });
+    } else {
+      const standard = findStandard(name, env);
+      if (standard !== null)
+        reading.given.push({ name, value: kind.readText(standard.text), source: standard.variable });
     }
   }
   for (const [variable, value] of Object.entries(env)) {
@@ -48,6 +56,16 @@ export function readEnvironment(env: Environment, readFile: (path: string) => st
     reading.errors.push(reportUnknownName(variable, variable, [...known]));
   }
   return reading;
+}
+
+/** The first variable of a standard that sets the setting. */
+function findStandard(name: SettingName, env: Environment): { variable: string; text: string } | null {
+  for (const { name: variable, convert } of findSetting(name).standardVariables ?? []) {
+    const given = env[variable];
+    const text = given && convert !== undefined ? convert(given) : given;
+    if (text) return { variable, text };
+  }
+  return null;
 }
 
 /**

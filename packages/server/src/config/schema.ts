@@ -9,6 +9,7 @@ import {
   bytes,
   choice,
   entries,
+  fraction,
   integer,
   isAddressOrCidr,
   isPublicUrl,
@@ -29,6 +30,14 @@ export interface Setting<Value = unknown> {
    * read from the file that the variable `…_FILE` names.
    */
   secret?: true | 'in part';
+  /** Variables of a standard that set it too, the strongest first. The variable of this program takes precedence. */
+  standardVariables?: readonly StandardVariable[];
+}
+
+export interface StandardVariable {
+  name: string;
+  /** Converts its text to that of the variable of this program. Null: this text does not set it. */
+  convert?: (text: string) => string | null;
 }
 
 /** An origin without a path, `=` and a protocol. */
@@ -39,6 +48,13 @@ const HOUR_MS = 3_600_000;
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const GIB = 1024 * MIB;
+
+/** A name without blanks and separators, `=`, and a value with escapes, as in the variables of OpenTelemetry. */
+const isNameWithValue = (text: string) => /^[^=,\s]+=[^\r\n]*$/.test(text);
+const isCollectorUrl = (text: string) => {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && !/[?#@\s]/.test(text);
+};
 
 const isMasterKey = (text: string) => MASTER_KEY.test(text);
 
@@ -345,6 +361,98 @@ export const SETTINGS = {
     default: false,
     description:
       "Includes Odoo's traceback in errors, as `data.debug`. It shows callers paths and code of the server, so use it only for development.",
+  }),
+  'otel.enabled': define({
+    kind: boolean(),
+    default: true,
+    description: 'False: no traces are sent, even if `otel.endpoint` is set.',
+    standardVariables: [
+      { name: 'OTEL_SDK_DISABLED', convert: (text) => (text.toLowerCase() === 'true' ? 'false' : null) },
+      { name: 'OTEL_TRACES_EXPORTER', convert: (text) => (text === 'none' ? 'false' : null) },
+    ],
+  }),
+  'otel.endpoint': define({
+    kind: optional(text('an http or https URL without query, such as http://localhost:4318', isCollectorUrl)),
+    default: null,
+    description:
+      'Collector that receives traces by OTLP over HTTP ([tracing.md](tracing.md)). If the URL has no path, `/v1/traces` is added. If empty, no traces are sent. The address need not be in `egress.allow`.',
+    standardVariables: [
+      { name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT' },
+      {
+        name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+        convert: (text) => `${text.replace(/\/$/, '')}/v1/traces`,
+      },
+    ],
+  }),
+  'otel.headers': define({
+    kind: list('headers: name=value, with %-escapes in the value', isNameWithValue),
+    default: [],
+    secret: true,
+    description: 'Headers of each request to the collector, such as `authorization=Bearer%20…`.',
+    standardVariables: [
+      { name: 'OTEL_EXPORTER_OTLP_TRACES_HEADERS' },
+      { name: 'OTEL_EXPORTER_OTLP_HEADERS' },
+    ],
+  }),
+  'otel.protocol': define({
+    kind: choice('http/protobuf', 'http/json'),
+    default: 'http/protobuf',
+    description: 'Encoding of the spans. Set `http/json` only if a collector needs it.',
+    standardVariables: [
+      { name: 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL' },
+      { name: 'OTEL_EXPORTER_OTLP_PROTOCOL' },
+    ],
+  }),
+  'otel.compression': define({
+    kind: choice('none', 'gzip'),
+    default: 'none',
+    description: 'Compression of requests to the collector.',
+    standardVariables: [
+      { name: 'OTEL_EXPORTER_OTLP_TRACES_COMPRESSION' },
+      { name: 'OTEL_EXPORTER_OTLP_COMPRESSION' },
+    ],
+  }),
+  'otel.timeoutMs': define({
+    kind: integer(1, 60_000, 'milliseconds'),
+    default: 10_000,
+    description: 'Time limit of an export, with its retries. After it, its spans are lost.',
+    standardVariables: [
+      { name: 'OTEL_EXPORTER_OTLP_TRACES_TIMEOUT' },
+      { name: 'OTEL_EXPORTER_OTLP_TIMEOUT' },
+    ],
+  }),
+  'otel.serviceName': define({
+    kind: optional(text('a text', (name) => name.trim() !== '')),
+    default: null,
+    description:
+      'Name of this service in traces. If empty, `service.name` of `otel.resourceAttributes`, or else `erp-proxy`.',
+    standardVariables: [{ name: 'OTEL_SERVICE_NAME' }],
+  }),
+  'otel.resourceAttributes': define({
+    kind: list('attributes: name=value, with %-escapes in the value', isNameWithValue),
+    default: [],
+    description: 'Attributes of this service in traces, such as `deployment.environment.name=production`.',
+    standardVariables: [{ name: 'OTEL_RESOURCE_ATTRIBUTES' }],
+  }),
+  'otel.sampler': define({
+    kind: choice(
+      'parentbased_traceidratio',
+      'parentbased_always_on',
+      'parentbased_always_off',
+      'traceidratio',
+      'always_on',
+      'always_off',
+    ),
+    default: 'parentbased_traceidratio',
+    description:
+      'Decides which traces are recorded. With `parentbased_…`, the `traceparent` of the caller decides if there is one. `…traceidratio` records `otel.sampleRatio` of the others.',
+    standardVariables: [{ name: 'OTEL_TRACES_SAMPLER' }],
+  }),
+  'otel.sampleRatio': define({
+    kind: fraction(),
+    default: 1,
+    description: 'Share of traces that `…traceidratio` records, from 0 to 1.',
+    standardVariables: [{ name: 'OTEL_TRACES_SAMPLER_ARG' }],
   }),
   'log.level': define({
     kind: choice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),

@@ -66,7 +66,9 @@ export async function runCall(
   deps: RunCallDeps,
 ): Promise<void> {
   const { exchange, time, dialect, isBatch } = request;
-  const trace = startTrace(isBatch ? deps.nowMs() : request.startedMs, request.traceparent);
+  const { traceparent, traced } = request;
+  const startedMs = isBatch ? deps.nowMs() : request.startedMs;
+  const trace = startTrace(startedMs, traceparent, traced?.startCall(startedMs, traceparent));
   const span = body.calls[index]!;
   const bytes = body.bytes.subarray(span.span.start, span.span.end);
   const running: RunningCall = {

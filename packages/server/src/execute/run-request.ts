@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { CallSource, DataRoute } from '@erp-proxy/contract';
 import type { Client } from '../keys/keys.ts';
 import type { Limits } from '../limits/key-limits.ts';
+import type { RefusalRecord } from '../observe/events.ts';
 import type { AnswerWriter } from '../streams/answer-writer.ts';
 import { authorizeCaller, authorizeData } from './call/authorize.ts';
 import { type Admission, denyStopping } from './request/admission.ts';
@@ -30,6 +31,7 @@ import type { Operation } from './terms/operation.ts';
 import { type Body, type CallSpan, NULL_ID } from './terms/parsed-body.ts';
 import type { Request } from './terms/request.ts';
 import { RequestTime } from './terms/request-time.ts';
+import type { TracedRequest, Tracing } from './terms/tracing.ts';
 import { denyEndedUnsent } from './terms/upstream-denials.ts';
 import * as largeCalls from './thread/large-calls.ts';
 import { TaskAborted } from './thread/run-in-thread.ts';
@@ -37,6 +39,8 @@ import { TaskAborted } from './thread/run-in-thread.ts';
 export interface RunRequestDeps extends AuthenticateDeps, RunCallDeps {
   admission: Admission;
   limits: Limits;
+  /** Null if traces are off. */
+  tracing: Tracing | null;
   settings: RunCallDeps['settings'] & { timeoutMs: number; batchConcurrency: number };
 }
 
@@ -50,6 +54,8 @@ interface IncomingRequest {
   client: Client | null;
   /** Null if the key has no limits. */
   keyAdmission: KeyAdmission | null;
+  /** Null until its calls are known, or if traces are off. */
+  traced: TracedRequest | null;
 }
 
 /** A request whose key and limits were checked, and whose body has arrived. */
@@ -136,6 +142,7 @@ export function createBackground(
       startedMs: deps.nowMs(),
       client,
       keyAdmission: null,
+      traced: null,
     };
     const end = () => time.callerLeft();
     const denied = deps.admission.enter(time.deadline);
@@ -153,6 +160,7 @@ export function createBackground(
       return await work(startConversation(operation, terms, received, incoming, deps));
     } finally {
       signal.removeEventListener('abort', end);
+      incoming.traced?.end();
       time.deadline.clear();
       incoming.keyAdmission?.release();
       deps.admission.leave(time.deadline);
@@ -177,6 +185,7 @@ async function runRequest(
     startedMs: deps.nowMs(),
     client: null,
     keyAdmission: null,
+    traced: null,
   };
   exchange.onCallerLeft(() => time.callerLeft());
   deps.events.requestStarted();
@@ -195,6 +204,7 @@ async function runRequest(
     time.deadline.clear();
     incoming.keyAdmission?.release();
     deps.admission.leave(time.deadline);
+    incoming.traced?.end();
     deps.events.requestEnded();
   }
 }
@@ -229,9 +239,10 @@ async function runAdmitted(
 async function serveBody(
   operation: Operation,
   { bytes, client, keyAdmission, idempotencyKey, approvalIds }: ReceivedRequest,
-  { exchange, dialect, time, startedMs }: IncomingRequest,
+  incoming: IncomingRequest,
   deps: RunRequestDeps,
 ): Promise<Denial | null> {
+  const { exchange, dialect, time, startedMs } = incoming;
   const parsing = largeCalls.parseBody(bytes, time.signal);
   const body = parsing instanceof Promise ? await parsing : parsing;
   if (body instanceof Denial) return body;
@@ -250,7 +261,7 @@ async function serveBody(
     hasKeyForOneCall: false,
     approvalIds,
     approvalRule: null,
-    traceparent: readTraceparent(exchange.header('traceparent')),
+    ...startTraced(isBatch ? 'batch' : null, incoming, deps),
     areValuesNormalized,
     via: null,
     data: null,
@@ -293,7 +304,7 @@ function startConversation(
     hasKeyForOneCall: true,
     approvalIds,
     approvalRule: null,
-    traceparent: readTraceparent(exchange.header('traceparent')),
+    ...startTraced(via, incoming, deps),
     areValuesNormalized: values === 'normalized' || (values === 'preferred' && prefersNormalized(exchange)),
     via,
     data: data ?? null,
@@ -347,6 +358,20 @@ function startConversation(
     await runCall(operation, { body: { ...body, calls }, index, writer, describe }, client, named, deps);
     return null;
   }
+}
+
+/** Reads the trace of the caller, and starts the trace of the request if traces are on. */
+function startTraced(
+  name: string | null,
+  incoming: IncomingRequest,
+  { tracing }: RunRequestDeps,
+): Pick<Request, 'traceparent' | 'traced'> {
+  const { exchange, startedMs } = incoming;
+  const traceparent = readTraceparent(exchange.header('traceparent'));
+  if (tracing === null) return { traceparent, traced: null };
+  const { requestId } = exchange;
+  incoming.traced = tracing.startRequest({ requestId, startedMs, traceparent, name });
+  return { traceparent, traced: incoming.traced };
 }
 
 async function runCalls(
@@ -411,17 +436,18 @@ async function hasConvertedValues(
 /** Answers a request that is refused as a whole. */
 function refuse(
   denial: Denial,
-  { exchange, dialect, time, startedMs, client, keyAdmission }: IncomingRequest,
+  incoming: IncomingRequest,
   deps: RunRequestDeps,
   id: Uint8Array = NULL_ID,
 ): void {
+  const { exchange, dialect, time, startedMs, client, keyAdmission } = incoming;
   // The clock may not run yet. A caller that does not read its refusal must not keep the request for ever.
   if (time.dueMs === Number.POSITIVE_INFINITY) time.start(null);
   const { requestId, address, writer } = exchange;
   // A caller without a valid key must not learn how long the check took.
   const headers = client === null ? {} : describeRequest({ startedMs, keyAdmission }, deps.nowMs());
   const { type, httpStatus, rule, detail } = answerDenial(denial, { id, writer, headers, dialect });
-  deps.events.requestRefused({
+  const refusal: RefusalRecord = {
     requestId,
     keyId: client?.key.id ?? null,
     clientId: client?.key.clientId ?? null,
@@ -431,7 +457,11 @@ function refuse(
     refusedKey: denial.more.refusedKey ?? null,
     httpStatus,
     detail: detail ?? null,
-  });
+  };
+  deps.events.requestRefused(refusal);
+  // Callers without a key must not fill the queue of spans.
+  if (client !== null && incoming.traced === null) startTraced('refused', incoming, deps);
+  incoming.traced?.refuse(refusal);
 }
 
 const NO_BATCH = new Denial('invalid_request', 'This route takes one object, not an array of them.');

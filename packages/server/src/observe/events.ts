@@ -30,7 +30,7 @@ export interface CallRecord {
   approval: string | null;
   /** What made the call; null: its caller. */
   via: CallSource | null;
-  /** Id of the trace of which the caller says that the call is part; absent if it says none. */
+  /** Id of the trace: that of the caller, or a recorded one that began here; otherwise absent. */
   traceId?: string;
   httpStatus: number;
   /** The protocol in which the call was sent to Odoo; null if it was not sent. */

@@ -5,6 +5,7 @@
 import type { FoundStore, OpenedStore } from './ports.ts';
 import { readSqlitePath } from './sqlite/address.ts';
 import { StoreError } from './store-error.ts';
+import type { StoreTables } from './tables.ts';
 
 export interface StoreEngine {
   /** URLs that select this engine. The engine itself judges the rest of the URL. */
@@ -20,6 +21,11 @@ export interface StoreEngine {
   open(url: string): Promise<OpenedStore>;
   /** Looks whether the store exists, and does not create it. Rejects with a {@link StoreError}. */
   lookFor(url: string): Promise<FoundStore>;
+  /**
+   * Opens an existing store as tables, for copying it. Null: the engine keeps nothing. Rejects with a
+   * {@link StoreError}.
+   */
+  openTables: ((url: string, mode: 'read' | 'write') => Promise<StoreTables>) | null;
 }
 
 export const STORE_ENGINES: readonly StoreEngine[] = [
@@ -31,6 +37,8 @@ export const STORE_ENGINES: readonly StoreEngine[] = [
     description: '`sqlite:` takes the path of a file, which is created if missing.',
     open: async (url) => (await import('./sqlite/store.ts')).openSqliteStore(readSqlitePath(url)),
     lookFor: async (url) => (await import('./sqlite/store.ts')).lookForSqliteStore(readSqlitePath(url)),
+    openTables: async (url, mode) =>
+      (await import('./sqlite/store.ts')).openTablesOfSqliteStore(readSqlitePath(url), mode),
   },
   {
     url: /^postgres(ql)?:/i,
@@ -40,6 +48,8 @@ export const STORE_ENGINES: readonly StoreEngine[] = [
     description: '`postgres://` serves several machines.',
     open: async (url) => (await import('./postgres/store.ts')).openPostgresStore(url),
     lookFor: async (url) => (await import('./postgres/store.ts')).lookForPostgresStore(url),
+    openTables: async (url, mode) =>
+      (await import('./postgres/store.ts')).openTablesOfPostgresStore(url, mode),
   },
   {
     url: /^memory:$/i,
@@ -49,6 +59,7 @@ export const STORE_ENGINES: readonly StoreEngine[] = [
     description: '`memory:` loses everything at exit.',
     open: async () => (await import('./memory/store.ts')).openMemoryStore(),
     lookFor: async () => (await import('./memory/store.ts')).lookForMemoryStore(),
+    openTables: null,
   },
 ];
 

@@ -13,6 +13,7 @@ import {
   type ScriptedUpstream,
   startUpstream,
 } from '../scripted-upstream.ts';
+import { startCollector } from '../traces/collector.ts';
 import {
   callServer,
   HAS_TERMINAL,
@@ -357,6 +358,26 @@ test('continues to serve after the reader of the log is gone', async () => {
   for (let count = 0; count < 4 * COUNT; count++) expect((await call(server, key)).status).toBe(200);
   server.kill('SIGTERM');
   expect((await server.ended).status).toBe(0);
+});
+
+test('each worker exports its spans, and a stop exports those that wait', async () => {
+  const collector = await startCollector();
+  try {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' };
+    const server = await startServer([`--egress.allow=${upstream.url}`, `--workers=${COUNT}`], {
+      folder,
+      env,
+    });
+    await server.waitFor(new RegExp(`(?:"msg":"listening"[^]*){${COUNT}}`));
+    const key = await makeKey(server);
+    for (let count = 0; count < 4 * COUNT; count++) expect((await call(server, key)).status).toBe(200);
+    server.kill('SIGTERM');
+    expect((await server.ended).status).toBe(0);
+    expect(collector.spans.filter(({ kind }) => kind === 2)).toHaveLength(4 * COUNT);
+    expect(collector.processes.size).toBe(COUNT);
+  } finally {
+    await collector.close();
+  }
 });
 
 test('reports once that the port is taken, and exits with 1', async () => {

@@ -20,7 +20,9 @@ export function recordCall(
 ): void {
   const call = read.call instanceof Denial ? null : read.call;
   const target = trace.target ?? findTarget(call);
-  events.callEnded({
+  const { traced, traceparent } = trace;
+  const traceId = traced?.traceId ?? (traceparent === null ? null : findTraceId(traceparent));
+  const record: CallRecord = {
     requestId: more.requestId,
     keyId: more.keyId,
     clientId: more.clientId,
@@ -37,7 +39,7 @@ export function recordCall(
     rule: summary.rule ?? null,
     approval: trace.approval,
     via: more.via,
-    ...(trace.traceparent === null ? null : { traceId: findTraceId(trace.traceparent) }),
+    ...(traceId === null ? null : { traceId }),
     httpStatus: summary.httpStatus,
     protocol: trace.protocol,
     upstreamStatus: trace.upstreamStatus,
@@ -46,7 +48,9 @@ export function recordCall(
     totalMs: more.endedMs - trace.startedMs,
     upstreamMs: trace.sentMs === null ? null : (trace.answeredMs ?? more.endedMs) - trace.sentMs,
     detail: summary.detail ?? null,
-  });
+  };
+  events.callEnded(record);
+  trace.traced?.end(record, more.endedMs);
 }
 
 /**

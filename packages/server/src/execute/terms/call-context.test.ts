@@ -22,6 +22,7 @@ function createContext(): CallContext {
       approvalIds: [],
       approvalRule: null,
       traceparent: null,
+      traced: null,
       areValuesNormalized: false,
       via: null,
       data: null,

@@ -4,11 +4,14 @@ import type { Permit } from '../../limits/database/permit.ts';
 import type { CallRecord } from '../../observe/events.ts';
 import type { Protocol } from './method-call.ts';
 import type { ServerAddress } from './target.ts';
+import type { TracedCall } from './tracing.ts';
 
 export interface CallTrace {
   startedMs: number;
   /** A valid `traceparent` of the caller, which is passed on; null if there is none. */
   readonly traceparent: string | null;
+  /** The spans of the call; null if traces are off. */
+  readonly traced: TracedCall | null;
   /** When the request was sent to Odoo, and when the head of its answer arrived; null if it was not or did not. */
   sentMs: number | null;
   answeredMs: number | null;
@@ -33,10 +36,15 @@ export interface CallTrace {
 }
 
 /** Creates the trace of a call. `startedMs` is a time of the monotonic clock. */
-export function startTrace(startedMs: number, traceparent: string | null): CallTrace {
+export function startTrace(
+  startedMs: number,
+  traceparent: string | null,
+  traced: TracedCall | null = null,
+): CallTrace {
   return {
     startedMs,
     traceparent,
+    traced,
     sentMs: null,
     answeredMs: null,
     interactiveMs: null,

@@ -5,6 +5,7 @@ import type { CallSource, DataRoute } from '@erp-proxy/contract';
 import type { Dialect } from './dialect.ts';
 import type { Exchange } from './exchange.ts';
 import type { RequestTime } from './request-time.ts';
+import type { TracedRequest } from './tracing.ts';
 
 export interface Request {
   readonly exchange: Exchange;
@@ -23,6 +24,8 @@ export interface Request {
   readonly approvalRule: string | null;
   /** A valid `traceparent`; null if there is none. */
   readonly traceparent: string | null;
+  /** Its trace; null if traces are off. */
+  readonly traced: TracedRequest | null;
   /** True if the caller prefers normalized values (docs/values.md). */
   readonly areValuesNormalized: boolean;
   /** What makes the calls; null: they are in the body of the request. */

@@ -36,12 +36,12 @@ const CLOSING_BRACE = 0x7d;
 
 export async function askServer(
   question: Question,
-  { request, client, index, bytes, isUnchanged, time: callerTime }: CallContext,
+  { request, client, index, bytes, isUnchanged, time: callerTime, trace: { traced } }: CallContext,
   run: RunQuestion,
   nowMs: () => number,
 ): Promise<ServerAnswer> {
   const time = new RequestTime({ nowMs, defaultMs: ANSWER_MS });
-  const trace = startTrace(nowMs(), request.traceparent);
+  const trace = startTrace(nowMs(), request.traceparent, traced);
   const init = { request, client, time, trace, index, bytes, isUnchanged };
   const context = new CallContext({ ...init, approvalRule: null });
   const endAtShutdown = () => {

@@ -43,12 +43,16 @@ function askWith(
       trace.protocol = protocol;
       trace.sentMs ??= nowMs();
       trace.attempts = 1;
+      const sent = { ...request, origin: server.origin };
+      const attempt = trace.traced?.startAttempt(sent, protocol);
+      const traceparent = attempt?.traceparent ?? trace.traceparent;
       const answer = await fetchWhole(
         egress,
-        { ...request, origin: server.origin },
+        traceparent === null ? sent : { ...sent, headers: { ...sent.headers, traceparent } },
         { signal: time.signal, isStillWanted: isUnchanged, bytesMax: ANSWER_BYTES_MAX },
       );
       trace.answeredMs = nowMs();
+      attempt?.end(answer);
       if (!answer.ok) return denyFailure(answer, READ_ONLY, time.deadline);
       trace.upstreamStatus = answer.status;
       return answer;

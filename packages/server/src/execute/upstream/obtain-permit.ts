@@ -23,7 +23,11 @@ export function obtainPermit({
 }: ObtainPermitDeps): Step<{ isReadOnly: boolean; target: Target }> {
   return function obtainPermit({ target, isReadOnly }, context) {
     const acquired = databaseLimiters.acquire(new CallPermitRequest(target, context));
-    return andThen(acquired, (permit) => hold(permit, isReadOnly, context));
+    const endWait = acquired instanceof Promise ? context.trace.traced?.startWait() : undefined;
+    return andThen(acquired, (permit) => {
+      endWait?.();
+      return hold(permit, isReadOnly, context);
+    });
   };
 }
 
@@ -61,7 +65,10 @@ function hold(acquired: Permit | PermitRefusal, isReadOnly: boolean, context: Ca
     if (result === 'answered') acquired.markAnswered();
     return reply;
   });
-  context.onReleased(() => acquired.release(result));
+  context.onReleased(() => {
+    acquired.release(result);
+    context.trace.traced?.endUpstream();
+  });
   return null;
 }
 

@@ -23,17 +23,19 @@ export async function sendOnce(
   trace.protocol = call.protocol;
   trace.sentMs ??= nowMs();
   trace.attempts++;
-  const egressResult = await egress.send(passTraceOn(call.request, trace.traceparent), {
-    signal: time.deadline.signal,
-    isStillWanted: isUnchanged,
-  });
+  const attempt = trace.traced?.startAttempt(call.request, call.protocol);
+  const egressResult = await egress.send(
+    passTraceOn(call.request, attempt?.traceparent ?? trace.traceparent),
+    { signal: time.deadline.signal, isStillWanted: isUnchanged },
+  );
   trace.answeredMs = nowMs();
+  attempt?.end(egressResult);
   trace.upstreamStatus = egressResult.ok ? egressResult.status : null;
   trace.upstreamDate = (egressResult.ok && egressResult.headers['date']?.toString()) || null;
   return egressResult;
 }
 
-/** The proxy adds no span of its own. */
+/** The caller's header is passed on unchanged if traces are off. */
 function passTraceOn(request: EgressRequest, traceparent: string | null): EgressRequest {
   return traceparent === null ? request : { ...request, headers: { ...request.headers, traceparent } };
 }

@@ -508,7 +508,10 @@ const auditView = named(
         .enum(CALL_SOURCES)
         .nullable()
         .describe('What made the call while it answered a request; null: its caller.'),
-      trace_id: z.string().exactOptional().describe('Id of the trace in the `traceparent` of the caller.'),
+      trace_id: z
+        .string()
+        .exactOptional()
+        .describe('Id of the trace: that of the caller, or a recorded one that began here.'),
       code: z.int().nullable(),
       http_status: z.int(),
       batch_index: z.int().nullable(),

@@ -1,5 +1,6 @@
 /** The store in a PostgreSQL database, which replicas on several machines can share. Puts its parts together. */
 import type { FoundStore, OpenedStore } from '../ports.ts';
+import type { StoreTables } from '../tables.ts';
 import { type PostgresAddress, readPostgresAddress } from './address.ts';
 import { createPostgresApprovals } from './approvals.ts';
 import { createPostgresAudit } from './audit.ts';
@@ -15,6 +16,7 @@ import { createPostgresLeases } from './leases.ts';
 import { isMigrated, migrate } from './migrations.ts';
 import { createPostgresStatistics } from './statistics.ts';
 import { createPostgresSubscriptions } from './subscriptions.ts';
+import { openPostgresTables } from './tables.ts';
 
 /** Connects, and migrates the schema. Rejects with a {@link StoreError}. */
 export async function openPostgresStore(url: string): Promise<OpenedStore> {
@@ -27,6 +29,13 @@ export function lookForPostgresStore(url: string): Promise<FoundStore> {
     label: address.label,
     exists: await isMigrated(createConfig(address)),
   }));
+}
+
+/** Rejects with a {@link StoreError}. */
+export function openTablesOfPostgresStore(url: string, mode: 'read' | 'write'): Promise<StoreTables> {
+  return connect(readPostgresAddress(url), (address) =>
+    openPostgresTables(createConfig(address), address.label, mode),
+  );
 }
 
 /** Connects with TLS, or without it if the server has none and the URL allows that. */

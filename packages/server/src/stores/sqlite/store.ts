@@ -5,7 +5,9 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { FoundStore, OpenedStore } from '../ports.ts';
+import type { StoreTables } from '../tables.ts';
 import { OPERATIONS, type PartName, type Parts } from './operations.ts';
+import { openSqliteTables } from './tables.ts';
 import { labelFile, SqliteThread } from './thread.ts';
 
 /** Opens the file, creates it if it is missing, and migrates its schema. Rejects with a {@link StoreError}. */
@@ -42,6 +44,12 @@ export async function openSqliteStore(path: string): Promise<OpenedStore> {
 export function lookForSqliteStore(path: string): FoundStore {
   const file = resolve(path);
   return { label: labelFile(file), exists: hasContent(file) };
+}
+
+/** Blocks this thread: for commands. Throws a {@link StoreError}. */
+export function openTablesOfSqliteStore(path: string, mode: 'read' | 'write'): StoreTables {
+  const file = resolve(path);
+  return openSqliteTables(file, labelFile(file), mode);
 }
 
 function hasContent(file: string): boolean {

@@ -1,0 +1,118 @@
+/**
+ * Traces by the SDK of OpenTelemetry: samples them, keeps ended spans in a bounded queue, and exports them in the
+ * background. Loaded only if traces are on. Knows no steps of a call.
+ */
+import { ROOT_CONTEXT, SpanKind, type Tracer, trace } from '@opentelemetry/api';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import type { EgressDispatcher } from '../egress/dispatcher.ts';
+import type { Tracing } from '../execute/terms/tracing.ts';
+import { TIMED_OUT, waitFor } from '../streams/wait.ts';
+import { type ExportNotices, OtlpExporter, type OtlpOptions } from './otlp-exporter.ts';
+import { readPairs } from './read-pairs.ts';
+import { readParent } from './span-context.ts';
+import { TracedOneCall, TracedSeveralCalls } from './traced-request.ts';
+
+export interface TracingOptions extends ExportNotices {
+  settings: OtlpOptions & {
+    /** Null: that of the attributes, or `erp-proxy`. */
+    serviceName: string | null;
+    /** Texts `name=value` with %-escapes. */
+    resourceAttributes: readonly string[];
+    sampler: string;
+    sampleRatio: number;
+  };
+  egress: EgressDispatcher;
+  version: string;
+  /** Unique for this process. */
+  process: string;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+  /** Monotonic clock in milliseconds. */
+  nowMs: () => number;
+}
+
+export interface OpenTracing extends Tracing {
+  /** Exports the spans that wait, for at most this time. Never rejects. */
+  close(timeoutMs: number): Promise<void>;
+}
+
+/** Spans that wait for their export. Beyond it, further ones are lost. A span takes about 2 KB. */
+const WAITING_MAX = 2048;
+/** Encoding this many takes a few milliseconds. */
+const EXPORTED_AT_ONCE = 256;
+/** A value may be a name that the caller made up. */
+const VALUE_LENGTH_MAX = 256;
+
+export function openTracing(options: TracingOptions): OpenTracing {
+  const { settings, egress, version, clock, nowMs } = options;
+  const exporter = new OtlpExporter(settings, egress, options);
+  const provider = new TracerProvider({
+    sampler: chooseSampler(settings.sampler, settings.sampleRatio),
+    spanLimits: { attributeValueLengthLimit: VALUE_LENGTH_MAX },
+    resource: resourceFromAttributes({
+      'service.name': 'erp-proxy',
+      ...Object.fromEntries(readPairs(settings.resourceAttributes)),
+      ...(settings.serviceName === null ? null : { 'service.name': settings.serviceName }),
+      'service.version': version,
+      'service.instance.id': options.process,
+    }),
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter,
+        maxQueueSize: WAITING_MAX,
+        maxExportBatchSize: EXPORTED_AT_ONCE,
+        // The exporter has a limit of its own. This one must not end before it.
+        exportTimeoutMillis: settings.timeoutMs + 1000,
+      }),
+    ],
+  });
+  const tracer: Tracer = provider.getTracer('erp-proxy', version);
+  /** The SDK takes wall-clock times. */
+  const toWallClock = (ms: number) => clock() - (nowMs() - ms);
+  const tools = { tracer, nowMs, toWallClock };
+  return {
+    startRequest({ requestId, startedMs, traceparent, name }) {
+      const parent = readParent(traceparent);
+      if (name === null) return new TracedOneCall(parent, requestId, tools);
+      const span = tracer.startSpan(
+        name,
+        {
+          kind: SpanKind.SERVER,
+          startTime: toWallClock(startedMs),
+          attributes: { 'erp_proxy.request_id': requestId },
+        },
+        parent,
+      );
+      return new TracedSeveralCalls(
+        span,
+        trace.setSpan(ROOT_CONTEXT, span),
+        { requestId, traceparent },
+        tools,
+      );
+    },
+    async close(timeoutMs) {
+      const closed = provider.shutdown().catch(() => {});
+      if ((await waitFor(closed, { timeoutMs })) === TIMED_OUT) exporter.abort();
+    },
+  };
+}
+
+/** The names are those of OTEL_TRACES_SAMPLER. */
+function chooseSampler(name: string, ratio: number): Sampler {
+  const prefix = 'parentbased_';
+  if (name.startsWith(prefix)) {
+    return new ParentBasedSampler({ root: chooseSampler(name.slice(prefix.length), ratio) });
+  }
+  if (name === 'always_on') return new AlwaysOnSampler();
+  if (name === 'always_off') return new AlwaysOffSampler();
+  return new TraceIdRatioBasedSampler(ratio);
+}

@@ -1,0 +1,207 @@
+/** The examples of reverse proxies and the unit of systemd: what they promise agrees with the settings. */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import plainHttp, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test, vi } from 'vitest';
+import { TEST_CERTIFICATE, TEST_KEY } from '../../src/egress/test-certificate.fixture.ts';
+import { closeAfterTest } from '../close-after-test.ts';
+import { printCall } from '../execute/expectations.ts';
+import { makeSettings } from '../harness.ts';
+import { listenOnFreePort } from '../listen.ts';
+import { startPair } from '../pair.ts';
+import { POLL } from '../poll.ts';
+import { readText, root, takeSettings } from './deploy-files.ts';
+
+const nginx = readText('deploy/reverse-proxy/nginx.conf');
+const caddy = readText('deploy/reverse-proxy/Caddyfile');
+const unit = readText('deploy/systemd/erp-proxy.service');
+const { http } = makeSettings();
+const MIB = 1024 * 1024;
+
+const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-deploy-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const isInstalled = (command: string) => spawnSync(command, ['--version']).error === undefined;
+const withProgram = (command: string) => test.skipIf(!isInstalled(command));
+/** The number before a unit in the first match. */
+const readNumber = (text: string, pattern: RegExp) => Number(pattern.exec(text)?.[1]);
+
+test('size and times of nginx agree with the settings', () => {
+  expect(readNumber(nginx, /client_max_body_size (\d+)m;/) * MIB).toBe(http.bodyBytesMax);
+  expect(readNumber(nginx, /client_body_timeout (\d+)s;/) * 1000).toBe(http.requestTimeoutMs);
+  expect(readNumber(nginx, /keepalive_timeout (\d+)s;/)).toBeLessThan(65);
+  expect(readNumber(nginx, /proxy_read_timeout (\d+)s;/)).toBeGreaterThan(300);
+  expect(nginx).toContain('proxy_buffering off;');
+  expect(nginx).toContain('proxy_set_header X-Forwarded-For $remote_addr;');
+  expect(nginx).toContain('proxy_next_upstream off;');
+  expect(readNumber(nginx, /server 127\.0\.0\.1:(\d+);/)).toBe(http.port);
+});
+
+test('size and times of Caddy agree with the settings', () => {
+  expect(readNumber(caddy, /max_size (\d+)MiB/) * MIB).toBe(http.bodyBytesMax);
+  expect(readNumber(caddy, /read_body (\d+)s/) * 1000).toBe(http.requestTimeoutMs);
+  expect(readNumber(caddy, /keepalive (\d+)s/)).toBeLessThan(65);
+  expect(readNumber(caddy, /response_header_timeout (\d+)s/)).toBeGreaterThan(300);
+  expect(caddy).toContain('flush_interval -1');
+  expect(readNumber(caddy, /reverse_proxy 127\.0\.0\.1:(\d+)/)).toBe(http.port);
+});
+
+test.each([nginx, caddy])('the settings that the example %# names are valid', (text) => {
+  const trusted = /http\.trustProxy: \[(.+)\]/.exec(text)?.[1] ?? '';
+  const url = /http\.publicUrl: (\S+)/.exec(text)?.[1] ?? '';
+  const env = { ERP_PROXY_HTTP_TRUST_PROXY: trusted, ERP_PROXY_HTTP_PUBLIC_URL: url };
+  expect(takeSettings(env).http).toMatchObject({ trustProxy: ['127.0.0.1'], publicUrl: url });
+});
+
+/** Writes the example for a folder without rights of root. Returns the arguments that name it. */
+function writeNginx(example: string): string[] {
+  const files = { certificate: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
+  writeFileSync(files.certificate, TEST_CERTIFICATE);
+  writeFileSync(files.key, TEST_KEY);
+  const adapted = example
+    .replace(/ssl_certificate \S+;/, `ssl_certificate ${files.certificate};`)
+    .replace(/ssl_certificate_key \S+;/, `ssl_certificate_key ${files.key};`);
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((name) => `${name}_temp_path ${folder}/${name};`)
+    .join('\n');
+  const main = join(folder, 'nginx.conf');
+  writeFileSync(main, `pid ${folder}/pid;\nevents {}\nhttp {\naccess_log off;\n${temporary}\n${adapted}}\n`);
+  return ['-p', folder, '-e', `${folder}/error.log`, '-c', main];
+}
+
+// Skipped without the program, which nothing else needs.
+withProgram('nginx')('nginx accepts its example', () => {
+  const { status, stderr } = spawnSync('nginx', ['-t', ...writeNginx(nginx)]);
+  expect(stderr.toString()).toContain('test is successful');
+  expect(status).toBe(0);
+});
+
+withProgram('nginx')(
+  'behind nginx, an answer arrives in pieces, and the caller has its own address',
+  async () => {
+    await expectPassing('https', async (port, proxyPort) => {
+      const example = nginx
+        .replace('127.0.0.1:8787', `127.0.0.1:${proxyPort}`)
+        .replace('listen 443 ssl', `listen 127.0.0.1:${port} ssl`)
+        .replace(/server \{\s+listen 80;[\s\S]+$/, '');
+      return spawn('nginx', ['-g', 'daemon off;', ...writeNginx(example)], { stdio: 'ignore' });
+    });
+  },
+);
+
+withProgram('caddy')(
+  'behind Caddy, an answer arrives in pieces, and the caller has its own address',
+  async () => {
+    await expectPassing('http', async (port, proxyPort) => {
+      const example = caddy
+        .replace('127.0.0.1:8787', `127.0.0.1:${proxyPort}`)
+        .replace('erp.example.com {', `http://127.0.0.1:${port} {`)
+        .replace('{\n\tservers', '{\n\tadmin off\n\tservers');
+      const file = join(folder, 'Caddyfile');
+      writeFileSync(file, example);
+      const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
+      return spawn('caddy', ['run', '--config', file, '--adapter', 'caddyfile'], { env, stdio: 'ignore' });
+    });
+  },
+);
+
+const FIRST = `"${'a'.repeat(70_000)}`;
+
+/** `start` starts the reverse proxy on a port, in front of the proxy on another one. */
+async function expectPassing(
+  scheme: 'http' | 'https',
+  start: (port: number, proxyPort: number) => Promise<ChildProcess>,
+): Promise<void> {
+  let sendRest: () => void = () => {};
+  const pair = closeAfterTest(
+    await startPair(
+      (socket) => {
+        socket.write('HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n');
+        socket.write(`{"jsonrpc": "2.0", "id": 1, "result": ${FIRST}`);
+        sendRest = () => socket.end('"}');
+      },
+      { settings: { 'http.trustProxy': '127.0.0.1' } },
+    ),
+  );
+  const port = await findFreePort();
+  const child = await start(port, Number(new URL(pair.proxy.url).port));
+  closeAfterTest({ close: () => child.kill() });
+  const request = () =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const options = {
+        method: 'POST',
+        rejectUnauthorized: false,
+        headers: {
+          'x-proxy-api': pair.proxy.key,
+          'content-type': 'application/json',
+          'x-forwarded-for': '203.0.113.7',
+        },
+      };
+      const url = `${scheme}://127.0.0.1:${port}/api/erp/execute`;
+      const sent = (scheme === 'https' ? https : plainHttp).request(url, options, resolve);
+      sent.on('error', reject);
+      sent.end(printCall(pair.upstream.url));
+    });
+  const answer = await vi.waitFor(request, { timeout: 15_000, interval: 100 });
+  let received = '';
+  answer.setEncoding('utf8').on('data', (text: string) => {
+    received += text;
+  });
+  await expect.poll(() => received.length, POLL).toBeGreaterThan(FIRST.length / 2);
+  expect(answer.complete).toBe(false);
+  sendRest();
+  await expect.poll(() => answer.complete, POLL).toBe(true);
+  expect(JSON.parse(received).result).toHaveLength(70_000);
+  // What the caller claims is replaced.
+  await expect.poll(() => pair.proxy.log.at(-1)?.['address'], POLL).toBe('127.0.0.1');
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer();
+  const port = await listenOnFreePort(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+withProgram('caddy')('Caddy accepts its example', () => {
+  const file = `${root}deploy/reverse-proxy/Caddyfile`;
+  const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
+  execFileSync('caddy', ['validate', '--config', file, '--adapter', 'caddyfile'], { env, stdio: 'pipe' });
+});
+
+test('the unit starts the program with settings that it accepts, and stops it in time', () => {
+  const env = Object.fromEntries(
+    [...unit.matchAll(/^#?Environment=(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [
+      name,
+      value.replace('%d', '/credentials'),
+    ]),
+  );
+  const files = {
+    '/credentials/vault_master_key': Buffer.alloc(32).toString('base64'),
+    '/credentials/admin_token': 'x'.repeat(32),
+  };
+  const settings = takeSettings(env, files);
+  const state = /^StateDirectory=(\S+)$/m.exec(unit)?.[1];
+  expect(settings.store.url).toMatch(new RegExp(`^sqlite:/var/lib/${state}/`));
+  expect(readNumber(unit, /^TimeoutStopSec=(\d+)s$/m) * 1000).toBeGreaterThan(http.shutdownGraceMs);
+  // Each credential that a variable names is loaded.
+  for (const [, name] of unit.matchAll(/%d\/(\w+)/g)) expect(unit).toContain(`LoadCredential=${name}:`);
+});
+
+withProgram('systemd-analyze')('systemd accepts the unit, and rates its exposure as low', () => {
+  const file = `${root}deploy/systemd/erp-proxy.service`;
+  const verified = spawnSync('systemd-analyze', ['verify', file]);
+  expect(verified.stderr.toString()).not.toMatch(/erp-proxy\.service/);
+  const rated = spawnSync('systemd-analyze', [
+    'security',
+    '--offline=true',
+    '--threshold=20',
+    '--no-pager',
+    file,
+  ]);
+  expect(rated.status, rated.stdout.toString().slice(-300)).toBe(0);
+});
