@@ -272,8 +272,10 @@ const BOUNDARIES: Boundary[] = [
     allow: [
       '../*.ts',
       '../../execute/call/read-members.ts',
+      '../../execute/request/envelope.ts',
       '../../execute/terms/{conversation,denial,parsed-body}.ts',
       '../../{json,streams}/*',
+      '../../odoo/faults/faults.ts',
       '../../policy/may-name.ts',
       CONTRACT,
       'node:*',

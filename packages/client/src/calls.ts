@@ -2,6 +2,7 @@
 import type { AskChanges } from './changes.ts';
 import type { ErpProxyError } from './errors.ts';
 import type { CallOptions, ExecuteCall } from './options.ts';
+import type { PostRequest } from './post.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import type { Sent } from './send.ts';
 import type { OpenLines } from './send-export.ts';
@@ -11,6 +12,23 @@ export interface Calls {
   batch: Batch;
   askChanges: AskChanges;
   exports: Exports;
+  files: Files;
+}
+
+/** `call`: the body of the route, without context and instance. */
+export interface Files {
+  download(call: FileCall, options?: CallOptions): Promise<Response>;
+  upload(
+    call: FileCall & { values?: object },
+    file: PostRequest['body'],
+    options?: CallOptions,
+  ): Promise<number>;
+}
+
+interface FileCall {
+  model_id: string;
+  field: string;
+  record?: number | undefined;
 }
 
 export interface Exports {

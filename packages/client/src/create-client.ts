@@ -1,6 +1,7 @@
 /** Creates a client: reads its options and sends calls for its models. */
-import type { Batch, BatchResult, Execute } from './calls.ts';
+import type { Batch, BatchResult, Execute, Files } from './calls.ts';
 import type { AskChanges, ChangesPage } from './changes.ts';
+import { download } from './download.ts';
 import { readVariable } from './environment.ts';
 import { ErpProxyError, readError } from './errors.ts';
 import type { AnyModels } from './field-types.ts';
@@ -109,9 +110,23 @@ function openClient<Models, Form extends ValueForm>(
     const merged = Object.keys(added).length > 0 ? added : undefined;
     return sendExport(settings, { ...call, context: merged, erp_instance: instance }, options, attempt);
   };
+  const placeFile = (call: object, options: CallOptions) => ({
+    ...call,
+    context: { ...context, ...options.context },
+    erp_instance: instance,
+  });
+  const files: Files = {
+    download: (call, options = {}) => download(settings, call.model_id, placeFile(call, options), options),
+    async upload(call, file, options = {}) {
+      const url = settings.url.replace(/execute$/, 'upload');
+      const shown = [{ ...call, action: 'upload' }];
+      const { answer } = await send({ ...settings, url }, shown, placeFile(call, options), options, file);
+      return (answer as { result: number }).result;
+    },
+  };
   const exports = { open, retries: settings.retries, budget: settings.budget };
   return {
-    model: (name) => createModel(name, { execute, batch, askChanges, exports }) as never,
+    model: (name) => createModel(name, { execute, batch, askChanges, exports, files }) as never,
     withContext: (added) => openClient(settings, instance, { ...context, ...added }),
     execute: async (call, options) => (await execute(call, options)).result as never,
     batch,

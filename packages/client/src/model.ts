@@ -149,6 +149,22 @@ export interface Model<Models, Name extends keyof Models, Form extends ValueForm
     rows: readonly Create<Models, Name, Form>[],
     options?: Omit<CallOptions, 'idempotencyKey'>,
   ): Promise<UpsertResult[]>;
+  /**
+   * Returns the file in a binary field. The body of the response is the bytes, which arrive while they are read:
+   * `await response.bytes()`, or `response.body`. `timeout` is the time until the first ones.
+   */
+  download(
+    id: number,
+    field: FieldName<Models, Name> & string,
+    options?: Omit<CallOptions, 'idempotencyKey' | 'approval'>,
+  ): Promise<Response>;
+  /** Writes a file into a binary field of the record `id`, or of a new one with `values`. Returns the id. */
+  upload(
+    field: FieldName<Models, Name> & string,
+    file: Blob | ArrayBuffer | Uint8Array<ArrayBuffer>,
+    target: { id: number } | { values: Update<Models, Name, Form> },
+    options?: CallOptions,
+  ): Promise<number>;
   /** Calls any public method of the model: `call('action_confirm', [[4]])`. */
   // biome-ignore lint/suspicious/noExplicitAny: the caller knows the type
   call<Result = any>(
@@ -170,7 +186,7 @@ interface Query {
 }
 
 /** Untyped inside: the caller adds the types of its models. */
-export function createModel(model: string, { execute, batch, askChanges, exports }: Calls) {
+export function createModel(model: string, { execute, batch, askChanges, exports, files }: Calls) {
   async function call(
     action: string,
     params: readonly unknown[],
@@ -220,6 +236,19 @@ export function createModel(model: string, { execute, batch, askChanges, exports
       createExport(model, exports, domain, query, options),
     changes: (domain: readonly unknown[], query: Parameters<typeof readChanges>[3], options?: CallOptions) =>
       readChanges(model, askChanges, domain, query, options),
+    download: (record: number, field: string, options?: CallOptions) =>
+      files.download({ model_id: model, record, field }, options),
+    upload: (
+      field: string,
+      file: Blob | ArrayBuffer | Uint8Array<ArrayBuffer>,
+      { id, values }: { id?: number; values?: object },
+      options?: CallOptions,
+    ) =>
+      files.upload(
+        { model_id: model, field, ...(id ? { record: id } : { values: values ?? {} }) },
+        file,
+        options,
+      ),
     create,
     createMany: create,
     update,

@@ -5,7 +5,7 @@ export interface PostRequest {
   fetch: (url: string, init: RequestInit) => Promise<Response>;
   url: string;
   headers: Record<string, string>;
-  body: string;
+  body: NonNullable<RequestInit['body']>;
   signal: AbortSignal;
   requestId: string;
   idempotencyKey: string | undefined;

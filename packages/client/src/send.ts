@@ -36,12 +36,16 @@ const WAIT_MS_MAX = 30_000;
 /** The proxy gets this much less time, so that its answer, which tells the outcome, arrives in time. */
 const RETURN_MS = 500;
 
-/** `body` is a call or a batch with its instance. It is sent as the same bytes each time. */
+/**
+ * `body` is a call or a batch with its instance. It is sent as the same bytes each time. With `file`, it is sent in a
+ * header, beside the file.
+ */
 export async function send(
   settings: SendSettings,
   calls: readonly ExecuteCall[],
   body: unknown,
   options: CallOptions,
+  file?: PostRequest['body'],
 ): Promise<Sent> {
   const { budget, hooks, retries } = settings;
   const timeout = options.timeout ?? settings.timeout;
@@ -62,7 +66,8 @@ export async function send(
     tell(() => hooks.onRequest?.({ ...info, headers }));
     const startedMs = performance.now();
     const leftMs = endsMs - startedMs;
-    headers['content-type'] = 'application/json';
+    headers['content-type'] = file === undefined ? 'application/json' : 'application/octet-stream';
+    if (file !== undefined) headers['x-erp-call'] = encodeURIComponent(text);
     headers['x-proxy-api'] = settings.key;
     headers['x-request-id'] = info.requestId;
     if (settings.isNormalized) headers['prefer'] = 'values=normalized';
@@ -72,7 +77,7 @@ export async function send(
     const request = {
       ...settings,
       headers,
-      body: text,
+      body: file ?? text,
       requestId: info.requestId,
       idempotencyKey,
       isReadOnly,

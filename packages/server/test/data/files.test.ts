@@ -204,8 +204,14 @@ test('an error of Odoo is passed on with the id of the request', async () => {
   expect(got.headers['content-type']).toBe('application/json');
 });
 
+test('no record is the same error in all versions', async () => {
+  answer = (socket) => answerLikeOdoo(socket, printResult('[]'));
+  const got = await download();
+  expect(got.status).toBe(200);
+  expect(readJson(got)).toMatchObject({ id: 'd1', error: { data: { type: 'record_missing' } } });
+});
+
 test.each([
-  ['no record', '[]', 'record'],
   ['a number', '[{"id": 7, "name": "a", "mimetype": "b/c", "datas": 12}]', 'field'],
   [
     'a text that is no base64',

@@ -49,14 +49,14 @@ export class DownloadWriter implements AnswerWriter {
   #state: State = 'head';
   /** True if the bytes that were collected do not suffice. */
   #isWaiting = false;
-  #denial: Denial | null = null;
+  #denial: Denial | 'no_record' | null = null;
 
   constructor(options: DownloadWriterOptions) {
     this.#options = options;
   }
 
   /** Why nothing was sent; null if something was. */
-  get denial(): Denial | null {
+  get denial(): Denial | 'no_record' | null {
     return this.#denial;
   }
 
@@ -119,7 +119,7 @@ export class DownloadWriter implements AnswerWriter {
         this.#state = 'error';
         return undefined;
       case 'no_record':
-        return this.#deny(NO_RECORD);
+        return this.#deny('no_record');
       case 'no_file':
         return this.#deny(denyNoFile(field));
       case 'empty':
@@ -172,7 +172,7 @@ export class DownloadWriter implements AnswerWriter {
     }
   }
 
-  #deny(denial: Denial): undefined {
+  #deny(denial: Denial | 'no_record'): undefined {
     this.#denial = denial;
     this.#state = 'denied';
     this.#collected = new PieceCollector();
@@ -181,9 +181,6 @@ export class DownloadWriter implements AnswerWriter {
 
 const NOTHING_KNOWN = { name: null, mediaType: null };
 
-const NO_RECORD = new Denial('invalid_params', 'Odoo has no such record: `record` must be the id of one.', {
-  path: 'record',
-});
 const NOT_ONE_RECORD = new Denial('upstream_bad_response', 'The answer of Odoo is not that of one record.', {
   isReadOnly: true,
 });

@@ -3,8 +3,10 @@
  * asks for the name and the media type, where the model has them, and then for the file.
  */
 import { invalid } from '../../execute/call/read-members.ts';
+import { buildErrorAnswer } from '../../execute/request/envelope.ts';
 import type { Conversation } from '../../execute/terms/conversation.ts';
 import { Denial } from '../../execute/terms/denial.ts';
+import { classifyFault } from '../../odoo/faults/faults.ts';
 import { mayNameField } from '../../policy/may-name.ts';
 import { buildCall } from '../ask-odoo.ts';
 import { type DataRequest, readDataRequest, readMemberBytes } from '../data-request.ts';
@@ -56,8 +58,27 @@ async function send(request: DataRequest, conversation: Conversation): Promise<D
     // A large file takes longer than a call. A caller that reads too slowly is cut off all the same.
     onPiece: () => conversation.renewTime(),
   });
-  return (await conversation.run(call, writer)) ?? writer.denial;
+  const denial = (await conversation.run(call, writer)) ?? writer.denial;
+  if (denial !== 'no_record') return denial;
+  const answer = buildErrorAnswer(request.id, MISSING);
+  conversation.exchange.writer.sendWhole(200, conversation.describe(), answer);
+  return null;
 }
+
+/** Some versions read a record that does not exist as an empty list, and others raise this. */
+const MISSING = classifyFault(
+  {
+    code: 200,
+    message: 'Odoo Server Error',
+    data: {
+      name: 'odoo.exceptions.MissingError',
+      message: 'Record does not exist or has been deleted.',
+      arguments: ['Record does not exist or has been deleted.'],
+      context: {},
+    },
+  },
+  { debug: false, secrets: [] },
+);
 
 /** Fields that the policy denies are not asked for. */
 function findDescribingFields(model: string, field: string, { client }: Conversation) {

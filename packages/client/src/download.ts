@@ -1,0 +1,59 @@
+/** Downloads a file, with retries until its first byte. */
+import type { ErpProxyError } from './errors.ts';
+import { limitTime, TIME_OVER, wait } from './limit-time.ts';
+import type { CallOptions } from './options.ts';
+import { explainFailure, readRefusal } from './post.ts';
+import { chooseDelayMs } from './retry-budget.ts';
+import { countSeconds, type SendSettings, tell } from './send.ts';
+
+/** `call`: the body of the route. */
+export async function download(
+  settings: SendSettings,
+  model: string,
+  call: object,
+  { signal, timeout = settings.timeout }: CallOptions,
+): Promise<Response> {
+  const { hooks, budget, retries } = settings;
+  const url = settings.url.replace(/execute$/, 'download');
+  const body = JSON.stringify(call);
+  budget.noteCall();
+  for (let attempt = 1; ; attempt++) {
+    const requestId = crypto.randomUUID();
+    const info = { calls: [{ model, action: 'download' }], attempt, requestId };
+    const sent = { url, requestId, isReadOnly: true, idempotencyKey: undefined };
+    const headers: Record<string, string> = {};
+    tell(() => hooks.onRequest?.({ ...info, headers }));
+    headers['content-type'] = 'application/json';
+    headers['x-proxy-api'] = settings.key;
+    headers['x-request-id'] = requestId;
+    if (timeout !== undefined) headers['x-request-timeout'] = countSeconds(timeout);
+    const startedMs = performance.now();
+    let response: Response | null = null;
+    let error: ErpProxyError | null = null;
+    try {
+      const init = { method: 'POST', headers, body, redirect: 'manual' } as const;
+      // The time limit is over with the head: a large file takes longer. The signal also ends the file.
+      response = await limitTime(timeout ?? ATTEMPT_MS_MAX, undefined, (limited) => {
+        const both = signal ? AbortSignal.any([signal, limited]) : limited;
+        return settings.fetch(url, { ...init, signal: both });
+      });
+      // Only a file has this header. A file can be JSON too.
+      if (!response.headers.has('content-disposition'))
+        error = readRefusal(response, await response.text(), sent);
+    } catch (cause) {
+      signal?.throwIfAborted();
+      error = explainFailure(cause === TIME_OVER ? new Error('it took too long') : cause, sent);
+    }
+    const timing = response?.headers.get('server-timing') ?? null;
+    const durationMs = performance.now() - startedMs;
+    tell(() => hooks.onResponse?.({ ...info, durationMs, status: response?.status ?? 0, timing, error }));
+    if (error === null) return response!;
+    if (!error.retryable || attempt > retries || !budget.take()) throw error;
+    const delayMs = chooseDelayMs(attempt, error.retryAfter);
+    tell(() => hooks.onRetry?.({ ...info, delayMs, error }));
+    await wait(delayMs, signal);
+  }
+}
+
+/** The proxy ends a call without an answer after five minutes at the latest. */
+const ATTEMPT_MS_MAX = 310_000;
