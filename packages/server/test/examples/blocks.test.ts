@@ -32,7 +32,21 @@ interface Block {
 
 const PAGES = findFiles('{*.md,docs/*.md,packages/*/README.md,examples/*.md,deploy/**/*.md}');
 const BLOCKS = PAGES.flatMap(listBlocks);
-const LANGUAGES = ['conf', 'http', 'js', 'json', 'php', 'python', 'sh', 'sql', 'text', 'toml', 'ts', 'yaml'];
+const LANGUAGES = [
+  'conf',
+  'cron',
+  'http',
+  'js',
+  'json',
+  'php',
+  'python',
+  'sh',
+  'sql',
+  'text',
+  'toml',
+  'ts',
+  'yaml',
+];
 /** Programs of the shell blocks that are not ours. */
 const FOREIGN = [
   'cat',
@@ -278,13 +292,27 @@ test.skipIf(!hasCommand('php'))('PHP is valid (skipped where php is not installe
     expect((await runProgram(['php', '-l'], shop, { input: `<?php\n${text}` })).status).toBe(0);
 });
 
-test('HTTP: the routes and headers are those of the proxy', () => {
+test('cron: the times are valid, and the scripts exist', () => {
+  for (const { text } of select('cron')) {
+    const [, command = ''] = /^(?:[\d*,/-]+\s+){5}(.+)\n$/.exec(text) ?? [];
+    const scripts = command.match(/[\w-]+\.sh/g) ?? [];
+    expect(scripts.length).toBeGreaterThan(0);
+    for (const script of scripts) expect(findFiles(`examples/**/${script}`)).toHaveLength(1);
+  }
+});
+
+/** The headers of a delivery, as the tests of subscriptions find them. */
+const DELIVERY_HEADERS = ['content-type', 'webhook-id', 'webhook-timestamp', 'webhook-signature'];
+
+test('HTTP: the routes and headers are those of the proxy, or of its deliveries', () => {
   const document = JSON.parse(readText('docs/openapi.json'));
   for (const { text } of select('http')) {
     const [request = '', ...headers] = text.trim().split('\n');
     const [method = '', path = ''] = request.split(' ');
-    const operation = document.paths[path][method.toLowerCase()];
-    const names = operation.parameters.map(({ name }: { name: string }) => name.toLowerCase());
+    const operation = document.paths[path]?.[method.toLowerCase()];
+    const names = path.startsWith('/webhooks/')
+      ? DELIVERY_HEADERS
+      : operation.parameters.map(({ name }: { name: string }) => name.toLowerCase());
     for (const header of headers) expect(names).toContain(header.split(':')[0]);
   }
 });
