@@ -132,8 +132,9 @@ export class Opening implements SocketUser {
   }
 
   /** Judges the address that was reached, if there were several. */
-  #mayUse({ remoteAddress }: UpstreamSocket | Socket): boolean {
+  #mayUse(socket: UpstreamSocket | Socket): boolean {
     if (this.#isReachedKnown) return true;
+    const { remoteAddress } = socket;
     if (remoteAddress === undefined) {
       this.onClose();
       return false;
