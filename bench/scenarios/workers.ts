@@ -26,7 +26,7 @@ const CONNECTIONS = 32;
  * runs at that moment, and a worker with few calls is measured while its code is cold.
  */
 const CONNECTIONS_AT_ONCE = 2;
-/** Of each worker. V8 compiles code by the calls of the process. */
+/** For each worker: V8 compiles code by the calls of its process. */
 const WARM_UP_CALLS = 24_000;
 const CALLS = 8000;
 /** Two workers, the upstream and the load generator. */
