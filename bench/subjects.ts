@@ -67,6 +67,11 @@ export async function startCheckout(checkout: string, parent: string): Promise<R
   return { ...(await startProgram(folder, {}, checkout)), key };
 }
 
+/** Starts the minimal program of an upstream that keeps connections, with one worker or with two. */
+export function startFloor(workers: 1 | 2, upstreamPort: number, folder: string): Promise<RunningSubject> {
+  return startScript(workers === 1 ? 'by-hand-undici' : 'by-hand-two-workers')(upstreamPort, folder);
+}
+
 function startScript(name: string): Subject['start'] {
   return async (upstreamPort) => {
     const helper = await startHelper(new URL('./subject-process.ts', import.meta.url), [

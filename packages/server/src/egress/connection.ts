@@ -2,9 +2,9 @@
  * One connection to an upstream, with at most one call at a time. {@link Opening} opens it; it is closed after some
  * idle time. Does not interpret the bytes.
  */
-import type { Socket } from 'node:net';
 import type { CallConnection, EgressCall } from './egress-call.ts';
 import { type Destination, describeError, Opening, OpeningError, type OpeningOptions } from './opening.ts';
+import type { SocketUser, UpstreamSocket } from './upstream-socket.ts';
 
 /** The pool of the connection. */
 export interface ConnectionOwner extends Destination {
@@ -24,19 +24,14 @@ export interface SendConditions {
 const IDLE_MS = 4_000;
 /** Part of the server's idle time that is reserved for network latency. */
 const LATENCY_MS = 1_000;
-/**
- * All plain connections are read into this buffer, and each piece is copied out at once, unless its reader borrows it.
- * Without it, Node allocates 64 KiB for each read, however short the answer is.
- */
-const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
-
 /** Bytes of a request that are given to the socket at once. */
 const SLICE_BYTES = 512 * 1024;
 
-export class Connection implements CallConnection {
+export class Connection implements CallConnection, SocketUser {
   readonly #owner: ConnectionOwner;
   #opening: Opening | null = null;
-  #socket: Socket | null = null;
+  /** Null before the opening, and after the end: the socket may then be another connection's. */
+  #socket: UpstreamSocket | null = null;
   #call: EgressCall | null = null;
   #isGone = false;
   #isPaused = false;
@@ -50,12 +45,12 @@ export class Connection implements CallConnection {
   }
 
   get isOpen(): boolean {
-    return this.#socket !== null && !this.#socket.destroyed;
+    return this.#socket?.isOpen === true;
   }
 
   /** Bytes of the request are still to be sent. */
   get #hasUnsent(): boolean {
-    return this.#isSending || (this.#socket !== null && this.#socket.writableLength > 0);
+    return this.#isSending || this.#socket?.isSending === true;
   }
 
   /** Sends the request of a call. Opens the socket first if there is none. */
@@ -70,14 +65,14 @@ export class Connection implements CallConnection {
       this.#send(this.#socket, call, request, maySend);
       return;
     }
-    const onread = { buffer: READ_BUFFER, callback: (length: number) => this.#takeRead(length) };
-    this.#opening = new Opening(this.#owner, options, onread, (outcome) => {
+    this.#opening = new Opening(this.#owner, options, (outcome) => {
       this.#opening = null;
       if (outcome instanceof OpeningError) {
         call.abort(outcome.reason, outcome.message);
         return;
       }
-      this.#listen(outcome);
+      this.#socket = outcome;
+      outcome.user = this;
       const isWanted = isStillWanted();
       if (isWanted instanceof Promise)
         void isWanted.then((isWantedNow) => this.#sendIf(isWantedNow, outcome, call, request, maySend));
@@ -115,6 +110,7 @@ export class Connection implements CallConnection {
     this.#opening?.cancel();
     if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
     this.#socket?.destroy();
+    this.#socket = null;
     this.#owner.onGone(this);
   }
 
@@ -126,7 +122,7 @@ export class Connection implements CallConnection {
 
   #sendIf(
     isWanted: boolean,
-    socket: Socket,
+    socket: UpstreamSocket,
     call: EgressCall,
     request: readonly Uint8Array[],
     maySend: SendConditions['maySend'],
@@ -137,7 +133,7 @@ export class Connection implements CallConnection {
 
   /** At the end of this turn of the event loop: requests that are sent together wake the server only once. */
   #send(
-    socket: Socket,
+    socket: UpstreamSocket,
     call: EgressCall,
     request: readonly Uint8Array[],
     maySend: SendConditions['maySend'],
@@ -155,7 +151,7 @@ export class Connection implements CallConnection {
   }
 
   /** Writes the last bytes of the request, a slice at a time: TLS encrypts what it is given in one go. */
-  #write(socket: Socket, call: EgressCall, bytes: Uint8Array): void {
+  #write(socket: UpstreamSocket, call: EgressCall, bytes: Uint8Array): void {
     const rest = bytes.subarray(SLICE_BYTES);
     if (rest.length === 0) {
       this.#isSending = false;
@@ -168,33 +164,26 @@ export class Connection implements CallConnection {
     });
   }
 
-  #listen(socket: Socket): void {
-    this.#socket = socket;
-    if (this.#owner.target.secure) socket.on('data', (bytes: Buffer) => this.#take(bytes));
-    socket.on('end', () => {
-      this.#call?.finish();
-      this.drop();
-    });
-    socket.on('error', (error) => {
-      this.#call?.onLost(isTlsError(error) ? 'tls' : 'reset', describeError(error));
-    });
-    socket.on('close', () => {
-      this.#call?.onLost('reset', 'the connection was closed');
-      this.drop();
-    });
-  }
-
-  #takeRead(length: number): boolean {
-    const bytes = READ_BUFFER.subarray(0, length);
-    if (this.#call?.isBorrowing === true) this.#call.takeBorrowed(bytes);
-    else this.#take(Buffer.from(bytes));
-    return true;
-  }
-
-  #take(bytes: Buffer): void {
+  onBytes(bytes: Buffer, areBorrowed: boolean): void {
+    const call = this.#call;
     // Bytes without a request would be read as the answer to the next call.
-    if (this.#call === null) this.drop();
-    else this.#call.take(bytes);
+    if (call === null) this.drop();
+    else if (areBorrowed && call.isBorrowing) call.takeBorrowed(bytes);
+    else call.take(areBorrowed ? Buffer.from(bytes) : bytes);
+  }
+
+  onEnd(): void {
+    this.#call?.finish();
+    this.drop();
+  }
+
+  onError(error: Error): void {
+    this.#call?.onLost(isTlsError(error) ? 'tls' : 'reset', describeError(error));
+  }
+
+  onClose(): void {
+    this.#call?.onLost('reset', 'the connection was closed');
+    this.drop();
   }
 
   /** Uses one timer for the life of the connection: to refresh it is cheaper than a new one for each call. */

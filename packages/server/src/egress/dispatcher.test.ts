@@ -1,7 +1,9 @@
 /** Sends requests to servers that answer correctly, incorrectly, late or not at all. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { closeAfterTest } from '../../test/close-after-test.ts';
 import { expectWithin } from '../../test/expect-within.ts';
@@ -604,6 +606,125 @@ describe('connections', () => {
     }
     await expect.poll(() => server.sockets.size).toBeLessThanOrEqual(1_000);
     expect(server.sockets.size).toBeGreaterThan(900);
+  });
+});
+
+describe('sockets of a server that closes its connections', () => {
+  /** Counts the sockets that connect until the end of the test, and how often they do. */
+  function countSockets(): { sockets: Set<Socket>; connects: () => number } {
+    const sockets = new Set<Socket>();
+    let connects = 0;
+    const onConnect = (message: unknown) => {
+      sockets.add((message as { socket: Socket }).socket);
+      connects++;
+    };
+    subscribe('net.client.socket', onConnect);
+    closeAfterTest({ close: () => unsubscribe('net.client.socket', onConnect) });
+    return { sockets, connects: () => connects };
+  }
+
+  test.each([
+    ['one address', ['127.0.0.1']],
+    ['several addresses', ['127.0.0.1', '127.0.0.2']],
+  ])('are used again, with %s', async (_what, addresses) => {
+    const server = await serve((socket) => socket.end(CLOSING));
+    const dispatcher = makeDispatcher({ resolve: async () => addresses });
+    const { sockets, connects } = countSockets();
+    for (let n = 0; n < 20; n++) {
+      await readText((await sendWell(dispatcher, `http://erp.test:${server.port}`)).body);
+      await expect.poll(() => server.sockets.size).toBe(0);
+      // The event `close` follows at the end of the turn.
+      await wait(1);
+    }
+    expect(server.connections).toBe(20);
+    expect(connects()).toBe(20);
+    expect(sockets.size).toBeLessThanOrEqual(2);
+  });
+
+  test('are not used again after an error or an end by the server', async () => {
+    const server = await serve((socket, _request, index) => {
+      if (index % 2 === 0) socket.resetAndDestroy();
+      else socket.end('HTTP/1.0 200 OK\r\n\r\nhello');
+    });
+    const dispatcher = makeDispatcher();
+    const { sockets } = countSockets();
+    for (let n = 0; n < 6; n++) {
+      const answer = await send(dispatcher, server.origin);
+      if (answer.ok) expect(await readText(answer.body)).toBe('hello');
+      await wait(1);
+    }
+    expect(sockets.size).toBe(6);
+  });
+
+  /** What a server does with a request, and what its caller does with the answer. */
+  const fates = [
+    'closes',
+    'keeps',
+    'ends',
+    'resets',
+    'resets in the body',
+    'adds bytes',
+    'is aborted while waiting',
+    'is aborted in the body',
+    'is read slowly',
+  ] as const;
+
+  test('never mix up answers, whatever servers and callers do', { timeout: 60_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.constantFrom(...fates), { minLength: 1, maxLength: 40 }), async (plan) => {
+        const server = await startRawServer((socket, request) => {
+          const text = request.slice(request.indexOf('\r\n\r\n') + 4);
+          const head = (version: string, length: number) =>
+            `HTTP/${version} 200 OK\r\nContent-Length: ${length}\r\n\r\n`;
+          const fate = plan[Number(text)];
+          if (fate === 'closes') socket.end(head('1.0', text.length) + text);
+          else if (fate === 'keeps') socket.write(head('1.1', text.length) + text);
+          else if (fate === 'ends') socket.end(`HTTP/1.0 200 OK\r\n\r\n${text}`);
+          else if (fate === 'resets') socket.resetAndDestroy();
+          else if (fate === 'resets in the body')
+            socket.write(head('1.0', 50) + text, () => socket.resetAndDestroy());
+          else if (fate === 'adds bytes') socket.write(`${head('1.1', text.length) + text}evil`);
+          else if (fate === 'is aborted in the body') socket.write(head('1.0', 50) + text);
+          else if (fate === 'is read slowly')
+            socket.end(head('1.0', 500_000 + text.length) + text + ' '.repeat(500_000));
+        });
+        const dispatcher = createEgressDispatcher({
+          allow: parseEgressPolicy(['127.0.0.0/8']).policy,
+          connectTimeoutMs: 2_000,
+          firstByteTimeoutMs: null,
+        });
+        /** The text of the answer; null if there is no whole answer. */
+        const call = async (number: number): Promise<string | null> => {
+          const controller = new AbortController();
+          const isAborted = plan[number]?.startsWith('is aborted') === true;
+          if (isAborted) setTimeout(() => controller.abort(), 5);
+          const body = Buffer.from(String(number));
+          const answer = await send(dispatcher, server.origin, { body, signal: controller.signal });
+          if (!answer.ok) return null;
+          if (plan[number] === 'is read slowly') await wait(2);
+          return readText(answer.body).then(
+            (text) => text.trim(),
+            () => null,
+          );
+        };
+        try {
+          const numbers = plan.keys().toArray();
+          const work = async () => {
+            for (let n = numbers.shift(); n !== undefined; n = numbers.shift()) {
+              const isWhole = ['closes', 'keeps', 'ends', 'adds bytes', 'is read slowly'].includes(plan[n]!);
+              expect(await call(n)).toBe(isWhole ? String(n) : null);
+            }
+          };
+          await Promise.all([work(), work(), work()]);
+          await dispatcher.close();
+          await expect.poll(() => server.sockets.size, { timeout: 10_000 }).toBe(0);
+        } finally {
+          await dispatcher.close();
+          await server.close();
+        }
+      }),
+      { numRuns: 40 },
+    );
   });
 });
 

@@ -18,6 +18,7 @@ import {
   rememberJudgements,
 } from './policy.ts';
 import { buildRequest } from './request-bytes.ts';
+import { ClosedSockets } from './upstream-socket.ts';
 
 export type {
   EgressAnswer,
@@ -69,6 +70,7 @@ export function createEgressDispatcher(options: EgressOptions): EgressDispatcher
     connectTimeoutMs,
     lookUp: cacheNames(options.resolve ?? resolveBySystem, options.nowMs ?? (() => performance.now())),
     secureContext: createLazyContext(options.certificates),
+    closedSockets: new ClosedSockets(),
   };
   const pools = new LRUCache<string, Pool>({ max: ORIGINS_MAX, dispose: (pool) => pool.retire() });
   const connections = new Set<Connection>();

@@ -53,7 +53,7 @@ export class EgressCall implements AnswerSink, ByteStream {
     this.#signal = options.signal;
     this.#firstByteTimeoutMs = options.firstByteTimeoutMs;
     this.#settle = settle;
-    this.#signal.addEventListener('abort', this);
+    this.#signal.addEventListener('abort', this.#onAbort);
   }
 
   next(): Uint8Array | null | Promise<Uint8Array | null> {
@@ -89,10 +89,10 @@ export class EgressCall implements AnswerSink, ByteStream {
     this.abort('aborted', 'the reader cancelled');
   }
 
-  /** The signal's abort event. */
-  handleEvent(): void {
+  /** Not an object with `handleEvent`: Node wraps such a listener in a closure that V8 keeps for long. */
+  readonly #onAbort = (): void => {
     this.abort('aborted', 'the caller aborted');
-  }
+  };
 
   /** Ends the call from our side, in any phase. */
   abort(reason: EgressFailureReason, detail: string): void {
@@ -184,7 +184,7 @@ export class EgressCall implements AnswerSink, ByteStream {
   onEnd(hasMore: boolean): void {
     if (this.#phase !== 'receiving' || this.#head === null) return;
     this.#phase = 'complete';
-    this.#signal.removeEventListener('abort', this);
+    this.#signal.removeEventListener('abort', this.#onAbort);
     if (this.#head.isLast || hasMore) this.#connection.drop();
     else this.#connection.release(this.#head.keptMs);
     this.#takeReader()?.resolve(null);
@@ -206,7 +206,7 @@ export class EgressCall implements AnswerSink, ByteStream {
   #leave(): void {
     this.#phase = 'broken';
     if (this.#firstByteTimer !== null) clearTimeout(this.#firstByteTimer);
-    this.#signal.removeEventListener('abort', this);
+    this.#signal.removeEventListener('abort', this.#onAbort);
     this.#connection.drop();
   }
 

@@ -3,11 +3,12 @@
  * hands; all under one deadline. The guard sits here because here is the address that bytes will really go to. It
  * knows nothing of HTTP.
  */
-import { connect as connectTcp, isIP, type LookupFunction, type OnReadOpts, type Socket } from 'node:net';
+import { isIP, type LookupFunction, Socket, type TcpSocketConnectOpts } from 'node:net';
 import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls';
 import type { EgressFailureReason } from './messages.ts';
 import type { LookUpName } from './names.ts';
 import type { EgressTarget, JudgeAddress } from './policy.ts';
+import { type ClosedSockets, type SocketUser, UpstreamSocket } from './upstream-socket.ts';
 
 /** Why no connection was made. No byte of a request was sent. */
 export class OpeningError extends Error {
@@ -24,6 +25,8 @@ export interface OpeningOptions {
   connectTimeoutMs: number;
   /** Called at the first https connection, since reading the certificates takes some time. */
   secureContext: () => SecureContext;
+  /** Plain sockets to be used again. */
+  closedSockets: ClosedSockets;
 }
 
 /** The server that is dialled, and what its connections share. */
@@ -34,25 +37,25 @@ export interface Destination {
   session: Buffer | null;
 }
 
-type Done = (outcome: Socket | OpeningError) => void;
+type Done = (outcome: UpstreamSocket | OpeningError) => void;
 
-export class Opening {
+export class Opening implements SocketUser {
   readonly #target: EgressTarget;
   readonly #destination: Destination;
   readonly #options: OpeningOptions;
-  readonly #onread: OnReadOpts;
-  readonly #done: Done;
   readonly #timer: NodeJS.Timeout;
-  #socket: Socket | null = null;
-  #isOver = false;
+  /** Null after the end. */
+  #done: Done | null;
+  /** With https, the socket below TLS, and then the TLS socket. */
+  #socket: UpstreamSocket | Socket | null = null;
+  /** True if only one address is dialled, so that no other one can be reached. */
+  #isReachedKnown = false;
 
-  /** `onread` applies to plain connections only: Node ignores it below TLS. */
-  constructor(destination: Destination, options: OpeningOptions, onread: OnReadOpts, done: Done) {
+  constructor(destination: Destination, options: OpeningOptions, done: Done) {
     const { target } = destination;
     this.#target = target;
     this.#destination = destination;
     this.#options = options;
-    this.#onread = onread;
     this.#done = done;
     this.#timer = setTimeout(() => {
       this.#fail('connect_timeout', `no connection to ${target.host} within ${options.connectTimeoutMs} ms`);
@@ -62,9 +65,7 @@ export class Opening {
 
   /** Stops. `done` is not called afterwards. */
   cancel(): void {
-    if (this.#isOver) return;
-    this.#end();
-    this.#socket?.destroy();
+    if (this.#end() !== null) this.#socket?.destroy();
   }
 
   #resolve(): void {
@@ -82,7 +83,7 @@ export class Opening {
 
   /** One denied address refuses all of them: a mixed answer is a sign of a DNS rebinding attack. */
   #judge(addresses: readonly string[]): void {
-    if (this.#isOver) return;
+    if (this.#done === null) return;
     if (addresses.length === 0) {
       this.#fail('unresolved', `${this.#target.host} has no address`);
       return;
@@ -99,25 +100,59 @@ export class Opening {
 
   #dial(addresses: readonly string[]): void {
     const { host, port, secure } = this.#target;
-    const only = addresses.length === 1 ? addresses[0]! : null;
-    const socket = connectTcp({
-      port,
-      noDelay: true,
-      host: only ?? host,
-      ...(only === null ? { autoSelectFamily: true, lookup: makeLookup(addresses) } : null),
-      ...(secure ? null : { onread: this.#onread }),
-    });
+    const [first = ''] = addresses;
+    // Node connects to an address as it is, and resolves any other text.
+    this.#isReachedKnown = addresses.length === 1 && isIP(first) !== 0;
+    const options: TcpSocketConnectOpts = this.#isReachedKnown
+      ? { port, host: first }
+      : { port, host, autoSelectFamily: true, lookup: makeLookup(addresses) };
+    if (secure) this.#dialBelowTls(options);
+    else {
+      const socket = this.#options.closedSockets.take();
+      this.#socket = socket;
+      socket.connect(options, this);
+    }
+  }
+
+  onConnect(): void {
+    const socket = this.#socket as UpstreamSocket;
+    if (this.#mayUse(socket)) this.#succeed(socket);
+  }
+
+  onBytes(): void {}
+
+  onEnd(): void {}
+
+  onError(error: Error): void {
+    this.#fail(classifyError(error), `${this.#target.host}: ${describeError(error)}`);
+  }
+
+  onClose(): void {
+    this.#fail('refused', `${this.#target.host}: closed at once`);
+  }
+
+  /** Judges the address that was reached, if there were several. */
+  #mayUse(socket: UpstreamSocket | Socket): boolean {
+    if (this.#isReachedKnown) return true;
+    const { remoteAddress } = socket;
+    if (remoteAddress === undefined) {
+      this.onClose();
+      return false;
+    }
+    const denial = this.#destination.judgeAddress(remoteAddress);
+    if (denial !== null) this.#fail('denied', denial.detail);
+    return denial === null;
+  }
+
+  #dialBelowTls(options: TcpSocketConnectOpts): void {
+    const socket = new Socket({ noDelay: true });
     this.#socket = socket;
     // Stays for the life of the socket: an error event without a listener would end the process.
-    socket.on('error', (error) => this.#fail(classifyError(error), `${host}: ${describeError(error)}`));
+    socket.on('error', (error) => this.onError(error));
     socket.on('connect', () => {
-      const reached = socket.remoteAddress;
-      if (reached === undefined) return this.#fail('refused', `${host}: closed at once`);
-      const denial = this.#destination.judgeAddress(reached);
-      if (denial !== null) return this.#fail('denied', denial.detail);
-      if (secure) this.#shakeHands(socket);
-      else this.#succeed(socket);
+      if (this.#mayUse(socket)) this.#shakeHands(socket);
     });
+    socket.connect(options);
   }
 
   #shakeHands(socket: Socket): void {
@@ -143,25 +178,26 @@ export class Opening {
     secured.on('session', (session) => {
       this.#destination.session = session;
     });
-    secured.once('secureConnect', () => this.#succeed(secured));
+    secured.once('secureConnect', () => this.#succeed(new UpstreamSocket(secured, null)));
   }
 
-  #succeed(socket: Socket): void {
-    if (this.#isOver) return;
-    this.#end();
-    this.#done(socket);
+  #succeed(socket: UpstreamSocket): void {
+    this.#end()?.(socket);
   }
 
   #fail(reason: EgressFailureReason, detail: string): void {
-    if (this.#isOver) return;
-    this.#end();
+    const done = this.#end();
+    if (done === null) return;
     this.#socket?.destroy();
-    this.#done(new OpeningError(reason, detail));
+    done(new OpeningError(reason, detail));
   }
 
-  #end(): void {
-    this.#isOver = true;
+  /** Returns what is to be called; null if the opening has ended already. */
+  #end(): Done | null {
+    const done = this.#done;
+    this.#done = null;
     clearTimeout(this.#timer);
+    return done;
   }
 }
 

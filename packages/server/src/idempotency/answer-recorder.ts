@@ -66,7 +66,8 @@ export class AnswerRecorder implements AnswerWriter {
   sendWhole(status: number, headers: AnswerHeaders, body: Uint8Array): void {
     this.#status = status;
     this.#add(body);
-    this.#sendEnd = () => this.#out.sendWhole(status, headers, body);
+    const sendEnd = () => this.#out.sendWhole(status, headers, body);
+    this.#sendEnd = sendEnd;
   }
 
   begin(status: number, headers: AnswerHeaders, lengthBytes: number | null): void {
@@ -85,10 +86,11 @@ export class AnswerRecorder implements AnswerWriter {
   }
 
   end(): void {
-    this.#sendEnd = () => {
+    const sendEnd = () => {
       for (const piece of this.#lastPieces) void this.#out.write(piece);
       this.#out.end();
     };
+    this.#sendEnd = sendEnd;
   }
 
   restart(): boolean {

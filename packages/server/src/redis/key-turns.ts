@@ -1,6 +1,7 @@
 /**
  * Collects what the calls of one key ask of its limits during one turn of the event loop, so that one script in Redis
- * serves them all. Nothing waits longer than until the end of the turn.
+ * serves them all. While a script of the key runs, the next turn continues until its answer: most of the cost of a
+ * script is sending it. So a request waits for one answer in addition to its own, and only if its key is busy.
  */
 import { setImmediate } from 'node:timers';
 import type { LimitedKey } from '../limits/key-limits.ts';
@@ -30,7 +31,11 @@ interface PendingRequest extends AdmitRequest {
 }
 
 export class KeyTurns {
+  /** Turns that were not sent yet, by key. */
   readonly #turns = new Map<string, OpenTurn>();
+  /** Number of scripts of each key that run. */
+  readonly #running = new Map<string, number>();
+  #isEnding = false;
   readonly #send: (turn: KeyTurn) => Promise<AdmitAnswer[] | null>;
 
   /** `send`: the answers to the requests, in their order. Null if Redis is away or refuses the operation. */
@@ -58,26 +63,42 @@ export class KeyTurns {
   #open(id: string): OpenTurn {
     const present = this.#turns.get(id);
     if (present !== undefined) return present;
-    if (this.#turns.size === 0) setImmediate(() => this.#endAll());
+    if (!this.#running.has(id)) this.#endSoon();
     const turn: OpenTurn = { id, policy: null, requests: [], ended: [] };
     this.#turns.set(id, turn);
     return turn;
   }
 
   #end(turn: OpenTurn): void {
-    this.#turns.delete(turn.id);
-    const { requests } = turn;
-    this.#send(turn).then(
-      (answers) => {
-        for (const [index, { resolve }] of requests.entries()) resolve(answers?.[index] ?? null);
-      },
-      (error: unknown) => {
-        for (const { reject } of requests) reject(error);
-      },
-    );
+    const { id, requests } = turn;
+    this.#turns.delete(id);
+    this.#running.set(id, (this.#running.get(id) ?? 0) + 1);
+    this.#send(turn)
+      .finally(() => this.#noteAnswer(id))
+      .then(
+        (answers) => {
+          for (const [index, { resolve }] of requests.entries()) resolve(answers?.[index] ?? null);
+        },
+        (error: unknown) => {
+          for (const { reject } of requests) reject(error);
+        },
+      );
   }
 
-  #endAll(): void {
-    for (const turn of this.#turns.values()) this.#end(turn);
+  #noteAnswer(id: string): void {
+    const running = (this.#running.get(id) ?? 0) - 1;
+    if (running > 0) this.#running.set(id, running);
+    else this.#running.delete(id);
+    if (this.#turns.has(id)) this.#endSoon();
+  }
+
+  /** At the end of the turn of the event loop. */
+  #endSoon(): void {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    setImmediate(() => {
+      this.#isEnding = false;
+      for (const turn of this.#turns.values()) if (!this.#running.has(turn.id)) this.#end(turn);
+    });
   }
 }

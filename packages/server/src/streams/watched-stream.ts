@@ -11,8 +11,9 @@ export class WatchedStream implements ByteStream {
   constructor(stream: ByteStream, onDone: () => void) {
     this.#stream = stream;
     this.#onDone = onDone;
-    if (stream.nextLent !== undefined)
-      this.nextLent = () => stream.nextLent!().then(this.#watch<LentPiece>, this.#fail);
+    if (stream.nextLent === undefined) return;
+    const nextLent = () => stream.nextLent!().then(this.#watch<LentPiece>, this.#fail);
+    this.nextLent = nextLent;
   }
 
   next(): Uint8Array | null | Promise<Uint8Array | null> {

@@ -138,11 +138,12 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
     if (signal.aborted || this.#stage !== 'serving') return INCOMPLETE_BODY;
     return new Promise((resolve) => {
       const abort = () => this.#settleBody?.(INCOMPLETE_BODY);
-      this.#settleBody = (outcome) => {
+      const settle = (outcome: Uint8Array | Denial) => {
         this.#settleBody = null;
         signal.removeEventListener('abort', abort);
         resolve(outcome);
       };
+      this.#settleBody = settle;
       signal.addEventListener('abort', abort);
       this.#advance();
     });

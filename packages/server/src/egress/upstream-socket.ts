@@ -1,0 +1,120 @@
+/**
+ * A socket to an upstream, which passes its events to one user at a time. Plain sockets are used again: after its
+ * `close` event, Node lets a socket connect anew. A new one for each call would cost more than its own objects, because
+ * V8 keeps every socket, and all that its listeners refer to, until the next full collection
+ * (docs/decisions/0034-garbage-of-a-call.md). Does not know which address it connects to, or what the bytes mean.
+ */
+import { Socket, type TcpSocketConnectOpts } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+
+/** Gets the events of a socket, until it destroys the socket or the socket has closed. */
+export interface SocketUser {
+  onConnect?(): void;
+  /** `areBorrowed`: the bytes are overwritten once the event loop goes on. */
+  onBytes(bytes: Buffer, areBorrowed: boolean): void;
+  /** The server has ended the connection. */
+  onEnd(): void;
+  onError(error: Error): void;
+  onClose(): void;
+}
+
+/** Maximum number of closed sockets that are kept. */
+const CLOSED_MAX = 256;
+/**
+ * All plain connections are read into this buffer. Their users copy each piece at once, unless its reader borrows it.
+ * Without it, Node allocates 64 KiB for each read, however short the answer is.
+ */
+const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
+
+/** The plain sockets of a dispatcher that can be used again. */
+export class ClosedSockets {
+  readonly #sockets: UpstreamSocket[] = [];
+
+  /** A socket that is not connected yet. */
+  take(): UpstreamSocket {
+    return this.#sockets.pop() ?? new UpstreamSocket(null, this);
+  }
+
+  add(socket: UpstreamSocket): void {
+    if (this.#sockets.length < CLOSED_MAX) this.#sockets.push(socket);
+  }
+}
+
+export class UpstreamSocket {
+  /** Null after the user has destroyed the socket, and after the socket has closed. */
+  user: SocketUser | null = null;
+  readonly #socket: Socket;
+  readonly #closed: ClosedSockets | null;
+  /** False after an error, a pause, or an end by the server: only a socket in the plainest state is used again. */
+  #isReusable = true;
+
+  /** `socket`: a connected TLS socket; null: a new plain one, which is added to `closed` each time it has closed. */
+  constructor(socket: TLSSocket | null, closed: ClosedSockets | null) {
+    const onread = { buffer: READ_BUFFER, callback: (length: number) => this.#takeRead(length) };
+    this.#socket = socket ?? new Socket({ noDelay: true, onread });
+    this.#closed = closed;
+    if (socket !== null) socket.on('data', (bytes: Buffer) => this.user?.onBytes(bytes, false));
+    this.#socket.on('connect', () => this.user?.onConnect?.());
+    this.#socket.on('end', () => {
+      this.#isReusable = false;
+      this.user?.onEnd();
+    });
+    // An error event without a listener would end the process.
+    this.#socket.on('error', (error) => {
+      this.#isReusable = false;
+      this.user?.onError(error);
+    });
+    this.#socket.on('close', () => this.#onClose());
+  }
+
+  get isOpen(): boolean {
+    return !this.#socket.destroyed;
+  }
+
+  /** It still holds bytes that were written. */
+  get isSending(): boolean {
+    return this.#socket.writableLength > 0;
+  }
+
+  /** Undefined if the connection has been closed already. */
+  get remoteAddress(): string | undefined {
+    return this.#socket.remoteAddress;
+  }
+
+  connect(options: TcpSocketConnectOpts, user: SocketUser): void {
+    this.user = user;
+    this.#socket.connect(options);
+  }
+
+  /** `onSent` is called after the bytes were sent, or with an error. */
+  write(bytes: Uint8Array, onSent?: (error?: Error | null) => void): void {
+    this.#socket.write(bytes, onSent);
+  }
+
+  pause(): void {
+    this.#isReusable = false;
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  /** The user gets no more events, and must not use the socket any more: it may soon be another user's. */
+  destroy(): void {
+    this.user = null;
+    this.#socket.destroy();
+  }
+
+  #takeRead(length: number): boolean {
+    this.user?.onBytes(READ_BUFFER.subarray(0, length), true);
+    return true;
+  }
+
+  #onClose(): void {
+    const { user } = this;
+    this.user = null;
+    user?.onClose();
+    if (this.#isReusable && !this.isSending) this.#closed?.add(this);
+  }
+}
