@@ -57,10 +57,16 @@ export function readDataRequest(
   return model instanceof Denial ? { id, denial: model } : { bytes, id, model, members };
 }
 
-/** The bytes of a member; null if it is absent or null. */
-export function readMemberBytes({ bytes, members }: DataRequest, name: string): Uint8Array | null {
+/** The value of a member; undefined if it is absent or null. */
+export function findGiven({ members }: DataRequest, name: string): JsonSpan | undefined {
   const value = findValue(members, name);
-  return value === undefined || value.kind === 'null' ? null : bytes.subarray(value.start, value.end);
+  return value?.kind === 'null' ? undefined : value;
+}
+
+/** The bytes of a member; null if it is absent or null. */
+export function readMemberBytes(request: DataRequest, name: string): Uint8Array | null {
+  const value = findGiven(request, name);
+  return value === undefined ? null : request.bytes.subarray(value.start, value.end);
 }
 
 function readRoot(bytes: Uint8Array, what: string): JsonSpan | Denial {

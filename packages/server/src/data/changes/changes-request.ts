@@ -4,7 +4,8 @@ import { Denial } from '../../execute/terms/denial.ts';
 import { findValue } from '../../json/members.ts';
 import { readInteger } from '../../json/number.ts';
 import type { JsonSpan } from '../../json/span.ts';
-import { type DataRequest, readDataRequest, readMemberBytes } from '../data-request.ts';
+import { type DataRequest, findGiven, readDataRequest, readMemberBytes } from '../data-request.ts';
+import { readFields } from '../read-fields.ts';
 import { prepareContext } from './changes-questions.ts';
 import { CURSOR_LENGTH_MAX } from './cursor.ts';
 
@@ -23,9 +24,6 @@ export interface ChangesRequest {
 }
 
 const MEMBERS = ['domain', 'fields', 'context', 'since', 'limit'];
-const FIELDS_MAX = 500;
-/** The names that Odoo accepts for fields. */
-const FIELD_NAME = /^[a-z_][a-z0-9_$]{0,62}$/i;
 /** They are sent again with each page, and compared with those of the cursor. */
 const TEXT_BYTES_MAX = 64 * 1024;
 const LIMIT_DEFAULT = 500;
@@ -40,7 +38,7 @@ export function readChangesRequest(bytes: Uint8Array): ChangesRequest | { id: Ui
 }
 
 function readOwnMembers(data: DataRequest): ChangesRequest | Denial {
-  const fields = readFields(data);
+  const fields = readFields(data, 'of each record');
   if (fields instanceof Denial) return fields;
   const domain = readDomain(data);
   if (domain instanceof Denial) return domain;
@@ -55,28 +53,9 @@ function readOwnMembers(data: DataRequest): ChangesRequest | Denial {
   return { data, domain, fields, context, since, limit };
 }
 
-function readFields(data: DataRequest): string[] | Denial {
-  const rule = 'the names of the fields of each record, e.g. ["name", "email"]';
-  const value = findValue(data.members, 'fields');
-  if (value?.kind !== 'array')
-    return invalid('fields', `\`fields\` ${nameProblem(value, 'an array')}: ${rule}.`);
-  if (value.end - value.start > TEXT_BYTES_MAX) return tooLong('fields');
-  const names: unknown[] = JSON.parse(readText8(data, value));
-  if (names.length === 0) return invalid('fields', `\`fields\` is empty: give ${rule}.`);
-  if (names.length > FIELDS_MAX)
-    return invalid('fields', `\`fields\` may name at most ${FIELDS_MAX} fields.`);
-  const wrong = names.findIndex((name) => typeof name !== 'string' || !FIELD_NAME.test(name));
-  if (wrong >= 0)
-    return invalid(`fields[${wrong}]`, `\`fields[${wrong}]\` is not the name of a field of the model.`);
-  const repeated = names.findIndex((name, at) => names.indexOf(name) < at);
-  if (repeated >= 0)
-    return invalid(`fields[${repeated}]`, `\`fields[${repeated}]\` names a field again; name it once.`);
-  return names as string[];
-}
-
 function readDomain(data: DataRequest): string | Denial {
-  const value = findValue(data.members, 'domain');
-  if (value === undefined || value.kind === 'null') return '[]';
+  const value = findGiven(data, 'domain');
+  if (value === undefined) return '[]';
   if (value.kind !== 'array')
     return invalid('domain', `\`domain\` must be an array of conditions, not ${describe(value)}.`);
   return value.end - value.start > TEXT_BYTES_MAX ? tooLong('domain') : readText8(data, value);
@@ -89,10 +68,10 @@ function readSince({ bytes, members }: DataRequest): string | null | Denial {
   return readText(bytes, value, 'since', CURSOR_LENGTH_MAX, 'null, or the cursor of the last answer');
 }
 
-function readLimit({ bytes, members }: DataRequest): number | Denial {
-  const value = findValue(members, 'limit');
-  if (value === undefined || value.kind === 'null') return LIMIT_DEFAULT;
-  const limit = readInteger(bytes, value);
+function readLimit(data: DataRequest): number | Denial {
+  const value = findGiven(data, 'limit');
+  if (value === undefined) return LIMIT_DEFAULT;
+  const limit = readInteger(data.bytes, value);
   if (typeof limit === 'number' && limit >= 1 && limit <= LIMIT_MAX) return limit;
   return invalid(
     'limit',
@@ -102,12 +81,6 @@ function readLimit({ bytes, members }: DataRequest): number | Denial {
 
 function readText8({ bytes }: DataRequest, { start, end }: JsonSpan): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString();
-}
-
-function nameProblem(value: JsonSpan | undefined, wanted: string): string {
-  return value === undefined || value.kind === 'null'
-    ? 'is missing'
-    : `must be ${wanted}, not ${describe(value)}`;
 }
 
 function tooLong(path: string): Denial {

@@ -2,11 +2,10 @@
 import { describe, invalid } from '../../execute/call/read-members.ts';
 import type { Denial } from '../../execute/terms/denial.ts';
 import { readElements } from '../../json/elements.ts';
-import { findValue } from '../../json/members.ts';
 import { readInteger } from '../../json/number.ts';
-import type { JsonSpan } from '../../json/span.ts';
 import { decodeString } from '../../json/string.ts';
-import { type DataRequest, readDataRequest } from '../data-request.ts';
+import { type DataRequest, findGiven, readDataRequest } from '../data-request.ts';
+import { readFields } from '../read-fields.ts';
 
 export type ExportFormat = 'ndjson' | 'csv';
 
@@ -24,11 +23,8 @@ export interface ExportRequest {
 }
 
 const MEMBERS = ['domain', 'fields', 'context', 'limit', 'after', 'format'];
-/** More than any model of Odoo's own modules has. */
-const FIELDS_MAX = 1000;
-/** The names that Odoo accepts for fields (docs/odoo-facts.md#field-names). */
-const FIELD_NAME = /^[a-z_][a-z0-9_$]{0,62}$/i;
-const FIELD_NAME_BYTES_MAX = 400;
+/** Longer texts are none of the formats. */
+const FORMAT_BYTES_MAX = 100;
 
 /** The denial goes with the `id` of the body. */
 export function readExportRequest(bytes: Uint8Array): ExportRequest | { id: Uint8Array; denial: Denial } {
@@ -39,7 +35,7 @@ export function readExportRequest(bytes: Uint8Array): ExportRequest | { id: Uint
 }
 
 function readMembersOfExport(data: DataRequest): ExportRequest | Denial {
-  const fields = readFields(data);
+  const fields = readFields(data, 'to export');
   if (!Array.isArray(fields)) return fields as Denial;
   const terms = readTerms(data);
   if (!(terms instanceof Uint8Array)) return terms;
@@ -50,47 +46,6 @@ function readMembersOfExport(data: DataRequest): ExportRequest | Denial {
   const format = readFormat(data);
   if (typeof format !== 'string') return format;
   return { data, fields, terms, limit, after, format };
-}
-
-/** The value of a member; undefined if it is absent or null. */
-function findGiven({ members }: DataRequest, name: string): JsonSpan | undefined {
-  const value = findValue(members, name);
-  return value?.kind === 'null' ? undefined : value;
-}
-
-function readFields(data: DataRequest): readonly string[] | Denial {
-  const { bytes } = data;
-  const value = findGiven(data, 'fields');
-  const rule = 'the names of the fields to export, e.g. ["name", "email"]';
-  if (value === undefined) return invalid('fields', `\`fields\` is missing: ${rule}.`);
-  if (value.kind !== 'array')
-    return invalid('fields', `\`fields\` must be an array, not ${describe(value)}: ${rule}.`);
-  const names = new Set<string>();
-  let denial: Denial | null = null;
-  readElements(bytes, value, (element) => {
-    denial = judgeField(bytes, element, names);
-    return denial === null;
-  });
-  if (denial !== null) return denial;
-  return names.size === 0 ? invalid('fields', `\`fields\` is empty: give ${rule}.`) : [...names];
-}
-
-/** Adds the name to `names`, or returns why it cannot be exported. */
-function judgeField(bytes: Uint8Array, element: JsonSpan, names: Set<string>): Denial | null {
-  const path = `fields[${names.size}]`;
-  if (names.size === FIELDS_MAX)
-    return invalid('fields', `\`fields\` may name at most ${FIELDS_MAX} fields.`);
-  if (element.kind !== 'string')
-    return invalid(path, `\`${path}\` must be the name of a field, not ${describe(element)}.`);
-  const name = element.end - element.start > FIELD_NAME_BYTES_MAX ? null : decodeString(bytes, element);
-  if (name === null || !FIELD_NAME.test(name))
-    return invalid(
-      path,
-      `\`${path}\` is not the name of a field. An export has fields of the model itself; export related models on their own.`,
-    );
-  if (names.has(name)) return invalid(path, `\`${path}\` names \`${name}\` again; name it once.`);
-  names.add(name);
-  return null;
 }
 
 function readTerms(data: DataRequest): Uint8Array | Denial {
@@ -135,8 +90,7 @@ function readAfter(data: DataRequest): number | null | Denial {
 function readFormat(data: DataRequest): ExportFormat | Denial {
   const value = findGiven(data, 'format');
   if (value === undefined) return 'ndjson';
-  // Longer texts are none of the formats.
-  const isShort = value.kind === 'string' && value.end - value.start < FIELD_NAME_BYTES_MAX;
+  const isShort = value.kind === 'string' && value.end - value.start < FORMAT_BYTES_MAX;
   const text = isShort ? decodeString(data.bytes, value) : '';
   if (text === 'ndjson' || text === 'csv') return text;
   return invalid('format', '`format` must be "ndjson" or "csv".');

@@ -1,0 +1,49 @@
+/** Reads the names of fields in a request that moves data. Pure. */
+import { describe, invalid } from '../execute/call/read-members.ts';
+import type { Denial } from '../execute/terms/denial.ts';
+import { readElements } from '../json/elements.ts';
+import type { JsonSpan } from '../json/span.ts';
+import { decodeString } from '../json/string.ts';
+import { type DataRequest, findGiven } from './data-request.ts';
+
+/** The names that Odoo accepts for fields (docs/odoo-facts.md#field-names). */
+const FIELD_NAME = /^[a-z_][a-z0-9_$]{0,62}$/i;
+const FIELD_NAME_BYTES_MAX = 400;
+/** More than any model of Odoo's own modules has. */
+const FIELDS_MAX = 1000;
+
+/** The names in `fields`, at least one, each once, in their order. `what`: what the fields are for, for errors. */
+export function readFields(data: DataRequest, what: string): readonly string[] | Denial {
+  const { bytes } = data;
+  const value = findGiven(data, 'fields');
+  const rule = `the names of the fields ${what}, e.g. ["name", "email"]`;
+  if (value === undefined) return invalid('fields', `\`fields\` is missing: ${rule}.`);
+  if (value.kind !== 'array')
+    return invalid('fields', `\`fields\` must be an array, not ${describe(value)}: ${rule}.`);
+  const names = new Set<string>();
+  let denial: Denial | null = null;
+  readElements(bytes, value, (element) => {
+    denial = judgeField(bytes, element, names);
+    return denial === null;
+  });
+  if (denial !== null) return denial;
+  return names.size === 0 ? invalid('fields', `\`fields\` is empty: give ${rule}.`) : [...names];
+}
+
+/** Adds the name to `names`, or returns why it cannot be read. */
+function judgeField(bytes: Uint8Array, element: JsonSpan, names: Set<string>): Denial | null {
+  const path = `fields[${names.size}]`;
+  if (names.size === FIELDS_MAX)
+    return invalid('fields', `\`fields\` may name at most ${FIELDS_MAX} fields.`);
+  if (element.kind !== 'string')
+    return invalid(path, `\`${path}\` must be the name of a field, not ${describe(element)}.`);
+  const name = element.end - element.start > FIELD_NAME_BYTES_MAX ? null : decodeString(bytes, element);
+  if (name === null || !FIELD_NAME.test(name))
+    return invalid(
+      path,
+      `\`${path}\` is not the name of a field of the model itself. Read related models on their own.`,
+    );
+  if (names.has(name)) return invalid(path, `\`${path}\` names \`${name}\` again; name it once.`);
+  names.add(name);
+  return null;
+}
