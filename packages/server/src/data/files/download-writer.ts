@@ -47,8 +47,6 @@ export class DownloadWriter implements AnswerWriter {
   #headers: AnswerHeaders = {};
   #decoder = new Base64Decoder();
   #state: State = 'head';
-  /** True if the bytes that were collected do not suffice. */
-  #isWaiting = false;
   #denial: Denial | 'no_record' | null = null;
 
   constructor(options: DownloadWriterOptions) {
@@ -109,12 +107,10 @@ export class DownloadWriter implements AnswerWriter {
   #readHead(): Promise<void> | undefined {
     const { target, headers, field, nameField, mediaTypeField } = this.#options;
     const bytes = this.#collected.join();
-    if (bytes.length > HEAD_BYTES_MAX && this.#isWaiting) return this.#deny(NOT_ONE_RECORD);
     const head = readRecordHead(bytes, field);
     switch (head.kind) {
       case 'incomplete':
-        this.#isWaiting = true;
-        return undefined;
+        return bytes.length > HEAD_BYTES_MAX ? this.#deny(NOT_ONE_RECORD) : undefined;
       case 'error':
         this.#state = 'error';
         return undefined;
@@ -150,8 +146,9 @@ export class DownloadWriter implements AnswerWriter {
       return undefined;
     }
     if (file !== null) {
-      this.#isWaiting = bytes.length === 0 && !isWhole;
-      if (this.#isWaiting) return undefined;
+      // Not a single group of digits yet: the next piece is read with this one.
+      if (bytes.length === 0 && !isWhole)
+        return this.#collected.length > HEAD_BYTES_MAX ? this.#deny(NOT_ONE_RECORD) : undefined;
       target.begin(this.#status, { ...this.#headers, ...headers, ...file }, isWhole ? bytes.length : null);
       this.#collected = new PieceCollector();
     }

@@ -16,6 +16,8 @@ export class RoutedConnection {
   readonly #socket: Socket;
   /** HTTP's own listener for bytes. */
   readonly #feed: (bytes: Buffer) => void;
+  /** The socket's own `pause`. */
+  readonly #pause: () => void;
   /** Bytes that HTTP has not received. */
   #unread: Buffer | null;
   #isAdvancing = false;
@@ -40,6 +42,14 @@ export class RoutedConnection {
     const [feed] = socket.listeners('data');
     this.#feed = feed as (bytes: Buffer) => void;
     socket.removeAllListeners('data');
+    this.#pause = socket.pause.bind(socket);
+    // The socket may be paused already while HTTP is fed, so that its state does not tell that HTTP wants a pause.
+    const pauseForHttp = () => {
+      this.#isHttpPaused = true;
+      this.#pause();
+      return socket;
+    };
+    socket.pause = pauseForHttp;
     socket.on('data', (received: Buffer) => {
       this.#unread = this.#unread === null ? received : Buffer.concat([this.#unread, received]);
       this.advance();
@@ -72,16 +82,14 @@ export class RoutedConnection {
       }
       const piece = this.#unread.subarray(0, PIECE_BYTES);
       this.#unread = piece.length < this.#unread.length ? this.#unread.subarray(piece.length) : null;
-      this.#resume();
       this.#feed(piece);
-      this.#isHttpPaused = this.#socket.isPaused();
     }
     this.#isAdvancing = false;
     if (this.#isHttpPaused) return;
     if (this.#unread === null) this.#resume();
     else if (!this.#socket.isPaused()) {
       this.#isPaused = true;
-      this.#socket.pause();
+      this.#pause();
     }
   };
 
