@@ -7,6 +7,8 @@ export type ReaderState = unknown;
 
 export interface ReadResult {
   changes: RecordChange[];
+  /** Changes from before the beginning of the subscription, which are not sent. */
+  noted: RecordChange[];
   /** For the next reading. */
   state: ReaderState;
   /** True: the next reading may follow at once. */
@@ -29,6 +31,12 @@ export interface ChangeReader {
     state: ReaderState | null,
     signal: AbortSignal,
   ): Promise<ReadResult | ReadRefusal>;
+  /** The ids of the records that match, ascending. More than `max` may be given if there are more. Rejects never. */
+  listIds(
+    subscription: Subscription,
+    max: number,
+    signal: AbortSignal,
+  ): Promise<{ ids: number[] } | ReadRefusal>;
   /** Those of the ids that do not exist or are not visible any more. Rejects never. */
   findGone(
     subscription: Subscription,

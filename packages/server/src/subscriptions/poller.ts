@@ -256,13 +256,16 @@ export class Poller {
     const { id, gone } = subscription;
     const progress = parseProgress(before.progress);
     const { signal } = this.#closing;
+    const watched = gone ? (progress?.ids ?? (await this.#listWatched(subscription))) : [];
+    if (signal.aborted) return false;
+    if (!Array.isArray(watched)) return this.#fail(known, before, watched);
     const read = await reader.readChanges(subscription, progress?.reader ?? null, signal);
     if (signal.aborted) return false;
     if ('problem' in read) return this.#fail(known, before, read);
-    const vanished = gone && !read.more ? await this.#findGone(known, subscription, progress?.ids ?? []) : [];
+    const vanished = gone && !read.more ? await this.#findGone(known, subscription, watched) : [];
     if (!Array.isArray(vanished)) return this.#fail(known, before, vanished);
     const changes = keepLast([...read.changes, ...vanished]);
-    const ids = gone ? followIds(progress?.ids ?? [], changes) : undefined;
+    const ids = gone ? followIds(watched, [...read.noted, ...changes]) : undefined;
     if (ids !== undefined && ids.length > WATCHED_IDS_MAX) return this.#fail(known, before, TOO_MANY);
     known.failures = 0;
     const next = JSON.stringify({ reader: read.state, ...(ids === undefined ? {} : { ids }) });
@@ -301,6 +304,18 @@ export class Poller {
     known.problem = null;
     if (deliveries.length > 0) onDeliveries();
     return true;
+  }
+
+  /**
+   * The records to watch from the beginning on. They are listed before the first reading, which notes what is made
+   * meanwhile.
+   */
+  async #listWatched(subscription: Subscription): Promise<number[] | ReadRefusal> {
+    if (subscription.start === 'all') return [];
+    const { reader } = this.#options;
+    const found = await reader.listIds(subscription, WATCHED_IDS_MAX, this.#closing.signal);
+    if ('problem' in found) return found;
+    return found.ids.length > WATCHED_IDS_MAX ? TOO_MANY : found.ids;
   }
 
   /** Looks at the next part of the known records, so that a turn costs the same however many there are. */
