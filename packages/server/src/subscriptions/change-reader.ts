@@ -20,6 +20,8 @@ export interface ReadResult {
 export interface ReadRefusal {
   /** Why changes cannot be read, for the operator. */
   problem: string;
+  /** The same for the log, which has no values: what Odoo says may name some. Absent: `problem` has none. */
+  summary?: string;
   /** True: the key may not be used any more, so that no further reading can succeed. */
   isKeyOver: boolean;
 }

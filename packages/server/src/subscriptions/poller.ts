@@ -353,7 +353,7 @@ export class Poller {
 
   async #fail(known: Known, { subscription }: SubscriptionProgress, refusal: ReadRefusal): Promise<false> {
     const { store, clock, onPaused } = this.#options;
-    const { problem, isKeyOver } = refusal;
+    const { problem, summary = problem, isKeyOver } = refusal;
     if (isKeyOver) {
       const next = { state: 'paused', reason: problem, now: clock() } as const;
       if ((await store.setState(subscription.id, subscription.version, next)) === 'done')
@@ -364,7 +364,7 @@ export class Poller {
     this.#note(subscription.id, problem);
     if (known.problem === problem) return false;
     known.problem = problem;
-    this.#options.onProblem(subscription.name, problem);
+    this.#options.onProblem(subscription.name, summary);
     // Operators see a new problem at once.
     await this.#writeNotes();
     return false;

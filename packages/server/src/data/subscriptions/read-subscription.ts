@@ -183,7 +183,8 @@ async function explainFailure(
   // The key was revoked or has expired during the reading.
   const client = data.type === 'unauthorized' ? await findClient(subscription, keys) : PROXY_CLIENT;
   if ('problem' in client) return client;
-  return { problem: `${data.type}: ${clip(data.message ?? message)}`, isKeyOver: false };
+  const problem = `${data.type}: ${clip(data.message ?? message)}`;
+  return { problem, summary: `Odoo answered ${data.type}.`, isKeyOver: false };
 }
 
 function explainDenial({ type, message }: Denial): ReadRefusal {
