@@ -626,8 +626,8 @@ export interface SubscriptionStore {
   /** Records readings that found nothing to store. */
   noteReadings(notes: readonly ReadingNote[]): Awaitable<void>;
 
-  /** When the first waiting delivery of an active subscription is due; null: none waits. */
-  findNextDue(): Awaitable<number | null>;
+  /** When the first waiting delivery of an active subscription is due, `except` of these ones; null: none waits. */
+  findNextDue(except: readonly string[]): Awaitable<number | null>;
   /**
    * Claims deliveries that are due. No other claim gets them until this one ends, even at the same moment. A delivery
    * is not claimed while an older one of its record waits.

@@ -7,6 +7,8 @@ export type ReaderState = unknown;
 
 export interface ReadResult {
   changes: RecordChange[];
+  /** Changes from before the beginning of the subscription, which are not sent. */
+  noted: RecordChange[];
   /** For the next reading. */
   state: ReaderState;
   /** True: the next reading may follow at once. */
@@ -18,6 +20,8 @@ export interface ReadResult {
 export interface ReadRefusal {
   /** Why changes cannot be read, for the operator. */
   problem: string;
+  /** The same for the log, which has no values: what Odoo says may name some. Absent: `problem` has none. */
+  summary?: string;
   /** True: the key may not be used any more, so that no further reading can succeed. */
   isKeyOver: boolean;
 }
@@ -29,6 +33,12 @@ export interface ChangeReader {
     state: ReaderState | null,
     signal: AbortSignal,
   ): Promise<ReadResult | ReadRefusal>;
+  /** The ids of the records that match, ascending. More than `max` may be given if there are more. Rejects never. */
+  listIds(
+    subscription: Subscription,
+    max: number,
+    signal: AbortSignal,
+  ): Promise<{ ids: number[] } | ReadRefusal>;
   /** Those of the ids that do not exist or are not visible any more. Rejects never. */
   findGone(
     subscription: Subscription,

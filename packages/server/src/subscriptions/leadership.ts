@@ -65,7 +65,11 @@ export class Leadership {
     // The time of the lease begins in the store, after this.
     const startedMs = nowMs();
     try {
-      if (await leases.acquire(LEASE, owner, ttlMs)) this.#untilMs = startedMs + ttlMs * (1 - MARGIN);
+      if (await leases.acquire(LEASE, owner, ttlMs)) {
+        // It was lost in between, for example because this process was stopped. Work that saw that has ended.
+        if (!this.isHeld) this.#wasHeld = false;
+        this.#untilMs = startedMs + ttlMs * (1 - MARGIN);
+      }
     } catch (error) {
       onError(error);
     }

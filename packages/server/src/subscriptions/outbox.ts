@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { VaultError } from '../instances/vault.ts';
 import type { DeliveryBatch, SubscriptionStore } from '../stores/ports.ts';
 import type { Leadership } from './leadership.ts';
 import { type Attempt, judgeAttempts } from './retry-schedule.ts';
@@ -43,6 +44,8 @@ const DELIVERIES_OF_BATCH_MAX = 4;
 /** The store is asked at least so often. It also tells of changes. */
 const CHECK_MS_MAX = 30_000;
 const ERROR_PAUSE_MS = 1000;
+
+const UNSENT = { isTaken: false, isGone: false, status: null, retryAfterSeconds: null, durationMs: 0 };
 
 export class Outbox {
   readonly #options: OutboxOptions;
@@ -99,22 +102,27 @@ export class Outbox {
 
   /** Begins to send what is due, as far as there is room. Returns the milliseconds until it must look again. */
   async #claimDue(): Promise<number> {
-    const { store, clock } = this.#options;
+    const { clock } = this.#options;
     for (const receivers of ['working', 'failing'] as const) {
       const failing = [...this.#batches.values()].filter(({ isFailing }) => isFailing).length;
       const room = BATCHES_MAX - this.#batches.size;
       const subscriptionsMax = receivers === 'working' ? room : Math.min(room, FAILING_BATCHES_MAX - failing);
       if (subscriptionsMax <= 0 || this.#isClosed) continue;
-      const dueAt = await store.findNextDue();
+      const dueAt = await this.#findNextDue();
       if (dueAt === null || dueAt > clock()) break;
       await this.#claim(receivers, subscriptionsMax);
     }
-    const dueAt = await store.findNextDue();
+    const dueAt = await this.#findNextDue();
     if (dueAt === null) return CHECK_MS_MAX;
     // Without room, the end of a batch wakes it.
     const isFull = this.#batches.size >= FAILING_BATCHES_MAX;
     const leastMs = isFull ? ERROR_PAUSE_MS : 1;
     return Math.min(Math.max(dueAt - clock(), leastMs), CHECK_MS_MAX);
+  }
+
+  /** Those that are being sent are looked at again when their batch ends. */
+  async #findNextDue(): Promise<number | null> {
+    return this.#options.store.findNextDue([...this.#batches.keys()]);
   }
 
   async #claim(receivers: 'working' | 'failing', subscriptionsMax: number): Promise<void> {
@@ -156,9 +164,20 @@ export class Outbox {
     const maySend = () => leadership.isHeld && nowMs() < beginsUntilMs && !signal.aborted;
     if (!maySend()) return;
     const { url } = readBody(subscription);
-    const secrets = openSecrets(subscription, clock());
+    let secrets: readonly string[] = [];
+    let unsigned: string | null = null;
+    try {
+      secrets = openSecrets(subscription, clock());
+    } catch (error) {
+      if (!(error instanceof VaultError)) throw error;
+      unsigned = `The secret cannot be opened: ${error.message}`;
+    }
     const sent = await Promise.all(
-      deliveries.map((delivery) => send({ url, secrets, delivery, signal, maySend })),
+      deliveries.map((delivery) =>
+        unsigned === null
+          ? send({ url, secrets, delivery, signal, maySend })
+          : { ...UNSENT, delivery, failure: unsigned },
+      ),
     );
     const attempts = sent.filter((attempt) => attempt !== null);
     if (attempts.length === 0) return;

@@ -2,6 +2,7 @@
  * Reads the changes of all active subscriptions, each at its interval, and stores them with their deliveries in one
  * transaction. One timer serves all subscriptions. One instance that does not answer holds up no other.
  */
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ReadingNote, SubscriptionProgress, SubscriptionStore } from '../stores/ports.ts';
 import type { ChangeReader, ReadRefusal } from './change-reader.ts';
 import { buildDelivery, createDeliveryId, type RecordChange } from './delivery-body.ts';
@@ -31,6 +32,8 @@ export interface PollerOptions {
 
 interface Known {
   readonly subscription: Subscription;
+  /** The row that it was read from. */
+  row: SubscriptionRow;
   /** Consecutive readings that failed. */
   failures: number;
   problem: string | null;
@@ -57,6 +60,9 @@ export const SUBSCRIPTIONS_MAX = 10_000;
 /** The first readings after a start are spread over this time, or over their interval if that is shorter. */
 const SPREAD_MS_MAX = 60_000;
 const SPREAD_FROM = 20;
+const PARSED_AT_ONCE = 200;
+
+type SubscriptionRow = Awaited<ReturnType<SubscriptionStore['listActive']>>[number];
 
 export class Poller {
   readonly #options: PollerOptions;
@@ -130,7 +136,7 @@ export class Poller {
     while (this.#mustLoad && leadership.isHeld && !this.#closing.signal.aborted) {
       this.#mustLoad = false;
       try {
-        this.#take(await store.listActive(SUBSCRIPTIONS_MAX));
+        await this.#take(await store.listActive(SUBSCRIPTIONS_MAX));
       } catch (error) {
         onError(error);
         this.#retryTimer = setTimeout(() => this.load(), LOAD_RETRY_MS).unref();
@@ -139,19 +145,31 @@ export class Poller {
     this.#run();
   }
 
-  #take(rows: Awaited<ReturnType<SubscriptionStore['listActive']>>): void {
-    const { nowMs, random, secondMs } = this.#options;
+  /** Only rows that have changed are parsed, and not so many at once that other callers wait. */
+  async #take(rows: readonly SubscriptionRow[]): Promise<void> {
+    const { nowMs, random, secondMs, leadership } = this.#options;
+    let parsed = 0;
     const present = new Set<string>();
     const spreads = this.#isFirst && rows.length > SPREAD_FROM;
     this.#isFirst = false;
     for (const row of rows) {
       present.add(row.id);
+      const known = this.#known.get(row.id);
+      if (known !== undefined && known.row.body === row.body && known.row.name === row.name) continue;
+      if (++parsed % PARSED_AT_ONCE === 0) {
+        await yieldToEventLoop();
+        // The lease was lost meanwhile.
+        if (!leadership.isHeld || this.#closing.signal.aborted) return;
+      }
       const subscription = this.#read(row);
       if (subscription === null) continue;
-      const known = this.#known.get(row.id);
-      if (known !== undefined && isEqual(known.subscription, subscription)) continue;
+      if (known !== undefined && isEqual(known.subscription, subscription)) {
+        known.row = row;
+        continue;
+      }
       this.#known.set(row.id, {
         subscription,
+        row,
         failures: 0,
         problem: known?.problem ?? null,
         storedUntilMs: 0,
@@ -256,13 +274,16 @@ export class Poller {
     const { id, gone } = subscription;
     const progress = parseProgress(before.progress);
     const { signal } = this.#closing;
+    const watched = gone ? (progress?.ids ?? (await this.#listWatched(subscription))) : [];
+    if (signal.aborted) return false;
+    if (!Array.isArray(watched)) return this.#fail(known, before, watched);
     const read = await reader.readChanges(subscription, progress?.reader ?? null, signal);
     if (signal.aborted) return false;
     if ('problem' in read) return this.#fail(known, before, read);
-    const vanished = gone && !read.more ? await this.#findGone(known, subscription, progress?.ids ?? []) : [];
+    const vanished = gone && !read.more ? await this.#findGone(known, subscription, watched) : [];
     if (!Array.isArray(vanished)) return this.#fail(known, before, vanished);
     const changes = keepLast([...read.changes, ...vanished]);
-    const ids = gone ? followIds(progress?.ids ?? [], changes) : undefined;
+    const ids = gone ? followIds(watched, [...read.noted, ...changes]) : undefined;
     if (ids !== undefined && ids.length > WATCHED_IDS_MAX) return this.#fail(known, before, TOO_MANY);
     known.failures = 0;
     const next = JSON.stringify({ reader: read.state, ...(ids === undefined ? {} : { ids }) });
@@ -303,6 +324,18 @@ export class Poller {
     return true;
   }
 
+  /**
+   * The records to watch from the beginning on. They are listed before the first reading, which notes what is made
+   * meanwhile.
+   */
+  async #listWatched(subscription: Subscription): Promise<number[] | ReadRefusal> {
+    if (subscription.start === 'all') return [];
+    const { reader } = this.#options;
+    const found = await reader.listIds(subscription, WATCHED_IDS_MAX, this.#closing.signal);
+    if ('problem' in found) return found;
+    return found.ids.length > WATCHED_IDS_MAX ? TOO_MANY : found.ids;
+  }
+
   /** Looks at the next part of the known records, so that a turn costs the same however many there are. */
   async #findGone(
     known: Known,
@@ -320,7 +353,7 @@ export class Poller {
 
   async #fail(known: Known, { subscription }: SubscriptionProgress, refusal: ReadRefusal): Promise<false> {
     const { store, clock, onPaused } = this.#options;
-    const { problem, isKeyOver } = refusal;
+    const { problem, summary = problem, isKeyOver } = refusal;
     if (isKeyOver) {
       const next = { state: 'paused', reason: problem, now: clock() } as const;
       if ((await store.setState(subscription.id, subscription.version, next)) === 'done')
@@ -331,7 +364,7 @@ export class Poller {
     this.#note(subscription.id, problem);
     if (known.problem === problem) return false;
     known.problem = problem;
-    this.#options.onProblem(subscription.name, problem);
+    this.#options.onProblem(subscription.name, summary);
     // Operators see a new problem at once.
     await this.#writeNotes();
     return false;

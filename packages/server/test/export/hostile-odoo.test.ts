@@ -188,3 +188,12 @@ test('a slow page makes the next ones smaller, a quick one larger', async () => 
   await quick.export();
   expect(Math.max(...quick.calls.map(({ limit }) => limit))).toBeGreaterThan(1000);
 });
+
+test('the log does not have what Odoo says, which may name values', async () => {
+  const fault = printFault('odoo.exceptions.AccessError', 'You may not read "Azure Interior"');
+  const stage = await startTableStage({ count: 1000, script: later(fault) });
+  await stage.export();
+  const lines = stage.proxy.log.filter(({ msg }) => msg === 'export');
+  expect(lines).toMatchObject([{ problem: 'Odoo answered access_error' }]);
+  expect(JSON.stringify(stage.proxy.log)).not.toContain('Azure');
+});

@@ -179,7 +179,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
   });
 
   test('claims what is due, byte for byte, once', async () => {
-    expect(await store.findNextDue()).toBeNull();
+    expect(await store.findNextDue([])).toBeNull();
     const progress = await store.readProgress('s', 0);
     const body = '{"a":"é\\u0000\\"🙂"}';
     await store.commitReading('s', progress?.progressVersion ?? 0, {
@@ -187,20 +187,21 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
       now: 2000,
       deliveries: [{ id: 'm', record: '7', type: 't', body }],
     });
-    expect(await store.findNextDue()).toBe(2000);
+    expect(await store.findNextDue([])).toBe(2000);
+    expect(await store.findNextDue(['s'])).toBeNull();
     expect(await claim(1999)).toEqual([]);
     const [batch] = await claim(2000);
     expect(batch?.subscription.id).toBe('s');
     expect(batch?.deliveries).toMatchObject([{ id: 'm', record: '7', type: 't', attempts: 1, body }]);
     expect(await claim(2001)).toEqual([]);
-    expect(await store.findNextDue()).toBe(32_000);
+    expect(await store.findNextDue([])).toBe(32_000);
     // The process that had the claim has died.
     expect(await claim(32_000)).toMatchObject([{ deliveries: [{ id: 'm', attempts: 2 }] }]);
     await record('c2000', 33_000, [{ id: 'm' }]);
     expect(await listStates()).toEqual(['m waiting']);
     await record('c32000', 33_000, [{ id: 'm' }]);
     expect(await listStates()).toEqual(['m delivered']);
-    expect(await store.findNextDue()).toBeNull();
+    expect(await store.findNextDue([])).toBeNull();
     expect(await store.listDeliveries('s', { beforeSeq: null, limit: 1 })).toMatchObject([
       { attempts: 2, status: 204, durationMs: 5, endedAt: 33_000, nextAt: null, createdAt: 2000 },
     ]);
@@ -233,10 +234,10 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     await commit(2000, '1');
     expect(await claim(2000, { except: ['s'] })).toEqual([]);
     await store.setState('s', 1, { state: 'paused', reason: 'r', now: 2000 });
-    expect(await store.findNextDue()).toBeNull();
+    expect(await store.findNextDue([])).toBeNull();
     expect(await claim(2000)).toEqual([]);
     await store.setState('s', 2, { state: 'active', reason: null, now: 2500 });
-    expect(await store.findNextDue()).toBe(2000);
+    expect(await store.findNextDue([])).toBe(2000);
     await store.remove('s', 3);
     expect(await claim(3000)).toEqual([]);
     expect(await store.prune(0, 100, 100)).toBe(1);
@@ -257,7 +258,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     );
     await commit(3000, '1');
     expect(await listStates()).toEqual(['1@3000 waiting', '2@2000 waiting', '1@2000 merged']);
-    expect(await store.findNextDue()).toBe(9000);
+    expect(await store.findNextDue([])).toBe(9000);
     // One at a time while the receiver fails. The other has not been recorded, and is due when its claim ends.
     expect(await claim(9000)).toMatchObject([{ deliveries: [{ id: '1@3000', attempts: 2 }] }]);
   });
@@ -276,7 +277,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     ]);
     expect(idsOf(await claim(4000))).toEqual(['1@3000']);
     await record('c4000', 4100, [{ id: '1@3000' }]);
-    expect(await store.findNextDue()).toBe(9000);
+    expect(await store.findNextDue([])).toBe(9000);
     expect(await claim(9000)).toMatchObject([{ deliveries: [{ id: '2@3000', attempts: 2 }] }]);
   });
 
@@ -313,13 +314,13 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
       retryAt: 9000,
       lastFailure: 'refused',
     });
-    expect(await store.findNextDue()).toBe(90_000);
+    expect(await store.findNextDue([])).toBe(90_000);
     expect(idsOf(await claim(90_000))).toEqual(['1@2000']);
     await record('c90000', 90_100, [{ id: '1@2000' }], { wakesAll: true });
     expect(idsOf(await claim(90_100))).toEqual(['2@2000', '3@2000']);
     await record('c90100', 90_200, [{ id: '2@2000', state: 'failed', status: 400 }], { disables: 'gone' });
     expect(await find()).toMatchObject({ state: 'disabled', reason: 'gone', version: 2 });
-    expect(await store.findNextDue()).toBeNull();
+    expect(await store.findNextDue([])).toBeNull();
     expect(await listStates()).toEqual(['3@2000 waiting', '2@2000 failed', '1@2000 delivered']);
   });
 
@@ -333,7 +334,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     });
     await store.setState('s', 1, { state: 'active', reason: null, now: 3000 });
     expect(await find()).toMatchObject({ failures: 0, failingSince: null, retryAt: null });
-    expect(await store.findNextDue()).toBe(3000);
+    expect(await store.findNextDue([])).toBe(3000);
   });
 
   test('a ping is logged, and one that the receiver takes ends the wait for a retry', async () => {
@@ -349,7 +350,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     expect(await find()).toMatchObject({ failures: 1, lastFailure: 'no' });
     await store.logDelivery('s', { ...ping, id: 'p2', state: 'delivered', status: 200, failure: null }, 2600);
     expect(await find()).toMatchObject({ failures: 0, retryAt: null, deliveredAt: 2600 });
-    expect(await store.findNextDue()).toBe(2600);
+    expect(await store.findNextDue([])).toBe(2600);
     expect(await listStates()).toEqual(['p2 delivered', 'p1 failed', '1@2000 waiting']);
     expect(await store.replay('s', 'p1', 3000)).toBe('conflict');
   });
@@ -405,6 +406,13 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     expect(await listStates()).toEqual(['4@2000 waiting', '3@2000 delivered', '2@2000 delivered']);
     expect(await store.prune(0, 1, 10)).toBe(1);
     expect(await listStates()).toEqual(['4@2000 waiting', '3@2000 delivered']);
+    await commit(5000, '5', '6', '7');
+    await claim(5000);
+    await record('c5000', 6000, [{ id: '5@5000' }, { id: '6@5000' }, { id: '7@5000' }]);
+    // At most as many as asked for, so that one removal does not last long.
+    expect(await store.prune(0, 1, 2)).toBe(2);
+    expect(await store.prune(0, 1, 2)).toBe(1);
+    expect(await store.prune(0, 1, 2)).toBe(0);
   });
 
   test('behaves as the store in memory, whatever is done to it', async () => {

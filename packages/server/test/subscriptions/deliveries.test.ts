@@ -88,6 +88,25 @@ test('sends records that vanish, if it is asked to', async () => {
   });
 });
 
+test('a subscription that begins now watches the records that there are for their end, too', async () => {
+  const { subscribe, receiver, odoo, show } = await startStage();
+  const old = await odoo('create', { name: 'Test old' });
+  await odoo('create', { name: 'Other' });
+  await subscribe({ gone: true, start: 'now' });
+  await expect.poll(async () => (await show()).read_at, POLL).not.toBeNull();
+  const fresh = await odoo('create', { name: 'Test new' });
+  await expect.poll(() => receiver.received.length, POLL).toBe(1);
+  await odoo('unlink', [old, fresh]);
+  await expect.poll(() => receiver.list('res.partner.gone').length, POLL).toBe(2);
+  expect(
+    receiver
+      .list('res.partner.gone')
+      .map(({ json }) => json.data.id)
+      .toSorted(),
+  ).toEqual([old, fresh].toSorted());
+  expect(receiver.list('res.partner.upserted')).toHaveLength(1);
+});
+
 test('two secrets sign during a rotation, and one after it', async () => {
   const { subscribe, receiver, odoo, admin } = await startStage();
   await subscribe();

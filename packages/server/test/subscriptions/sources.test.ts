@@ -167,3 +167,13 @@ test('ends with no work in progress', async () => {
   expect(proxy.app.subscriptionWorker.states()).toMatchObject({ isLeading: false, reading: 0, sending: 0 });
   expect(receiver.running).toBe(0);
 });
+
+test('the log does not have what Odoo says, which may name values', async () => {
+  const { subscribe, show, proxy } = await startStage();
+  await subscribe({ domain: ['|', ['name', '=', 'a value']] });
+  await expect.poll(async () => (await show()).problem, POLL).toContain('a value');
+  expect(proxy.log).toContainEqual(
+    expect.objectContaining({ msg: 'subscription unreadable', reason: 'Odoo answered query_invalid.' }),
+  );
+  expect(JSON.stringify(proxy.log)).not.toContain('a value');
+});

@@ -36,6 +36,18 @@ export function askCopy(query: ChangesQuery, after: number, limit: number): Ques
   });
 }
 
+/** The ids of the records that match. */
+export function askIds(
+  { domain, context }: Pick<ChangesQuery, 'domain' | 'context'>,
+  after: number,
+  limit: number,
+): Question {
+  return build('search', addTerms(`["id",">",${after}]`, domain), context, {
+    order: '"id"',
+    limit: String(limit),
+  });
+}
+
 /** All records of this second and later, whether they match or not. */
 export function askFrom(query: ChangesQuery, second: number | null, limit: number): Question {
   const since = second === null ? '["write_date","!=",false]' : `["write_date",">=","${printTime(second)}"]`;

@@ -156,8 +156,8 @@ class Export {
 
   async #send(page: Page): Promise<void> {
     for (let first = 0; 2 * first < page.bounds.length; ) {
-      const { bytes, next } = this.#printer.print(page, first);
-      await this.#write(bytes);
+      const { pieces, next } = this.#printer.print(page, first);
+      for (const piece of pieces) await this.#write(piece);
       this.#records += next - first;
       first = next;
     }
@@ -177,10 +177,13 @@ class Export {
   }
 }
 
+/** For the log, which has no values: what Odoo says may name some. */
 function describeFailure(failure: QuestionFailure): string {
   if ('denial' in failure) return failure.denial.message;
-  const { error } = JSON.parse(Buffer.from(failure.error).toString()) as { error: { message: string } };
-  return error.message;
+  const { error } = JSON.parse(Buffer.from(failure.error).toString()) as {
+    error: { data: { type: string } };
+  };
+  return `Odoo answered ${error.data.type}`;
 }
 
 /** Names members as the caller did, in an error about the call that was built from them. */

@@ -13,7 +13,8 @@ export interface Printer {
 }
 
 export interface Slice {
-  bytes: Uint8Array;
+  /** To be sent one after the other. They may be views of the page. */
+  pieces: readonly Uint8Array[];
   /** Index of the first record that it does not have. */
   next: number;
 }
@@ -31,6 +32,8 @@ const NDJSON: Printer = { contentType: 'application/x-ndjson', head: null, print
 /** A record stays as it came, and gets a line of its own. */
 function copyRecords({ bytes, bounds }: Page, first: number): Slice {
   const next = findSliceEnd(bounds, first);
+  const [start, end] = [bounds[2 * first]!, bounds[2 * next - 1]!];
+  if (end - start > SLICE_BYTES) return { pieces: divideRecord(bytes.subarray(start, end)), next };
   let length = 0;
   for (let index = first; index < next; index++) length += bounds[2 * index + 1]! - bounds[2 * index]! + 1;
   const lines = Buffer.allocUnsafe(length);
@@ -41,8 +44,17 @@ function copyRecords({ bytes, bounds }: Page, first: number): Slice {
     at += record.length;
     lines[at++] = LINE_FEED;
   }
-  return { bytes: lines, next };
+  return { pieces: [lines], next };
 }
+
+/** A long record is not copied: a caller that reads slowly would keep both in memory. */
+function divideRecord(record: Uint8Array): Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  for (let at = 0; at < record.length; at += SLICE_BYTES) pieces.push(record.subarray(at, at + SLICE_BYTES));
+  return [...pieces, LINE_END];
+}
+
+const LINE_END = Uint8Array.of(LINE_FEED);
 
 function createCsvPrinter(columns: readonly string[]): Printer {
   return {
@@ -57,7 +69,7 @@ function createCsvPrinter(columns: readonly string[]): Printer {
           { kind: 'object', start: bounds[2 * index]!, end: bounds[2 * index + 1]! },
           columns,
         );
-      return { bytes: Buffer.from(rows), next };
+      return { pieces: [Buffer.from(rows)], next };
     },
   };
 }

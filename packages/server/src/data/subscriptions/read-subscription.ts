@@ -13,6 +13,7 @@ import type { Subscription } from '../../subscriptions/row.ts';
 import type { QuestionFailure } from '../ask-odoo.ts';
 import { createAsk } from '../changes/create-ask.ts';
 import { findGone } from '../changes/find-gone.ts';
+import { listIds } from '../changes/list-ids.ts';
 import { readChanges } from '../changes/read-changes.ts';
 import type { Ask, ChangesFault, ChangesState } from '../changes/terms.ts';
 import { type DataRequest, readDataRequest } from '../data-request.ts';
@@ -84,17 +85,30 @@ export function createChangeReader(deps: SubscriptionReaderDeps): ChangeReader {
         const { changes, more } = read;
         if (!isBeginning) {
           const isRepeatable = changes.length === 0 && !more;
-          return { changes, more, isRepeatable, state: { state: read.state, isBeginning } satisfies State };
+          return {
+            changes,
+            noted: [],
+            more,
+            isRepeatable,
+            state: { state: read.state, isBeginning } satisfies State,
+          };
         }
         // What was changed within the overlap is noted, and not sent.
         const next = isCopySkipped ? { ...read.state, copiedTo: null, given: '' } : read.state;
         const isStillBeginning = isCopySkipped || more;
         return {
           changes: [],
+          noted: changes,
           isRepeatable: false,
           more: isStillBeginning,
           state: { state: next, isBeginning: isStillBeginning } satisfies State,
         };
+      }),
+    listIds: (subscription, max, signal) =>
+      converse(subscription, signal, async (ask) => {
+        const found = await listIds(ask, describeQuery(subscription), max);
+        if ('failure' in found) return await explainFailure(found.failure, subscription, keys);
+        return 'fault' in found ? explainFault(found.fault) : found;
       }),
     findGone: (subscription, ids, signal) =>
       converse(subscription, signal, async (ask) => {
@@ -169,7 +183,8 @@ async function explainFailure(
   // The key was revoked or has expired during the reading.
   const client = data.type === 'unauthorized' ? await findClient(subscription, keys) : PROXY_CLIENT;
   if ('problem' in client) return client;
-  return { problem: `${data.type}: ${clip(data.message ?? message)}`, isKeyOver: false };
+  const problem = `${data.type}: ${clip(data.message ?? message)}`;
+  return { problem, summary: `Odoo answered ${data.type}.`, isKeyOver: false };
 }
 
 function explainDenial({ type, message }: Denial): ReadRefusal {

@@ -183,8 +183,10 @@ export function createMemorySubscriptions(
       }
     },
 
-    findNextDue() {
-      const times = [...rows.values()].flatMap(({ dueAt }) => dueAt ?? []);
+    findNextDue(except) {
+      const times = [...rows.values()].flatMap(({ dueAt, shown }) =>
+        dueAt === null || except.includes(shown.id) ? [] : dueAt,
+      );
       return times.length === 0 ? null : Math.min(...times);
     },
     claimDeliveries({ now, endsAt, claim, receivers, subscriptionsMax, deliveriesMax, except }) {
@@ -329,9 +331,11 @@ export function createMemorySubscriptions(
       const orphans = [...deliveries.values()]
         .filter(({ subscription }) => !rows.has(subscription))
         .slice(0, limit);
-      const surplus = [...rows.keys()].flatMap((id) =>
-        ended.filter(({ subscription }) => subscription === id).slice(0, -keptMax || undefined),
-      );
+      const surplus = [...rows.keys()]
+        .flatMap((id) =>
+          ended.filter(({ subscription }) => subscription === id).slice(0, -keptMax || undefined),
+        )
+        .slice(0, limit);
       const removed = new Set([...old, ...orphans, ...surplus].map(({ seq }) => seq));
       for (const seq of removed) deliveries.delete(seq);
       return removed.size;

@@ -176,6 +176,7 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX deliveries_by_subscription ON deliveries (subscription, seq);
    CREATE INDEX deliveries_by_record ON deliveries (subscription, record, seq);
    CREATE INDEX deliveries_waiting ON deliveries (subscription, next_at) WHERE state = 'waiting';
+   CREATE INDEX deliveries_kept ON deliveries (subscription, seq) WHERE ended_at IS NOT NULL;
    CREATE INDEX deliveries_ended ON deliveries (ended_at) WHERE ended_at IS NOT NULL;
    CREATE TRIGGER tell_change AFTER INSERT OR DELETE OR UPDATE OF version, wakes ON subscriptions
      FOR EACH ROW EXECUTE FUNCTION tell_change('subscription', 'id');`,

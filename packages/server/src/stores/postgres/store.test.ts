@@ -65,6 +65,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
       { version: 8 },
       { version: 9 },
       { version: 10 },
+      { version: 11 },
     ]);
     const secrets = await Promise.all(
       stores.map(({ keys }, index) => keys.getOrCreateHashSecret(new Uint8Array(32).fill(index))),

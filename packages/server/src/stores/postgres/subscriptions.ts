@@ -229,9 +229,11 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
       );
     },
 
-    async findNextDue() {
-      const [found] = await database.query<{ dueAt: number | null }>(
-        'SELECT min(due_at) AS "dueAt" FROM subscriptions WHERE due_at IS NOT NULL',
+    async findNextDue(except) {
+      const [found] = await database.query<{ dueAt: number }>(
+        `SELECT due_at AS "dueAt" FROM subscriptions WHERE due_at IS NOT NULL AND id <> ALL ($1)
+         ORDER BY due_at LIMIT 1`,
+        [except],
       );
       return found?.dueAt ?? null;
     },
@@ -431,19 +433,25 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
            SELECT seq FROM deliveries WHERE ${condition} LIMIT ${place} FOR UPDATE SKIP LOCKED
          )`;
       const old = await database.change(pick('ended_at < $1', '$2'), [before, limit]);
+      // One look-up in an index for each subscription, however many deliveries there are.
       const orphans = await database.change(
-        pick('NOT EXISTS (SELECT FROM subscriptions WHERE subscriptions.id = deliveries.subscription)', '$1'),
+        `WITH RECURSIVE known (id) AS (
+           SELECT min(subscription) FROM deliveries
+           UNION ALL
+           SELECT (SELECT min(subscription) FROM deliveries WHERE subscription > known.id) FROM known
+           WHERE id IS NOT NULL
+         )
+         ${pick('subscription IN (SELECT id FROM known EXCEPT SELECT id FROM subscriptions)', '$1')}`,
         [limit],
       );
       const surplus = await database.change(
-        `DELETE FROM deliveries USING (
-           SELECT subscriptions.id, (
+        `DELETE FROM deliveries WHERE seq IN (
+           SELECT ended.seq FROM subscriptions, LATERAL (
              SELECT seq FROM deliveries WHERE subscription = subscriptions.id AND ended_at IS NOT NULL
-             ORDER BY seq DESC LIMIT 1 OFFSET $1
-           ) AS last FROM subscriptions
-         ) AS surplus
-         WHERE subscription = surplus.id AND seq <= surplus.last AND ended_at IS NOT NULL`,
-        [keptMax],
+             ORDER BY seq DESC OFFSET $1
+           ) AS ended LIMIT $2
+         )`,
+        [keptMax, limit],
       );
       return old + orphans + surplus;
     },

@@ -211,6 +211,7 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX deliveries_by_subscription ON deliveries (subscription, seq);
    CREATE INDEX deliveries_by_record ON deliveries (subscription, record, seq);
    CREATE INDEX deliveries_waiting ON deliveries (subscription, next_at) WHERE state = 'waiting';
+   CREATE INDEX deliveries_kept ON deliveries (subscription, seq) WHERE ended_at IS NOT NULL;
    CREATE INDEX deliveries_ended ON deliveries (ended_at) WHERE ended_at IS NOT NULL;
    CREATE TRIGGER subscription_inserted AFTER INSERT ON subscriptions BEGIN
      INSERT INTO changes (kind, id) VALUES ('subscription', new.id);

@@ -109,7 +109,8 @@ export function createSqliteSubscriptions(
   );
 
   const findNextDue = quick.prepare(
-    'SELECT min(due_at) AS dueAt FROM subscriptions WHERE due_at IS NOT NULL',
+    `SELECT due_at AS dueAt FROM subscriptions
+     WHERE due_at IS NOT NULL AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY due_at LIMIT 1`,
   );
   const listDue = quick.prepare(
     `SELECT ${COLUMNS} FROM subscriptions
@@ -196,17 +197,24 @@ export function createSqliteSubscriptions(
   const pruneOld = quick.prepare(
     'DELETE FROM deliveries WHERE seq IN (SELECT seq FROM deliveries WHERE ended_at < ? LIMIT ?)',
   );
+  // One look-up in an index for each subscription, however many deliveries there are.
   const pruneOrphans = quick.prepare(
-    `DELETE FROM deliveries WHERE seq IN (
+    `WITH RECURSIVE known (id) AS (
+       SELECT min(subscription) FROM deliveries
+       UNION ALL
+       SELECT (SELECT min(subscription) FROM deliveries WHERE subscription > known.id) FROM known
+       WHERE id IS NOT NULL
+     )
+     DELETE FROM deliveries WHERE seq IN (
        SELECT seq FROM deliveries
-       WHERE NOT EXISTS (SELECT 1 FROM subscriptions WHERE subscriptions.id = deliveries.subscription) LIMIT ?
+       WHERE subscription IN (SELECT id FROM known WHERE id NOT IN (SELECT id FROM subscriptions)) LIMIT ?
      )`,
   );
   const listIds = quick.prepare('SELECT id FROM subscriptions');
   const pruneSurplus = quick.prepare(
-    `DELETE FROM deliveries WHERE subscription = :id AND ended_at IS NOT NULL AND seq <= (
+    `DELETE FROM deliveries WHERE seq IN (
        SELECT seq FROM deliveries WHERE subscription = :id AND ended_at IS NOT NULL
-       ORDER BY seq DESC LIMIT 1 OFFSET :keptMax
+       ORDER BY seq DESC LIMIT :limit OFFSET :keptMax
      )`,
   );
 
@@ -309,7 +317,7 @@ export function createSqliteSubscriptions(
       });
     },
 
-    findNextDue: () => (findNextDue.get()?.['dueAt'] ?? null) as number | null,
+    findNextDue: (except) => (findNextDue.get(JSON.stringify(except))?.['dueAt'] ?? null) as number | null,
     claimDeliveries({ now, endsAt, claim, receivers, subscriptionsMax, deliveriesMax, except }) {
       const isFailing = receivers === 'failing' ? 1 : 0;
       return transact(quick, () =>
@@ -427,9 +435,12 @@ export function createSqliteSubscriptions(
     },
     measure: (limit) => measure.all(limit) as unknown as SubscriptionBacklog[],
     prune(before, keptMax, limit) {
-      let removed = Number(pruneOld.run(before, limit).changes) + Number(pruneOrphans.run(limit).changes);
-      for (const row of listIds.all())
-        removed += Number(pruneSurplus.run({ id: String(row['id']), keptMax }).changes);
+      let removed = Number(pruneOld.run(before, limit).changes);
+      removed += Number(pruneOrphans.run(limit).changes);
+      for (const row of listIds.all()) {
+        if (removed >= limit) break;
+        removed += Number(pruneSurplus.run({ id: String(row['id']), keptMax, limit }).changes);
+      }
       return removed;
     },
   };

@@ -1,0 +1,125 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { VaultError } from '../instances/vault.ts';
+import { openMemoryStore } from '../stores/memory/store.ts';
+import type { Store } from '../stores/ports.ts';
+import { Leadership } from './leadership.ts';
+import { Outbox, type OutboxOptions } from './outbox.ts';
+import { printBody } from './row.ts';
+
+const BODY = printBody({
+  v: 1,
+  instance: 'prod',
+  model: 'res.partner',
+  domain: [],
+  fields: ['name'],
+  url: 'https://shop.example.com/hook',
+  interval_seconds: 60,
+  payload: 'full',
+  gone: false,
+  start: 'now',
+  key: null,
+  secrets: [],
+  updated_at: 0,
+});
+
+/** An outbox that holds the lease of a store with one subscription. */
+async function startOutbox(options: Pick<OutboxOptions, 'send'> & Partial<OutboxOptions>) {
+  const store = openMemoryStore();
+  await store.subscriptions.insert({ id: 's', name: 's', body: BODY, createdAt: 0 }, 10);
+  const errors: unknown[] = [];
+  const nowMs = () => performance.now();
+  const onError = (error: unknown) => void errors.push(error);
+  const leadership = new Leadership({
+    leases: store.leases,
+    owner: 'this',
+    nowMs,
+    ttlMs: 60_000,
+    onChange() {},
+    onError,
+  });
+  leadership.start();
+  await expect.poll(() => leadership.isHeld).toBe(true);
+  const outbox = new Outbox({
+    store: store.subscriptions,
+    leadership,
+    openSecrets: () => [],
+    clock: Date.now,
+    nowMs,
+    random: () => 0,
+    claimMs: 30_000,
+    secondMs: 1000,
+    beginsWithinMs: 10_000,
+    onAttempt() {},
+    onDisabled() {},
+    onError,
+    ...options,
+  });
+  onTestFinished(async () => {
+    await outbox.close(0);
+    await leadership.close();
+  });
+  return { store, outbox, errors };
+}
+
+async function addDelivery(store: Store, id: string): Promise<void> {
+  const version = (await store.subscriptions.readProgress('s', 0))?.progressVersion ?? 0;
+  const delivery = { id, record: id, type: 't', body: '{}' };
+  const reading = { progress: '{}', now: Date.now(), deliveries: [delivery] };
+  expect(await store.subscriptions.commitReading('s', version, reading)).toBe(true);
+}
+
+test('does not look again and again while a slow receiver keeps what has become due from being sent', async () => {
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  const sent: string[] = [];
+  const { store, outbox } = await startOutbox({
+    async send({ delivery }) {
+      sent.push(delivery.id);
+      await answered;
+      return {
+        delivery,
+        isTaken: true,
+        isGone: false,
+        status: 204,
+        failure: null,
+        retryAfterSeconds: null,
+        durationMs: 1,
+      };
+    },
+  });
+  await addDelivery(store, 'first');
+  outbox.wake();
+  await expect.poll(() => sent).toEqual(['first']);
+  let looks = 0;
+  const { findNextDue } = store.subscriptions;
+  store.subscriptions.findNextDue = (except) => {
+    looks++;
+    return findNextDue(except);
+  };
+  await addDelivery(store, 'second');
+  outbox.wake();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(looks).toBeLessThan(10);
+  expect(sent).toEqual(['first']);
+  answer();
+  await expect.poll(() => sent).toEqual(['first', 'second']);
+});
+
+test('a secret that cannot be opened is a failed attempt, with its reason and the delays of retries', async () => {
+  const { store, outbox, errors } = await startOutbox({
+    send: () => Promise.reject(new Error('nothing can be signed')),
+    openSecrets() {
+      throw new VaultError('the master key is another one');
+    },
+  });
+  await addDelivery(store, 'first');
+  outbox.wake();
+  const show = () => store.subscriptions.findByName('s');
+  await expect.poll(show).toMatchObject({
+    failures: 1,
+    lastFailure: 'The secret cannot be opened: the master key is another one',
+  });
+  const [delivery] = await store.subscriptions.listDeliveries('s', { beforeSeq: null, limit: 1 });
+  expect(delivery).toMatchObject({ state: 'waiting', attempts: 1 });
+  expect(delivery?.nextAt).toBeGreaterThan(Date.now());
+  expect(errors).toEqual([]);
+});
