@@ -99,7 +99,7 @@ class LentMemories implements SharedMemories {
       return memory;
     }
     const known = this.#byId.get(id)?.deref();
-    // The task that has sent it holds it.
+    // The job, or what it has sent, holds it.
     if (known === undefined) throw new Error(`the memory ${id} is gone`);
     return known;
   }
@@ -119,6 +119,8 @@ interface Running {
 class TaskThread {
   #running: Running | null = null;
   #job: Job | null = null;
+  /** What was sent for the job. It holds the copies of bytes until the answer, which may be views of them. */
+  #sent: unknown = null;
   readonly #waiting: Job[] = [];
 
   add(job: Job): void {
@@ -136,12 +138,22 @@ class TaskThread {
     const job = this.#takeNext();
     if (job === undefined) return;
     this.#job = job;
+    try {
+      this.#send(job);
+    } catch (error) {
+      this.#end((failed) => failed.reject(error));
+    }
+  }
+
+  /** Throws if the arguments cannot be sent, such as for lack of memory. */
+  #send({ name, args }: Job): void {
     this.#running ??= this.#start();
     const { worker, memories } = this.#running;
     // A task keeps the process running, the thread alone does not.
     worker.ref();
-    const { name, args } = job;
-    worker.postMessage({ name, args: pack(args, memories) as unknown[] } satisfies TaskRequest);
+    const request = { name, args: pack(args, memories) as unknown[] } satisfies TaskRequest;
+    this.#sent = request;
+    worker.postMessage(request);
   }
 
   /** The smallest one, or the oldest if it has waited for long. */
@@ -183,7 +195,12 @@ class TaskThread {
     const job = this.#job;
     this.#job = null;
     this.#running?.worker.unref();
-    if (job !== null) settle(job);
+    try {
+      if (job !== null) settle(job);
+    } catch (error) {
+      job?.reject(error);
+    }
+    this.#sent = null;
     this.#advance();
   }
 }
