@@ -27,6 +27,8 @@ interface Job {
   args: readonly unknown[];
   sizeBytes: number;
   sinceMs: number;
+  /** The message to the thread. It holds copies of bytes until the reply, which may have views of them. */
+  sent: TaskRequest | null;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
 }
@@ -55,6 +57,7 @@ export function runInThread<Name extends TaskName>(
       args,
       sizeBytes,
       sinceMs: performance.now(),
+      sent: null,
       resolve: (value) => settle(() => resolve(value as ReturnType<Tasks[Name]>)),
       reject: (error) => settle(() => reject(error)),
     };
@@ -119,8 +122,6 @@ interface Running {
 class TaskThread {
   #running: Running | null = null;
   #job: Job | null = null;
-  /** What was sent for the job. It holds the copies of bytes until the answer, which may be views of them. */
-  #sent: unknown = null;
   readonly #waiting: Job[] = [];
 
   add(job: Job): void {
@@ -146,14 +147,13 @@ class TaskThread {
   }
 
   /** Throws if the arguments cannot be sent, such as for lack of memory. */
-  #send({ name, args }: Job): void {
+  #send(job: Job): void {
     this.#running ??= this.#start();
     const { worker, memories } = this.#running;
     // A task keeps the process running, the thread alone does not.
     worker.ref();
-    const request = { name, args: pack(args, memories) as unknown[] } satisfies TaskRequest;
-    this.#sent = request;
-    worker.postMessage(request);
+    job.sent = { name: job.name, args: pack(job.args, memories) as unknown[] };
+    worker.postMessage(job.sent);
   }
 
   /** The smallest one, or the oldest if it has waited for long. */
@@ -200,7 +200,6 @@ class TaskThread {
     } catch (error) {
       job?.reject(error);
     }
-    this.#sent = null;
     this.#advance();
   }
 }
