@@ -152,7 +152,7 @@ class TaskThread {
     const { worker, memories } = this.#running;
     // A task keeps the process running, the thread alone does not.
     worker.ref();
-    job.sent = { name: job.name, args: pack(job.args, memories) as unknown[] };
+    job.sent = { name: job.name, args: pack(job.args, memories) };
     worker.postMessage(job.sent);
   }
 
