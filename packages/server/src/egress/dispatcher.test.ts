@@ -656,6 +656,22 @@ describe('sockets of a server that closes its connections', () => {
     expect(sockets.size).toBe(6);
   });
 
+  test('are not used again if the call is aborted while they connect', async () => {
+    const server = await serve((socket) => socket.end(CLOSING));
+    const dispatcher = makeDispatcher({ resolve: async () => ['127.0.0.1', '127.0.0.2'] });
+    const { sockets, connects } = countSockets();
+    for (let n = 0; n < 6; n++) {
+      const controller = new AbortController();
+      const answer = send(dispatcher, `http://erp.test:${server.port}`, { signal: controller.signal });
+      for (let turn = 0; turn < 100 && connects() === n; turn++) await Promise.resolve();
+      expect(connects()).toBe(n + 1);
+      controller.abort();
+      expect(await answer).toMatchObject({ ok: false, sent: false });
+      await wait(1);
+    }
+    expect(sockets.size).toBe(6);
+  });
+
   /** What a server does with a request, and what its caller does with the answer. */
   const fates = [
     'closes',

@@ -45,7 +45,10 @@ export class UpstreamSocket {
   user: SocketUser | null = null;
   readonly #socket: Socket;
   readonly #closed: ClosedSockets | null;
-  /** False after an error, a pause, or an end by the server: only a socket in the plainest state is used again. */
+  /**
+   * False after an error, a pause, an end by the server, or a cancelled opening: only a socket in the plainest state is
+   * used again.
+   */
   #isReusable = true;
 
   /** `socket`: a connected TLS socket; null: a new plain one, which is added to `closed` each time it has closed. */
@@ -103,6 +106,8 @@ export class UpstreamSocket {
   /** The user gets no more events, and must not use the socket any more: it may soon be another user's. */
   destroy(): void {
     this.user = null;
+    // Node tries several addresses in turn by timers. One of a former server must never be reached for another call.
+    if (this.#socket.connecting) this.#isReusable = false;
     this.#socket.destroy();
   }
 

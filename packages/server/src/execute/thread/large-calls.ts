@@ -7,6 +7,7 @@ import type { JsonDocument } from '../../json/document.ts';
 import type { Client } from '../../keys/keys.ts';
 import { readArguments } from '../../odoo/arguments.ts';
 import type { ClassifyOptions, Fault } from '../../odoo/faults/faults.ts';
+import { classifyOwnJson2Fault as classifyOwnJson2FaultNow } from '../../odoo/faults/json2-own-fault.ts';
 import { type RefinedCall, refineFault as refineFaultNow } from '../../odoo/faults/refine-fault.ts';
 import type { FieldUses, ListableFields } from '../../odoo/fields/field-uses.ts';
 import * as json2Answers from '../../odoo/json2/json2-answer.ts';
@@ -246,6 +247,17 @@ export function classifyJson2Answer(
   return isLarge(body)
     ? runInThread('classifyJson2Answer', [answer, options], body.length, signal)
     : json2Answers.classifyJson2Answer(answer, options);
+}
+
+export function classifyOwnJson2Fault(
+  body: Uint8Array,
+  translated: Fault,
+  options: ClassifyOptions,
+  signal: AbortSignal,
+): Awaitable<Fault> {
+  return isLarge(body)
+    ? runInThread('classifyOwnJson2Fault', [body, translated, options], body.length, signal)
+    : classifyOwnJson2FaultNow(body, translated, options);
 }
 
 export function unwrapOne(bytes: Uint8Array, signal: AbortSignal): Awaitable<Uint8Array | null> {

@@ -3,24 +3,43 @@ import type { CompatibleErrorType, ProxyErrorType } from '@erp-proxy/contract';
 import { isLarge, shareBytes, viewShared } from '../../threads/shared-bytes.ts';
 import { Denial, type DenialMore } from '../terms/denial.ts';
 
+/**
+ * A value without its large bytes and denials. These are beside it, with their places, because callers and servers name
+ * some members of values: none of their names may stand for shared memory.
+ */
+export interface Message {
+  value: unknown;
+  parts: readonly PlacedPart[];
+}
+
 export type TaskRequest =
-  | { name: string; args: readonly unknown[] }
+  | { name: string; args: Message }
   /** The main thread no longer has this memory. */
   | { released: MemoryId };
 
-export type TaskReply = { value: unknown } | { error: unknown };
+export type TaskReply = { value: Message } | { error: unknown };
+
+interface PlacedPart {
+  /** The names of the members that lead to it. */
+  path: readonly string[];
+  part: PackedDenial | PackedBytes;
+}
 
 /** A denial as a message: the class of an object does not pass to another thread. */
-class PackedDenial {
-  readonly denialType: ProxyErrorType | CompatibleErrorType;
-  readonly message: string;
-  readonly more: DenialMore;
+interface PackedDenial {
+  kind: 'denial';
+  type: ProxyErrorType | CompatibleErrorType;
+  message: string;
+  more: DenialMore;
+}
 
-  constructor({ type, message, more }: Denial) {
-    this.denialType = type;
-    this.message = message;
-    this.more = more;
-  }
+/** Bytes in shared memory as a message. */
+interface PackedBytes {
+  kind: 'bytes';
+  memoryId: MemoryId;
+  memory: SharedArrayBuffer | null;
+  start: number;
+  length: number;
 }
 
 /** Bytes and denials are members of members at most this deep. Other values need no preparation. */
@@ -36,61 +55,64 @@ export interface SharedMemories {
   receive(id: MemoryId, memory: SharedArrayBuffer | null): SharedArrayBuffer;
 }
 
-/** Bytes in shared memory as a message. */
-class PackedBytes {
-  readonly memoryId: MemoryId;
-  readonly memory: SharedArrayBuffer | null;
-  readonly start: number;
-  readonly length: number;
-
-  constructor(bytes: Uint8Array, memories: SharedMemories) {
-    const { id, memory } = memories.send(bytes.buffer as unknown as SharedArrayBuffer);
-    this.memoryId = id;
-    this.memory = memory;
-    this.start = bytes.byteOffset;
-    this.length = bytes.length;
-  }
+/** Prepares a value to be sent. Large bytes are put into shared memory. */
+export function pack(value: unknown, memories: SharedMemories): Message {
+  const parts: PlacedPart[] = [];
+  const packPart = (part: unknown, path: readonly string[]) => {
+    if (part instanceof Denial) {
+      const { type, message, more } = part;
+      parts.push({ path, part: { kind: 'denial', type, message, more } });
+      return null;
+    }
+    if (!(part instanceof Uint8Array)) return part;
+    if (isLarge(part) || part.buffer instanceof SharedArrayBuffer) {
+      parts.push({ path, part: packBytes(shareBytes(part), memories) });
+      return null;
+    }
+    // A view is sent with all of its buffer.
+    return part.length === part.buffer.byteLength ? part : Uint8Array.from(part);
+  };
+  return { value: mapParts(value, packPart), parts };
 }
 
-/** Prepares a value to be sent. Large bytes are put into shared memory. */
-export function pack(value: unknown, memories: SharedMemories): unknown {
-  return mapParts(value, (part) => packPart(part, memories), 0);
+function packBytes(bytes: Uint8Array, memories: SharedMemories): PackedBytes {
+  const { id, memory } = memories.send(bytes.buffer as unknown as SharedArrayBuffer);
+  return { kind: 'bytes', memoryId: id, memory, start: bytes.byteOffset, length: bytes.length };
 }
 
 /** Restores a value that was received. */
-export function unpack(value: unknown, memories: SharedMemories): unknown {
-  return mapParts(value, (part) => unpackPart(part, memories), 0);
+export function unpack({ value, parts }: Message, memories: SharedMemories): unknown {
+  const placed = new Map(parts.map(({ path, part }) => [namePlace(path), part]));
+  return mapParts(value, (part, path) => {
+    if (part instanceof Uint8Array) return Buffer.from(part.buffer, part.byteOffset, part.length);
+    const packed = part === null && placed.size > 0 ? placed.get(namePlace(path)) : undefined;
+    return packed === undefined ? part : unpackPart(packed, memories);
+  });
 }
 
-function packPart(value: unknown, memories: SharedMemories): unknown {
-  if (value instanceof Denial) return new PackedDenial(value);
-  if (!(value instanceof Uint8Array)) return value;
-  if (isLarge(value) || value.buffer instanceof SharedArrayBuffer)
-    return new PackedBytes(shareBytes(value), memories);
-  // A view is sent with all of its buffer.
-  return value.length === value.buffer.byteLength ? value : Uint8Array.from(value);
+function namePlace(path: readonly string[]): string {
+  return JSON.stringify(path);
 }
 
-function unpackPart(value: unknown, memories: SharedMemories): unknown {
-  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.length);
-  if (!isPlain(value)) return value;
-  if ('denialType' in value) {
-    const { denialType, message, more } = value as unknown as PackedDenial;
-    return new Denial(denialType, message, more);
-  }
-  if (!('memoryId' in value)) return value;
-  const { memoryId, memory, start, length } = value as unknown as PackedBytes;
+function unpackPart(packed: PackedDenial | PackedBytes, memories: SharedMemories): unknown {
+  if (packed.kind === 'denial') return new Denial(packed.type, packed.message, packed.more);
+  const { memoryId, memory, start, length } = packed;
   return viewShared(memories.receive(memoryId, memory), start, length);
 }
 
 /** Applies `map` to the value and its members. Elements of lists are looked at only if the value itself is a list. */
-function mapParts(value: unknown, map: (part: unknown) => unknown, depth: number): unknown {
-  const mapped = map(value);
-  if (mapped !== value || depth === DEPTH_MAX) return mapped;
-  if (depth === 0 && Array.isArray(value)) return value.map((element) => mapParts(element, map, 1));
+function mapParts(
+  value: unknown,
+  map: (part: unknown, path: readonly string[]) => unknown,
+  path: readonly string[] = [],
+): unknown {
+  const mapped = map(value, path);
+  if (mapped !== value || path.length === DEPTH_MAX) return mapped;
+  if (path.length === 0 && Array.isArray(value))
+    return value.map((element, index) => mapParts(element, map, [String(index)]));
   if (!isPlain(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, mapParts(member, map, depth + 1)]),
+    Object.entries(value).map(([name, member]) => [name, mapParts(member, map, [...path, name])]),
   );
 }
 

@@ -27,6 +27,8 @@ interface Job {
   args: readonly unknown[];
   sizeBytes: number;
   sinceMs: number;
+  /** The message to the thread. It holds copies of bytes until the reply, which may have views of them. */
+  sent: TaskRequest | null;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
 }
@@ -55,6 +57,7 @@ export function runInThread<Name extends TaskName>(
       args,
       sizeBytes,
       sinceMs: performance.now(),
+      sent: null,
       resolve: (value) => settle(() => resolve(value as ReturnType<Tasks[Name]>)),
       reject: (error) => settle(() => reject(error)),
     };
@@ -99,7 +102,7 @@ class LentMemories implements SharedMemories {
       return memory;
     }
     const known = this.#byId.get(id)?.deref();
-    // The task that has sent it holds it.
+    // The job, or what it has sent, holds it.
     if (known === undefined) throw new Error(`the memory ${id} is gone`);
     return known;
   }
@@ -136,12 +139,21 @@ class TaskThread {
     const job = this.#takeNext();
     if (job === undefined) return;
     this.#job = job;
+    try {
+      this.#send(job);
+    } catch (error) {
+      this.#end((failed) => failed.reject(error));
+    }
+  }
+
+  /** Throws if the arguments cannot be sent, such as for lack of memory. */
+  #send(job: Job): void {
     this.#running ??= this.#start();
     const { worker, memories } = this.#running;
     // A task keeps the process running, the thread alone does not.
     worker.ref();
-    const { name, args } = job;
-    worker.postMessage({ name, args: pack(args, memories) as unknown[] } satisfies TaskRequest);
+    job.sent = { name: job.name, args: pack(job.args, memories) };
+    worker.postMessage(job.sent);
   }
 
   /** The smallest one, or the oldest if it has waited for long. */
@@ -183,7 +195,11 @@ class TaskThread {
     const job = this.#job;
     this.#job = null;
     this.#running?.worker.unref();
-    if (job !== null) settle(job);
+    try {
+      if (job !== null) settle(job);
+    } catch (error) {
+      job?.reject(error);
+    }
     this.#advance();
   }
 }

@@ -6,6 +6,7 @@ import { type MessagePort, parentPort } from 'node:worker_threads';
 import { countMemory } from '../../threads/shared-bytes.ts';
 import {
   type MemoryId,
+  type Message,
   pack,
   type SharedMemories,
   type TaskReply,
@@ -56,7 +57,7 @@ port.on('message', (request: TaskRequest) => {
   else port.postMessage(run(request.name, request.args));
 });
 
-function run(name: string, args: readonly unknown[]): TaskReply {
+function run(name: string, args: Message): TaskReply {
   const task = (TASKS as unknown as Record<string, (...args: unknown[]) => unknown>)[name];
   try {
     if (task === undefined) throw new Error(`there is no task ${name}`);

@@ -4,6 +4,7 @@
  */
 import type { Policy } from '@erp-proxy/contract';
 import { readArguments } from '../../odoo/arguments.ts';
+import { classifyOwnJson2Fault } from '../../odoo/faults/json2-own-fault.ts';
 import { refineFault } from '../../odoo/faults/refine-fault.ts';
 import { classifyJson2Answer } from '../../odoo/json2/json2-answer.ts';
 import { unwrapOne } from '../../odoo/json2/json2-result.ts';
@@ -44,6 +45,7 @@ export const TASKS = {
   parseAnswer,
   parseValue,
   classifyJson2Answer,
+  classifyOwnJson2Fault,
   unwrapOne,
 };
 

@@ -297,3 +297,13 @@ describe('the header retry-after', () => {
     expect(more.retryAfterSeconds).toBe(passed === null ? 1 : undefined);
   });
 });
+
+test('a long fault for callers of `/json/2` does not block the event loop', async () => {
+  const debug = JSON.stringify(Array(2_000_000).fill(0));
+  const answer = makeAnswer(422, { ...FAULT, body: FAULT.body.replace('{}', `{"list": ${debug}}`) });
+  const deadline = new Deadline();
+  const settings = { ...SETTINGS, answerBytesMax: 10_000_000 };
+  const reply = receiveJson2Refusal(answer, makeCall('json2'), deadline, settings);
+  setImmediate(() => deadline.end('timeout'));
+  expect(summarize(await reply)).toBe('upstream_timeout unknown');
+});
