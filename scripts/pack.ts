@@ -34,7 +34,9 @@ const PACKS: readonly Pack[] = [
   {
     source: 'packages/client',
     // Its README links to them.
-    extra: ['approvals', 'changes', 'errors', 'idempotency', 'values', 'webhooks'].map((name) => `docs/${name}.md`),
+    extra: ['approvals', 'changes', 'errors', 'idempotency', 'values', 'webhooks'].map(
+      (name) => `docs/${name}.md`,
+    ),
     build: async (folder) => ({ manifest: emitLibrary('packages/client', folder), bundled: [] }),
   },
 ];
