@@ -3,7 +3,6 @@
  * tests.
  */
 import { connect, type Socket } from 'node:net';
-import { constants, setPriority } from 'node:os';
 import { afterEach, expect, test } from 'vitest';
 import { printCall, printInstance } from '../execute/expectations.ts';
 import { send } from '../harness.ts';
@@ -14,6 +13,11 @@ import { answerTrue, startUpstream } from '../scripted-upstream.ts';
 const PATHS = ['/api/erp/execute', '/api/odoo/execute'];
 /** Enough that the last one waits far longer than the load shedder allows for long. */
 const CALLERS = 2000;
+/**
+ * Ids in the bodies for the second route. Reading them takes the proxy far more time than sending them takes this
+ * process, which would otherwise be the slower one: it is the callers and Odoo.
+ */
+const IDS = 8000;
 const PATIENT = { timeout: 60_000, interval: 50 };
 
 const open: { close(): unknown }[] = [];
@@ -76,16 +80,17 @@ test('refuses excess requests, admits operators, and serves all requests again a
     [`--egress.allow=${upstream.url}`, '--upstream.protocol=jsonrpc', `--admin.token=${token}`],
     { folder },
   );
-  // On a busy machine, this process could otherwise be the slower one: it is the callers and Odoo.
-  setPriority(server.pid, constants.priority.PRIORITY_LOW);
   const body = printCall('', { erp_instance: printInstance(upstream.url) });
   const headers = { 'x-proxy-api': key, 'content-type': 'application/json' };
-  const request = (path: string, more = '') =>
-    `POST ${path} HTTP/1.1\r\nhost: x\r\nx-proxy-api: ${key}\r\ncontent-type: application/json\r\n${more}content-length: ${body.length}\r\n\r\n${body}`;
+  const ids = Array.from({ length: IDS }, (_, index) => 10_000 + index);
+  const long = printCall('', { erp_instance: printInstance(upstream.url), params: `[[${ids}]]` });
+  const request = (path: string, body: string) =>
+    `POST ${path} HTTP/1.1\r\nhost: x\r\nx-proxy-api: ${key}\r\ncontent-type: application/json\r\nx-request-id: mine\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  const requests = [request(PATHS[0]!, body), request(PATHS[1]!, long)];
   const { port } = new URL(server.url);
   const callers = Array.from(
     { length: CALLERS },
-    (_, index) => new Caller(Number(port), request(PATHS[index % 2] as string, 'x-request-id: mine\r\n')),
+    (_, index) => new Caller(Number(port), requests[index % 2]!),
   );
   open.push(...callers);
   const collect = (text: string) =>
