@@ -15,6 +15,6 @@ test('the request of docs/export.md gives the answer that it shows', async () =>
   const { proxy } = await startSandboxStage();
   const body = /-d '([^']+)'/.exec(page)?.[1] ?? '';
   const answer = await runExport(proxy, body);
-  expect(page).toContain(`\`\`\`\n${answer.text}\`\`\``);
+  expect(page).toContain(`\`\`\`json\n${answer.text}\`\`\``);
   expect(readRecords(answer)).toHaveLength(2);
 });
