@@ -7,8 +7,8 @@ import { defineConfig } from 'vitest/config';
 const HEAVY = [
   '**/process/{assembly,audit-kill,chaos,idempotency-kill,launcher,many-keys,mcp-clients,openapi-clients,package,replicas*,sqlite-lock,waiting-calls,workers}.test.ts',
   '**/test/{replicas/*,idempotency/redis,key-rotation/crash}.test.ts',
-  '**/protection/{gauges.properties,overload}.test.ts',
-  '**/export/fairness.test.ts',
+  '**/protection/{gauges.properties,overload,shares}.test.ts',
+  '**/export/{fairness,flow,hostile-odoo}.test.ts',
   '**/security/{hostile-connections,hostile-requests}.test.ts',
   '**/redis/overshoot.test.ts',
   '**/large-bodies/large-bodies.test.ts',
