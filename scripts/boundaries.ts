@@ -52,7 +52,18 @@ const STEPS = [
 
 const SERVER = 'packages/server/src';
 const SANDBOX = 'packages/sandbox/src';
+const CONSOLE = 'packages/console/src';
 const CONTRACT = '@erp-proxy/contract';
+/** Libraries of web pages. */
+const CONSOLE_LIBRARIES = [
+  '@mantine/*',
+  '@mantine/*/*',
+  '@tanstack/*',
+  '@codemirror/*',
+  '@lezer/*',
+  'react',
+  'react-dom/*',
+];
 const ODOO = ['../../odoo/*', '../../odoo/{faults,fields,json2,related,sensitive,signatures,values}/*'];
 /** What the folders of execute/ may import, by folder. The pages at its top import all four. */
 const EXECUTE = {
@@ -103,6 +114,16 @@ const EXECUTE = {
 const BOUNDARIES: Boundary[] = [
   { files: 'packages/client/src/**', allow: [] },
   { files: 'packages/contract/src/**', allow: [] },
+  // Pages are apart from each other: what two of them use is in parts/.
+  { files: `${CONSOLE}/**`, allow: [] },
+  { files: `${CONSOLE}/main.tsx`, allow: ['./app/*', ...CONSOLE_LIBRARIES] },
+  { files: `${CONSOLE}/app/**`, allow: ['../{api,parts}/*', '../pages/*/*', ...CONSOLE_LIBRARIES] },
+  { files: `${CONSOLE}/api/**`, allow: [CONTRACT, '@tanstack/react-query'] },
+  { files: `${CONSOLE}/parts/**`, allow: ['../api/*', ...CONSOLE_LIBRARIES] },
+  {
+    files: `${CONSOLE}/pages/**`,
+    allow: ['../../app/root-route.ts', '../../{api,parts}/*', CONTRACT, ...CONSOLE_LIBRARIES],
+  },
   { files: `${SANDBOX}/**`, allow: [] },
   { files: `${SANDBOX}/*.ts`, allow: ['./{data,http,json,rpc,versions}/*', 'node:{http,net}'] },
   { files: `${SANDBOX}/http/**`, allow: ['../{doc,json,orm,rpc,versions}/*', 'node:*', 'node:{http,net}'] },

@@ -29,6 +29,7 @@ const reportFile = join(reportFolder, 'vitest.json');
 const CHEAP: Stage[] = [
   { name: 'format, lint', command: ['biome', 'check', '--error-on-warnings', '--max-diagnostics=50'] },
   { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
+  { name: 'console types', command: ['tsc', '-p', 'packages/console/tsconfig.json'] },
   { name: 'dead code', command: ['knip', '--no-progress'] },
   { name: 'docs', command: ['node', 'scripts/docs.ts', '--check'] },
 ];

@@ -1,0 +1,91 @@
+/**
+ * The session of the administrator, and who waits for it. `renewSession` opens the sign-in form above the page and
+ * resolves once the person has signed in. Knows no component.
+ */
+import type { Problem } from '@erp-proxy/contract';
+
+export type SessionState =
+  /** Not asked yet. */
+  | { state: 'unknown' }
+  | { state: 'open' }
+  /** Nobody has signed in since the page was opened. */
+  | { state: 'closed' }
+  /** It ended while the page was in use; requests wait. */
+  | { state: 'ended' }
+  /** Nobody can sign in: `reason` says why. */
+  | { state: 'unavailable'; reason: string };
+
+const SESSION_URL = '/admin/v1/session';
+
+let current: SessionState = { state: 'unknown' };
+let waiting: PromiseWithResolvers<void> | null = null;
+const listeners = new Set<() => void>();
+
+export function readSession(): SessionState {
+  return current;
+}
+
+/** Calls back after each change. Returns a function that ends this. */
+export function watchSession(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Asks whether there is a session. */
+export async function checkSession(): Promise<void> {
+  let response: Response;
+  try {
+    response = await fetch(SESSION_URL);
+  } catch {
+    return change({ state: 'unavailable', reason: 'The proxy does not answer. Is it running?' });
+  }
+  if (response.ok) change({ state: 'open' });
+  else if (response.status === 401) change({ state: 'closed' });
+  else change({ state: 'unavailable', reason: await readDetail(response) });
+}
+
+/** Rejects with an Error whose message is for the person. */
+export async function signIn(credentials: { token: string } | { code: string }): Promise<void> {
+  const response = await fetch(SESSION_URL, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(credentials),
+  });
+  if (!response.ok) throw new Error(await readDetail(response));
+  waiting?.resolve();
+  waiting = null;
+  change({ state: 'open' });
+}
+
+export async function signOut(): Promise<void> {
+  await fetch(SESSION_URL, { method: 'DELETE' });
+  change({ state: 'closed' });
+}
+
+/** Resolves when somebody has signed in again. Rejects if the signal is aborted first. */
+export function renewSession(signal?: AbortSignal): Promise<void> {
+  if (current.state === 'open') change({ state: 'ended' });
+  waiting ??= Promise.withResolvers<void>();
+  const { promise } = waiting;
+  if (signal === undefined) return promise;
+  signal.throwIfAborted();
+  return Promise.race([
+    promise,
+    new Promise<never>((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    }),
+  ]);
+}
+
+function change(state: SessionState): void {
+  current = state;
+  for (const listener of listeners) listener();
+}
+
+async function readDetail(response: Response): Promise<string> {
+  try {
+    return ((await response.json()) as Problem).detail;
+  } catch {
+    return `The proxy answered with status ${response.status}.`;
+  }
+}

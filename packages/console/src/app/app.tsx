@@ -1,0 +1,29 @@
+/** Composes the console: theme, data, session and pages. */
+import { MantineProvider } from '@mantine/core';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { ProblemError } from '../api/send.ts';
+import { createConsoleRouter } from './router.ts';
+import { theme } from './theme.ts';
+
+const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      // A problem is an answer; only a lost connection may heal by itself.
+      retry: (count, error) => !(error instanceof ProblemError) && count < 2,
+    },
+  },
+});
+
+const router = createConsoleRouter();
+
+export function App() {
+  return (
+    <MantineProvider theme={theme} defaultColorScheme="auto">
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>
+  );
+}

@@ -1,0 +1,17 @@
+import { Button, Stack, Text, Title } from '@mantine/core';
+import type { ErrorComponentProps } from '@tanstack/react-router';
+
+/** Replaces a page that could not be loaded or drawn. */
+export function FailedPage({ error, reset }: ErrorComponentProps) {
+  return (
+    <Stack gap="xs" align="flex-start">
+      <Title order={2}>This page failed</Title>
+      <Text className="data">{String(error)}</Text>
+      <Text c="dimmed">After an update of the proxy, load the page again.</Text>
+      <Button onClick={() => location.reload()}>Load again</Button>
+      <Button variant="subtle" onClick={reset}>
+        Try again without loading
+      </Button>
+    </Stack>
+  );
+}

@@ -1,0 +1,137 @@
+/** The frame of all pages: navigation, colours, sign-out. Shows the sign-in form while there is no session. */
+import {
+  ActionIcon,
+  AppShell,
+  Burger,
+  Group,
+  Modal,
+  NavLink,
+  ScrollArea,
+  Text,
+  Tooltip,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useSyncExternalStore } from 'react';
+import { checkSession, readSession, signOut, watchSession } from '../api/session.ts';
+import { Icon } from '../parts/icon.tsx';
+import icon from './icon.svg';
+import { LoadingPage } from './loading-page.tsx';
+import { PAGES } from './pages.ts';
+import { SignInForm } from './sign-in-form.tsx';
+import { SignInPage, UnavailablePage } from './sign-in-page.tsx';
+
+export function Frame() {
+  const session = useSyncExternalStore(watchSession, readSession);
+  useEffect(() => {
+    if (readSession().state === 'unknown') void checkSession();
+  }, []);
+  switch (session.state) {
+    case 'unknown':
+      return <LoadingPage />;
+    case 'closed':
+      return <SignInPage />;
+    case 'unavailable':
+      return <UnavailablePage reason={session.reason} />;
+    default:
+      return (
+        <Shell>
+          <Outlet />
+          <Modal
+            opened={session.state === 'ended'}
+            onClose={() => undefined}
+            withCloseButton={false}
+            title="Your session has ended"
+          >
+            <Text size="sm" mb="sm">
+              Sign in again to continue. The page keeps what you have typed.
+            </Text>
+            <SignInForm />
+          </Modal>
+        </Shell>
+      );
+  }
+}
+
+function Shell({ children }: { children: ReactNode }) {
+  const [isOpen, { toggle, close }] = useDisclosure(false);
+  const { pathname } = useLocation();
+  return (
+    <AppShell
+      header={{ height: 52 }}
+      navbar={{ width: 208, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
+      padding={{ base: 'sm', md: 'lg' }}
+    >
+      <a href="#content" className="skip-link">
+        Skip to the content
+      </a>
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
+            <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
+            <img src={icon} width={26} height={26} alt="" />
+            <Text fw={650}>erp-proxy</Text>
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <ColorSchemeButton />
+            <Tooltip label="Sign out">
+              <ActionIcon variant="subtle" color="gray" aria-label="Sign out" onClick={() => void signOut()}>
+                <Icon name="sign-out" />
+              </ActionIcon>
+            </Tooltip>
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs">
+        <AppShell.Section
+          grow
+          component={ScrollArea}
+          renderRoot={(props) => <nav {...props} aria-label="Pages" />}
+        >
+          {PAGES.map(({ path, label, icon: name }) => (
+            <NavLink
+              key={path}
+              label={label}
+              leftSection={<Icon name={name} />}
+              active={path === '/' ? pathname === '/' : pathname.startsWith(path)}
+              onClick={close}
+              renderRoot={(props) => <Link to={path} {...props} />}
+            />
+          ))}
+        </AppShell.Section>
+        <AppShell.Section>
+          <NavLink
+            label="API reference"
+            leftSection={<Icon name="book" />}
+            href="/docs"
+            target="_blank"
+            rel="noreferrer"
+          />
+        </AppShell.Section>
+      </AppShell.Navbar>
+      <AppShell.Main id="content" tabIndex={-1} style={{ outline: 'none' }}>
+        {children}
+      </AppShell.Main>
+    </AppShell>
+  );
+}
+
+function ColorSchemeButton() {
+  const { setColorScheme } = useMantineColorScheme();
+  const scheme = useComputedColorScheme('light');
+  const other = scheme === 'dark' ? 'light' : 'dark';
+  return (
+    <Tooltip label={`Use ${other} colours`}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label={`Use ${other} colours`}
+        onClick={() => setColorScheme(other)}
+      >
+        <Icon name={scheme === 'dark' ? 'sun' : 'moon'} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}

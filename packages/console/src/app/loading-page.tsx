@@ -1,0 +1,6 @@
+import { Loader } from '@mantine/core';
+
+/** Shown while the code of a page loads. */
+export function LoadingPage() {
+  return <Loader aria-label="Loading" m="xl" />;
+}

@@ -1,0 +1,13 @@
+import { Anchor, Stack, Text, Title } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+
+export function MissingPage() {
+  return (
+    <Stack gap="xs">
+      <Title order={2}>There is no such page</Title>
+      <Text>
+        Go to the <Anchor renderRoot={(props) => <Link to="/" {...props} />}>overview</Anchor>.
+      </Text>
+    </Stack>
+  );
+}

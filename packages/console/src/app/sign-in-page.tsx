@@ -1,0 +1,70 @@
+/** What a person sees who has not signed in, or cannot. */
+import { Alert, Center, Code, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useState } from 'react';
+import { signIn } from '../api/session.ts';
+import icon from './icon.svg';
+import { SignInForm } from './sign-in-form.tsx';
+
+export function SignInPage() {
+  const failure = useCodeOfLink();
+  return (
+    <Card title="Sign in">
+      {failure !== null && <Alert color="orange">{failure}</Alert>}
+      <SignInForm />
+      <Text size="sm" c="dimmed">
+        Without the token at hand: <Code>npx erp-proxy console</Code> on the proxy’s machine prints a link
+        that signs you in once.
+      </Text>
+    </Card>
+  );
+}
+
+export function UnavailablePage({ reason }: { reason: string }) {
+  return (
+    <Card title="The console is not available">
+      <Text>{reason}</Text>
+      <Text size="sm" c="dimmed">
+        The console needs the setting <Code>admin.token</Code> (<Code>ERP_PROXY_ADMIN_TOKEN</Code>). Set it,
+        and restart the proxy.
+      </Text>
+    </Card>
+  );
+}
+
+function Card({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Center mih="100vh" p="md" component="main">
+      <Paper withBorder p="xl" w="100%" maw={420}>
+        <Stack gap="md">
+          <Group gap="sm">
+            <img src={icon} width={28} height={28} alt="" />
+            <Title order={1} size="h3">
+              {title}
+            </Title>
+          </Group>
+          {children}
+        </Stack>
+      </Paper>
+    </Center>
+  );
+}
+
+/**
+ * Signs in by the link that the proxy has printed: `/sign-in#code=…`. The code leaves the address bar at once. Returns
+ * why that failed.
+ */
+function useCodeOfLink(): string | null {
+  const navigate = useNavigate();
+  const [failure, setFailure] = useState<string | null>(null);
+  useEffect(() => {
+    const code = new URLSearchParams(location.hash.slice(1)).get('code');
+    if (code === null) return;
+    history.replaceState(history.state, '', '/sign-in');
+    signIn({ code }).then(
+      () => navigate({ to: '/', replace: true }),
+      (error: Error) => setFailure(error.message),
+    );
+  }, [navigate]);
+  return failure;
+}

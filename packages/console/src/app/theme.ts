@@ -1,0 +1,13 @@
+/** Colours, fonts and defaults of components. Fonts are those of the system: nothing is loaded from elsewhere. */
+import { createTheme } from '@mantine/core';
+
+export const theme = createTheme({
+  primaryColor: 'indigo',
+  // In dark mode a lighter shade keeps the contrast of text that WCAG AA asks for.
+  primaryShade: { light: 7, dark: 8 },
+  defaultRadius: 'md',
+  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif',
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
+  headings: { fontWeight: '600' },
+  cursorType: 'pointer',
+});

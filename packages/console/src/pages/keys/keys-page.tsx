@@ -1,0 +1,87 @@
+/** The list of client keys. */
+import type { KeyView, Page } from '@erp-proxy/contract';
+import { Anchor, Group, Select, Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { readAdmin } from '../../api/queries.ts';
+import { AsCode } from '../../parts/as-code.tsx';
+import { ListTable } from '../../parts/list-table.tsx';
+import { PageControls } from '../../parts/page-controls.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { SearchInput } from '../../parts/search-input.tsx';
+import { StateBadge } from '../../parts/state-badge.tsx';
+import { Time } from '../../parts/time.tsx';
+import { KEY_STATES, keysRoute } from './route.ts';
+
+export function KeysPage() {
+  const filters = keysRoute.useSearch();
+  const navigate = useNavigate({ from: keysRoute.fullPath });
+  const { data, error, isFetching } = useQuery(readAdmin<Page<KeyView>>('/keys', filters));
+
+  return (
+    <>
+      <PageHeader title="Keys" purpose="The keys that callers send, each with its policy.">
+        <AsCode
+          request={{ method: 'GET', path: '/keys', query: filters }}
+          command={`keys list${filters.search === undefined ? '' : ` --search ${filters.search}`}`}
+        />
+      </PageHeader>
+      <Group mb="sm" gap="sm">
+        <SearchInput
+          label="Search keys"
+          value={filters.search}
+          onChange={(search) => void navigate({ search: (old) => ({ ...old, search, cursor: undefined }) })}
+        />
+        <Select
+          aria-label="State"
+          placeholder="All states"
+          clearable
+          data={KEY_STATES}
+          value={filters.state ?? null}
+          onChange={(state) =>
+            void navigate({ search: (old) => ({ ...old, state: state ?? undefined, cursor: undefined }) })
+          }
+        />
+      </Group>
+      <ProblemAlert error={error} />
+      <ListTable
+        label="Keys"
+        columns={['Name', 'Id', 'State', 'Policy', 'Last used', 'Ends']}
+        isLoading={isFetching && data === undefined}
+        isEmpty={data?.items.length === 0}
+        empty="No key matches."
+      >
+        {data?.items.map((key) => (
+          <Table.Tr key={key.id}>
+            <Table.Td>
+              <Anchor renderRoot={(props) => <Link to={keyPath} params={{ id: key.id }} {...props} />}>
+                {key.name}
+              </Anchor>
+            </Table.Td>
+            <Table.Td className="data">{key.id}</Table.Td>
+            <Table.Td>
+              <StateBadge state={key.state} />
+            </Table.Td>
+            <Table.Td>
+              {key.policy === null ? <Text size="sm">none: everything</Text> : 'restricted'}
+            </Table.Td>
+            <Table.Td>
+              <Time at={key.last_used_at} />
+            </Table.Td>
+            <Table.Td>
+              <Time at={key.expires_at} />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </ListTable>
+      <PageControls
+        cursor={filters.cursor}
+        next={data?.next}
+        onTurn={(cursor) => void navigate({ search: (old) => ({ ...old, cursor }) })}
+      />
+    </>
+  );
+}
+
+const keyPath = '/keys/$id';

@@ -1,0 +1,51 @@
+import { Button, type ButtonProps, Group, Modal, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import type { ReactNode } from 'react';
+import { ProblemAlert } from './problem-alert.tsx';
+
+interface ConfirmButtonProps extends ButtonProps {
+  label: string;
+  /** What happens, and whether it can be undone. */
+  consequence: ReactNode;
+  /** Runs the act. */
+  onConfirm: () => void;
+  isPending: boolean;
+  error: Error | null;
+  onDismiss: () => void;
+}
+
+/** A button whose act is asked about first. The question stays open while the act fails. */
+export function ConfirmButton({
+  label,
+  consequence,
+  onConfirm,
+  isPending,
+  error,
+  onDismiss,
+  ...props
+}: ConfirmButtonProps) {
+  const [isOpen, { open, close }] = useDisclosure(false);
+  return (
+    <>
+      <Button variant="default" {...props} onClick={open}>
+        {label}
+      </Button>
+      <Modal opened={isOpen} onClose={close} title={label}>
+        <Stack gap="md">
+          <Text size="sm" component="div">
+            {consequence}
+          </Text>
+          <ProblemAlert error={error} onDismiss={onDismiss} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              Cancel
+            </Button>
+            <Button color="red" loading={isPending} onClick={onConfirm}>
+              {label}
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </>
+  );
+}
