@@ -1,5 +1,5 @@
 /** Colours, fonts and defaults of components. Fonts are those of the system: nothing is loaded from elsewhere. */
-import { createTheme } from '@mantine/core';
+import { Anchor, createTheme } from '@mantine/core';
 
 export const theme = createTheme({
   primaryColor: 'indigo',
@@ -10,4 +10,6 @@ export const theme = createTheme({
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
   headings: { fontWeight: '600' },
   cursorType: 'pointer',
+  // A link has the size of the text around it.
+  components: { Anchor: Anchor.extend({ defaultProps: { inherit: true } }) },
 });
