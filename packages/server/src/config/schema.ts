@@ -182,6 +182,12 @@ export const SETTINGS = {
     description:
       'Bearer token of the admin API (`/admin/v1`). If empty, the admin API is off, and keys are managed with the commands on this machine.',
   }),
+  'console.enabled': define({
+    kind: boolean(),
+    default: true,
+    description:
+      'Serves the console, a web page at `/` for administrators, who sign in with `admin.token` or a link of `erp-proxy console`.',
+  }),
   'audit.retentionDays': define({
     kind: integer(0, 3650, 'days'),
     default: 90,
