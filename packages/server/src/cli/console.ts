@@ -13,7 +13,7 @@ export const consoleCommand: Command = {
     url: {
       type: 'string',
       value: 'address',
-      description: `Address of the proxy. Default: ${URL_VARIABLE}, otherwise http.publicUrl, otherwise http.host and http.port.`,
+      description: `Address of the proxy. Default: ${URL_VARIABLE}, http.publicUrl, or http.host and http.port.`,
     },
     json: JSON_OPTION,
   },

@@ -110,7 +110,7 @@ export const SETTINGS = {
     kind: optional(text('an http or https URL without query, such as https://erp.example.com', isPublicUrl)),
     default: null,
     description:
-      'Address under which callers reach the proxy. Needed for tokens ([tokens.md](tokens.md)), whose callers learn from it where to get one.',
+      'Address under which callers reach the proxy. Needed for tokens ([tokens.md](tokens.md)), whose callers learn from it where to get one. Links of `erp-proxy console` begin with it.',
   }),
   workers: define({
     kind: integer(1, 128, 'processes'),
