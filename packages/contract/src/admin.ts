@@ -381,6 +381,8 @@ export interface AuditCallView extends AuditBase {
   approval: string | null;
   /** What made the call, if it was not a caller of its own: `mcp`, `export`, `changes`, `download`, `upload`. */
   via: CallSource | null;
+  /** The administrator who made the call, as in the records of acts; otherwise absent. */
+  actor?: string;
   /** Id of the trace: that of the caller, or a recorded one that began here; otherwise absent. */
   trace_id?: string;
   code: number | null;
@@ -404,8 +406,16 @@ export interface AuditActView extends AuditBase {
   changes: Record<string, { from: unknown; to: unknown }>;
 }
 
-/** What makes calls while it answers a request, beside the routes of calls. */
-export const CALL_SOURCES = ['mcp', 'export', 'changes', 'download', 'upload', 'subscription'] as const;
+/** What makes calls beside the routes of calls. `console`: an administrator. */
+export const CALL_SOURCES = [
+  'mcp',
+  'export',
+  'changes',
+  'download',
+  'upload',
+  'subscription',
+  'console',
+] as const;
 export type CallSource = (typeof CALL_SOURCES)[number];
 
 /** A row of the audit table that is not a valid record. */
@@ -444,6 +454,16 @@ export interface AuditVerdict {
   head: string | null;
   /** The first error found; null if there is none. */
   fault: { seq: number; problem: string } | null;
+}
+
+/** A call that an administrator makes. */
+export interface AdminCallInput {
+  /** The body of an execute call. */
+  call: unknown;
+  /** The client key whose policy and limits hold. If omitted, no policy restricts the call. */
+  key_id?: string;
+  /** As the header `prefer: values=normalized`. */
+  values?: 'normalized';
 }
 
 /** Why a key may or may not make a call. */

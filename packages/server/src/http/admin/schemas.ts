@@ -3,6 +3,7 @@
  * OpenAPI document. The admin service checks the other rules: those of a policy, a certificate or a time.
  */
 import {
+  type AdminCallInput,
   type ApprovalDetails,
   type ApprovalQuery,
   type ApprovalRefusal,
@@ -51,6 +52,7 @@ import {
 import { z } from 'zod';
 import { FIELD_RULE_SCHEMA } from '../../policy/member-kinds.ts';
 import { POLICY_SCHEMA } from '../../policy/members.ts';
+import { executeCall } from '../openapi/call-schemas.ts';
 import { named, showAs } from '../schema-registry.ts';
 
 const time = z.string().meta({ format: 'date-time' });
@@ -137,6 +139,21 @@ export const explainInput = named(
       .describe("The browser's `origin` header. If left out, the caller is not a browser.")
       .exactOptional(),
   }) satisfies z.ZodType<ExplainInput>,
+);
+
+export const adminCallInput = named(
+  'AdminCall',
+  z.strictObject({
+    call: showAs(executeCall, z.instanceof(Uint8Array, { error: 'is missing' })),
+    key_id: z
+      .string()
+      .describe('The client key whose policy and limits hold. If left out, no policy restricts the call.')
+      .exactOptional(),
+    values: z
+      .literal('normalized')
+      .describe('Values of fields are converted, as by `prefer: values=normalized`.')
+      .exactOptional(),
+  }) satisfies z.ZodType<AdminCallInput>,
 );
 
 export const explanation = named(
