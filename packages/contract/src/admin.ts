@@ -491,6 +491,67 @@ export interface ExplainInput {
   origin?: string;
 }
 
+export interface PolicyExplainInput extends ExplainInput {
+  /** A draft. Null: no policy. */
+  policy: Policy | null;
+}
+
+/** Judges the calls of the audit by a draft of a policy. */
+export interface PolicyCompareInput {
+  /** The draft. Null: no policy. */
+  policy: Policy | null;
+  /** Only calls with any key of this client. */
+  client_id?: string;
+  /** Only calls with this key. */
+  key_id?: string;
+  /** Calls since then. Default: of the last day. */
+  since?: string;
+}
+
+export interface PolicyComparison {
+  /** The calls in this time were judged. */
+  since: string;
+  until: string;
+  /** True: there may be earlier calls since the given time. They were not judged, because there are too many. */
+  is_cut: boolean;
+  calls: number;
+  denied: number;
+  /** Those that the policy denies first, and then the most frequent. */
+  groups: ComparedCalls[];
+  /** Calls of groups that are not listed, because there are too many. */
+  unlisted: number;
+  /** Rules that the audit does not tell enough for: they were not applied, or only in part. */
+  unjudged: UnjudgedRule[];
+}
+
+/** Calls of one method that a policy judges in the same way. */
+export interface ComparedCalls {
+  /** Name of the stored instance; null if the calls had their own credentials. */
+  instance: string | null;
+  /** Base address of the Odoo server; null if the calls name a stored instance. */
+  upstream: string | null;
+  model: string;
+  action: string;
+  calls: number;
+  /** How many of them the policy of their key denied when they were made. */
+  denied_then: number;
+  denied: boolean;
+  /** The rule that denies them; null: none does. */
+  rule: string | null;
+  /** Why they are denied; null: they are not. */
+  message: string | null;
+  /** The rule because of which they need an approval; null: they need none. */
+  approval: string | null;
+  /** Ids of up to three requests, the newest first. */
+  examples: string[];
+}
+
+export interface UnjudgedRule {
+  /** Member of the policy, or name of a rule. */
+  rule: string;
+  reason: string;
+}
+
 /** The result of checking whether the proxy can work with an Odoo server. */
 export interface Examination {
   /** True if no check failed. */

@@ -160,6 +160,25 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   }),
   route({
     method: 'POST',
+    path: '/policies/explain',
+    id: 'explainPolicy',
+    summary:
+      'Tells whether a draft of a policy allows a call, and which rule decides. Sends nothing to Odoo.',
+    body: schemas.policyExplainInput,
+    answer: { status: 200, schema: schemas.explanation },
+    handle: ({ admin, body }) => admin.explainPolicy(body),
+  }),
+  route({
+    method: 'POST',
+    path: '/policies/compare',
+    id: 'comparePolicy',
+    summary: 'Judges the calls of the audit by a draft of a policy.',
+    body: schemas.policyCompareInput,
+    answer: { status: 200, schema: schemas.policyComparison },
+    handle: ({ admin, body }) => admin.comparePolicy(body),
+  }),
+  route({
+    method: 'POST',
     path: '/execute',
     id: 'executeAsAdmin',
     summary: 'Runs an execute call as a client key, or without the restrictions of a policy.',
