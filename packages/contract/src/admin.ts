@@ -627,6 +627,47 @@ export interface UpstreamView {
   retry_after_seconds: number;
 }
 
+/** What needs an administrator. The names never change. */
+export const ATTENTION_KINDS = [
+  'check_failed',
+  'breaker_open',
+  'audit_lost',
+  'audit_waiting',
+  'internal_errors',
+  'instance_key_expired',
+  'instance_key_expiring',
+  'instance_key_not_rotated',
+  'client_key_expired',
+  'client_key_expiring',
+  'subscription_disabled',
+  'subscription_failing',
+  'subscription_unreadable',
+  'approvals_pending',
+  'calls_refused',
+] as const;
+export type AttentionKind = (typeof ATTENTION_KINDS)[number];
+
+/** The worst first. */
+export const ATTENTION_SEVERITIES = ['critical', 'warning', 'info'] as const;
+
+export interface AttentionItem {
+  kind: AttentionKind;
+  severity: (typeof ATTENTION_SEVERITIES)[number];
+  /** Its object, as in the audit: `key <id>`, `instance <name>`. */
+  target: string;
+  /** What is wrong, and what to do. */
+  text: string;
+  /** When it began; null: not known. */
+  since: string | null;
+}
+
+export interface AttentionView {
+  /** The worst first, and then the oldest. */
+  items: AttentionItem[];
+  /** Number of further items. */
+  more: number;
+}
+
 /** What calls can be grouped by, and filtered by. `key`: the client, whose id stays over rotations of its key. */
 export const STATISTICS_DIMENSIONS = ['instance', 'key', 'model', 'action'] as const;
 export type StatisticsDimension = (typeof STATISTICS_DIMENSIONS)[number];

@@ -5,6 +5,7 @@
 import { createActDescriber } from './acts.ts';
 import type { Actor, Admin, AdminDeps } from './admin.ts';
 import { createApprovalAdmin } from './approval-admin.ts';
+import { listAttention } from './attention.ts';
 import { createInstanceAdmin } from './instance-admin.ts';
 import { createKeyAdmin } from './key-admin.ts';
 import { createPolicyAdmin } from './policy-admin.ts';
@@ -64,6 +65,7 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
     resealVault: convertErrors(instances.resealVault),
     getStatistics: convertErrors(createStatisticsAdmin(deps).getStatistics),
     status: convertErrors(deps.status),
+    listAttention: convertErrors(() => listAttention(deps)),
   };
 }
 

@@ -119,6 +119,11 @@ export async function createApp({
     clock,
     logger,
     listUpstreams: () => showUpstreams(databaseLimiters.states()),
+    checkMore: () => ({
+      traffic: checkTraffic(admission),
+      ...(replicas && { redis: replicas.check() }),
+      ...(tokens && { token_issuers: checkIssuers(tokens.states()) }),
+    }),
     onKeyNotice: (notice) => events.keyNoticed(notice),
     isServing: true,
     sendTimeoutMs: times.sendMs,
@@ -174,12 +179,7 @@ export async function createApp({
     issuers,
     loadShedder,
     metrics,
-    checkReadiness: async () => ({
-      traffic: checkTraffic(admission),
-      ...(await services.check()),
-      ...(replicas && { redis: replicas.check() }),
-      ...(tokens && { token_issuers: checkIssuers(tokens.states()) }),
-    }),
+    checkReadiness: services.check,
     admin: {
       token: settings.admin.token,
       adminFor: services.adminFor,

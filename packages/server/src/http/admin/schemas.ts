@@ -8,6 +8,9 @@ import {
   type ApprovalQuery,
   type ApprovalRefusal,
   type ApprovalView,
+  ATTENTION_KINDS,
+  ATTENTION_SEVERITIES,
+  type AttentionView,
   type AuditQuery,
   type AuditVerdict,
   type AuditView,
@@ -673,6 +676,24 @@ export const statusView = named(
       )
       .describe('The upstream databases that this process knows.'),
   }) satisfies z.ZodType<StatusView>,
+);
+
+export const attentionView = named(
+  'Attention',
+  z.object({
+    items: z
+      .array(
+        z.object({
+          kind: z.enum(ATTENTION_KINDS),
+          severity: z.enum(ATTENTION_SEVERITIES),
+          target: z.string().describe('As in the audit: `key <id>`, `instance <name>`.'),
+          text: z.string().describe('The cause, and what to do.'),
+          since: time.nullable().describe('When it began; null: not known.'),
+        }),
+      )
+      .describe('The worst first, and then the oldest.'),
+    more: z.int().describe('Number of further items.'),
+  }) satisfies z.ZodType<AttentionView>,
 );
 
 export const loginInput = named(
