@@ -29,6 +29,7 @@ import type {
   KeyQuery,
   KeyRotation,
   KeyView,
+  MethodsView,
   NewKeyView,
   NewSubscriptionView,
   Page,
@@ -136,6 +137,8 @@ export interface Admin {
   resealVault(): Promise<{ resealed: number }>;
   getStatistics(query: StatisticsFilters): Promise<StatisticsView>;
   status(): Promise<StatusView>;
+  /** The methods of Odoo whose parameters are known. */
+  listMethods(): Promise<MethodsView>;
   /** What needs an administrator, the worst first. */
   listAttention(): Promise<AttentionView>;
 }

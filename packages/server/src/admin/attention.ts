@@ -20,7 +20,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const ITEMS_MAX = 50;
 const PAGE_ROWS = 100;
-/** Of each kind of object that is looked at. */
+/** Maximum number of instances, and of subscriptions, that are looked at. */
 const ROWS_MAX = 2000;
 const PENDING_SHOWN_MAX = 100;
 /** Days before its end at which the end of a client key is urgent: the second notice. */

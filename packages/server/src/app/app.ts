@@ -118,7 +118,7 @@ export async function createApp({
     version,
     clock,
     logger,
-    listUpstreams: () => showUpstreams(databaseLimiters.states()),
+    listUpstreams: () => showUpstreams(databaseLimiters.states(), (database) => servers.describe(database)),
     checkMore: () => ({
       traffic: checkTraffic(admission),
       ...(replicas && { redis: replicas.check() }),
@@ -147,6 +147,12 @@ export async function createApp({
     // Redis does not know all workers right after the start and while it is away.
     processes: () => Math.max(settings.workers, replicas?.count() ?? 1),
     ...(replicas && { peers: replicas.breakers }),
+  });
+  const servers = new Servers({
+    egress,
+    nowMs,
+    timeoutMs: settings.upstream.timeoutMs,
+    bytesMax: settings.upstream.answerBytesMax,
   });
   const databases = () => databaseLimiters.states();
   const metrics = createMetrics({
@@ -233,12 +239,7 @@ export async function createApp({
       nowMs,
       new LoginTrials(nowMs, () => settings.workers),
     ),
-    servers: new Servers({
-      egress,
-      nowMs,
-      timeoutMs: settings.upstream.timeoutMs,
-      bytesMax: settings.upstream.answerBytesMax,
-    }),
+    servers,
     modelFields: new ModelFields({ nowMs }),
     knownNames: new KnownNames({ nowMs }),
     protocolFor: createProtocolChoice(settings.upstream),

@@ -171,6 +171,7 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
     resealVault: () => ask(ANYTHING, { method: 'POST', path: '/vault/reseal' }),
     getStatistics: (query) => ask(ANYTHING, { path: '/stats', query }),
     status: () => ask(ANYTHING, { path: '/status' }),
+    listMethods: () => ask(ANYTHING, { path: '/methods' }),
     listAttention: () => ask(ATTENTION, { path: '/attention' }),
   };
 }

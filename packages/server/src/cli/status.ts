@@ -142,6 +142,8 @@ const UPSTREAM_COLUMNS: readonly Column<UpstreamView>[] = [
   { heading: 'RUNNING', show: ({ running, limit }) => `${running} of ${limit}` },
   { heading: 'WAITING', show: ({ waiting }) => waiting },
   { heading: 'BREAKER', show: ({ breaker }) => breaker },
+  { heading: 'ODOO', show: ({ version }) => version },
+  { heading: 'MEAN', show: ({ answer_ms }) => answer_ms && `${answer_ms} ms` },
 ];
 
 type Group = StatisticsView['groups'][number];

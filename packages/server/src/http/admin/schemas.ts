@@ -32,6 +32,7 @@ import {
   type KeyQuery,
   type KeyRotation,
   type KeyView,
+  type MethodsView,
   type NewKeyView,
   type NewSubscriptionView,
   type Page,
@@ -672,10 +673,34 @@ export const statusView = named(
           limit: z.int(),
           breaker: z.enum(['closed', 'open', 'half_open']),
           retry_after_seconds: z.int(),
+          version: z.string().nullable().describe('Version of the server; null: not known.'),
+          protocol: z
+            .enum(['jsonrpc', 'json2'])
+            .nullable()
+            .describe('The newest protocol of the server; null: not known.'),
+          answer_ms: z.int().nullable().describe('Mean answer time; null: not known.'),
         }),
       )
       .describe('The upstream databases that this process knows.'),
   }) satisfies z.ZodType<StatusView>,
+);
+
+export const methodsView = named(
+  'Methods',
+  z.object({
+    methods: z.array(
+      z.object({
+        action: z.string(),
+        model: z.string().nullable().describe('The only model with these parameters; null: any model.'),
+        kind: z
+          .enum(['read', 'write', 'delete', 'unknown'])
+          .describe('What it does to records. `unknown`: code of its model decides.'),
+        params: z
+          .array(z.object({ name: z.string(), required: z.literal(true).exactOptional() }))
+          .describe('The positional arguments, in their order.'),
+      }),
+    ),
+  }) satisfies z.ZodType<MethodsView>,
 );
 
 export const attentionView = named(
@@ -815,7 +840,27 @@ const AUDIT_FILTERS = {
   model: z.string().exactOptional(),
   action: z.string().exactOptional(),
   outcome: z.string().exactOptional(),
-  actor: z.string().exactOptional(),
+  errors_only: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .pipe(z.boolean())
+    .describe('True: only calls that ended with an error.')
+    .exactOptional(),
+  actor: z.string().describe('Calls and acts of this administrator.').exactOptional(),
+  request_id: z.string().describe('The `x-request-id`. The calls of a batch have the same.').exactOptional(),
+  trace_id: z.string().exactOptional(),
+  address: z.string().describe('Address of the caller or the administrator.').exactOptional(),
+  upstream: z.string().describe('Base address of the Odoo server.').exactOptional(),
+  db: z.string().exactOptional(),
+  rule: z.string().describe('The rule that denied the call.').exactOptional(),
+  code: z
+    .string()
+    .regex(/^-?\d{1,9}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.int())
+    .describe('Code of the error.')
+    .exactOptional(),
+  http_status: wholeNumber().pipe(z.int()).exactOptional(),
 };
 
 export const auditQuery = z.strictObject({

@@ -540,6 +540,14 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   }),
   route({
     method: 'GET',
+    path: '/methods',
+    id: 'listMethods',
+    summary: 'Lists methods of Odoo with the names of their positional arguments.',
+    answer: { status: 200, schema: schemas.methodsView },
+    handle: ({ admin }) => admin.listMethods(),
+  }),
+  route({
+    method: 'GET',
     path: '/attention',
     id: 'listAttention',
     summary: 'Lists what needs an administrator, the worst first.',
