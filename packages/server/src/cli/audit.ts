@@ -195,7 +195,9 @@ async function* takeFirst<Item>(items: AsyncIterable<Item>, count: number): Asyn
 
 function nameActor(record: AuditView): string | null {
   if (record.kind === 'damaged') return null;
-  return record.kind === 'admin' ? record.actor : record.key_id;
+  if (record.kind === 'admin') return record.actor;
+  const { actor, key_id: key } = record;
+  return actor === undefined ? key : `${actor} as ${key}`;
 }
 
 function nameAction(record: AuditView): string | null {

@@ -608,6 +608,7 @@ const auditView = named(
         .enum(CALL_SOURCES)
         .nullable()
         .describe('What made the call while it answered a request; null: its caller.'),
+      actor: z.string().exactOptional().describe('The administrator who made the call; otherwise absent.'),
       trace_id: z
         .string()
         .exactOptional()
