@@ -1,7 +1,9 @@
 import { type IncomingMessage, request } from 'node:http';
 import { expect, test } from 'vitest';
 import { makeCall } from '../../src/audit/audit.fixture.ts';
+import { runCommand } from '../commands/run-command.ts';
 import { send } from '../harness.ts';
+import { makeFolder } from '../process/program.ts';
 import { type Json, startAdmin, TOKEN } from './admin-client.ts';
 
 const CALL = { action: 'read', model_id: 'res.partner', params: [[1]], erp_instance: { name: 'missing' } };
@@ -75,6 +77,12 @@ test('lists and exports calls by what their records know', async () => {
         .map((line) => JSON.parse(line)),
     ]).toEqual([query, items]);
   }
+  const options = ['--errors-only', '--request-id=r2', '--address=198.51.100.7', '--code=-32010'];
+  const listed = await runCommand(['audit', 'list', ...options, '--db=test', `--url=${proxy.url}`], {
+    folder: makeFolder(),
+    env: { ERP_PROXY_ADMIN_TOKEN: TOKEN },
+  });
+  expect(listed).toMatchObject({ status: 0, stdout: expect.stringContaining('session as key1') });
   expect((await get('/audit?kind=call&errors_only=false')).json.items).toHaveLength(3);
   const faulty = await get('/audit?errors_only=yes&code=x');
   expect(faulty.json.faults.map(({ path }: Json) => path).sort()).toEqual(['code', 'errors_only']);

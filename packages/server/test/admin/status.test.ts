@@ -30,6 +30,14 @@ test.each([
   await expect.poll(ask, POLL).toMatchObject({ version: serie, protocol, answer_ms: expect.any(Number) });
 });
 
+test('shows the checks of /readyz', async () => {
+  const { proxy, get } = await startAdmin();
+  const ready: Json = await (await fetch(`${proxy.url}/readyz`)).json();
+  const { checks } = (await get('/status')).json;
+  expect(Object.keys(checks).sort()).toEqual(Object.keys(ready.checks).sort());
+  expect(checks.traffic).toEqual({ state: 'ok', detail: null });
+});
+
 test('lists methods with their positional arguments and what they do', async () => {
   const { get } = await startAdmin();
   const { methods } = (await get('/methods')).json;
