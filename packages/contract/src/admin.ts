@@ -134,6 +134,12 @@ export interface InstanceInput {
   key_expires_at?: string | null;
 }
 
+/** An Odoo server with a user that is not stored, to check it. */
+export type InstanceCheckInput = Omit<
+  InstanceInput,
+  'name' | 'concurrency' | 'rotate_key' | 'key_expires_at'
+>;
+
 /**
  * Omitted members keep their values. A new `url`, changed `certificates`, and turning on `allow_private` require the
  * `api_key` again: a stored key is never sent to another server, nor to one that could impersonate its own.
@@ -381,6 +387,8 @@ export interface AuditCallView extends AuditBase {
   approval: string | null;
   /** What made the call, if it was not a caller of its own: `mcp`, `export`, `changes`, `download`, `upload`. */
   via: CallSource | null;
+  /** The administrator who made the call, as in the records of acts; otherwise absent. */
+  actor?: string;
   /** Id of the trace: that of the caller, or a recorded one that began here; otherwise absent. */
   trace_id?: string;
   code: number | null;
@@ -404,8 +412,16 @@ export interface AuditActView extends AuditBase {
   changes: Record<string, { from: unknown; to: unknown }>;
 }
 
-/** What makes calls while it answers a request, beside the routes of calls. */
-export const CALL_SOURCES = ['mcp', 'export', 'changes', 'download', 'upload', 'subscription'] as const;
+/** What makes calls beside the routes of calls. `console`: an administrator. */
+export const CALL_SOURCES = [
+  'mcp',
+  'export',
+  'changes',
+  'download',
+  'upload',
+  'subscription',
+  'console',
+] as const;
 export type CallSource = (typeof CALL_SOURCES)[number];
 
 /** A row of the audit table that is not a valid record. */
@@ -428,7 +444,20 @@ export interface AuditQuery extends PageQuery {
   model?: string;
   action?: string;
   outcome?: string;
+  /** True: only calls that ended with an error. */
+  errors_only?: boolean;
+  /** Calls and acts of this administrator. */
   actor?: string;
+  request_id?: string;
+  trace_id?: string;
+  /** Address of the caller or the administrator. */
+  address?: string;
+  upstream?: string;
+  db?: string;
+  rule?: string;
+  /** Code of the error. */
+  code?: number;
+  http_status?: number;
 }
 
 /** The result of `audit verify`. */
@@ -444,6 +473,16 @@ export interface AuditVerdict {
   head: string | null;
   /** The first error found; null if there is none. */
   fault: { seq: number; problem: string } | null;
+}
+
+/** A call that an administrator makes. */
+export interface AdminCallInput {
+  /** The body of an execute call. */
+  call: unknown;
+  /** The client key whose policy and limits hold. If omitted, no policy restricts the call. */
+  key_id?: string;
+  /** As the header `prefer: values=normalized`. */
+  values?: 'normalized';
 }
 
 /** Why a key may or may not make a call. */
@@ -469,6 +508,67 @@ export interface ExplainInput {
   address?: string;
   /** The `origin` header of a browser; if omitted, the caller is not a browser. */
   origin?: string;
+}
+
+export interface PolicyExplainInput extends ExplainInput {
+  /** A draft. Null: no policy. */
+  policy: Policy | null;
+}
+
+/** Judges the calls of the audit by a draft of a policy. */
+export interface PolicyCompareInput {
+  /** The draft. Null: no policy. */
+  policy: Policy | null;
+  /** Only calls with any key of this client. */
+  client_id?: string;
+  /** Only calls with this key. */
+  key_id?: string;
+  /** Calls since then. Default: of the last day. */
+  since?: string;
+}
+
+export interface PolicyComparison {
+  /** The calls in this time were judged. */
+  since: string;
+  until: string;
+  /** True: there may be earlier calls since the given time. They were not judged, because there are too many. */
+  is_cut: boolean;
+  calls: number;
+  denied: number;
+  /** Those that the policy denies first, and then the most frequent. */
+  groups: ComparedCalls[];
+  /** Calls of groups that are not listed, because there are too many. */
+  unlisted: number;
+  /** Rules that the audit does not tell enough for: they were not applied, or only in part. */
+  unjudged: UnjudgedRule[];
+}
+
+/** Calls of one method that a policy judges in the same way. */
+export interface ComparedCalls {
+  /** Name of the stored instance; null if the calls had their own credentials. */
+  instance: string | null;
+  /** Base address of the Odoo server; null if the calls name a stored instance. */
+  upstream: string | null;
+  model: string;
+  action: string;
+  calls: number;
+  /** How many of them the policy of their key denied when they were made. */
+  denied_then: number;
+  denied: boolean;
+  /** The rule that denies them; null: none does. */
+  rule: string | null;
+  /** Why they are denied; null: they are not. */
+  message: string | null;
+  /** The rule because of which they need an approval; null: they need none. */
+  approval: string | null;
+  /** Ids of up to three requests, the newest first. */
+  examples: string[];
+}
+
+export interface UnjudgedRule {
+  /** Member of the policy, or name of a rule. */
+  rule: string;
+  reason: string;
 }
 
 /** The result of checking whether the proxy can work with an Odoo server. */
@@ -538,6 +638,68 @@ export interface UpstreamView {
   breaker: 'closed' | 'open' | 'half_open';
   /** Milliseconds until the next probe; 0 while the breaker is closed. */
   retry_after_seconds: number;
+  /** Version of the server, as in `18.0`; null: not known. */
+  version: string | null;
+  /** The newest protocol of the server; null: not known. A setting or an instance can name another one for calls. */
+  protocol: 'jsonrpc' | 'json2' | null;
+  /** Mean answer time in milliseconds; null: not known. */
+  answer_ms: number | null;
+}
+
+/** What needs an administrator. The names never change. */
+export const ATTENTION_KINDS = [
+  'check_failed',
+  'breaker_open',
+  'audit_lost',
+  'audit_waiting',
+  'internal_errors',
+  'instance_key_expired',
+  'instance_key_expiring',
+  'instance_key_not_rotated',
+  'client_key_expired',
+  'client_key_expiring',
+  'subscription_disabled',
+  'subscription_failing',
+  'subscription_unreadable',
+  'approvals_pending',
+  'calls_refused',
+] as const;
+export type AttentionKind = (typeof ATTENTION_KINDS)[number];
+
+/** The worst first. */
+export const ATTENTION_SEVERITIES = ['critical', 'warning', 'info'] as const;
+
+export interface AttentionItem {
+  kind: AttentionKind;
+  severity: (typeof ATTENTION_SEVERITIES)[number];
+  /** Its object, as in the audit: `key <id>`, `instance <name>`. */
+  target: string;
+  /** What is wrong, and what to do. */
+  text: string;
+  /** When it began; null: not known. */
+  since: string | null;
+}
+
+export interface AttentionView {
+  /** The worst first, and then the oldest. */
+  items: AttentionItem[];
+  /** Number of further items. */
+  more: number;
+}
+
+/** The methods of Odoo whose parameters the proxy knows. */
+export interface MethodsView {
+  methods: MethodView[];
+}
+
+export interface MethodView {
+  action: string;
+  /** The only model with these parameters; null: any model. */
+  model: string | null;
+  /** What it does to records. `unknown`: code of its model decides. */
+  kind: 'read' | 'write' | 'delete' | 'unknown';
+  /** The positional arguments, in their order. */
+  params: { name: string; required?: true }[];
 }
 
 /** What calls can be grouped by, and filtered by. `key`: the client, whose id stays over rotations of its key. */

@@ -7,6 +7,8 @@ import type {
   ApprovalQuery,
   ApprovalRefusal,
   ApprovalView,
+  AttentionView,
+  AuditCallView,
   AuditQuery,
   AuditVerdict,
   AuditView,
@@ -14,9 +16,11 @@ import type {
   DeliveryView,
   DeniedSubjectView,
   Examination,
+  ExaminationCheck,
   ExplainInput,
   Explanation,
   InstanceChanges,
+  InstanceCheckInput,
   InstanceInput,
   InstanceQuery,
   InstanceView,
@@ -25,11 +29,16 @@ import type {
   KeyQuery,
   KeyRotation,
   KeyView,
+  MethodsView,
   NewKeyView,
   NewSubscriptionView,
   Page,
   PageQuery,
   PingView,
+  Policy,
+  PolicyCompareInput,
+  PolicyComparison,
+  PolicyExplainInput,
   ReplayInput,
   ReplayView,
   SecretRotation,
@@ -41,11 +50,13 @@ import type {
   SubscriptionPause,
   SubscriptionQuery,
   SubscriptionView,
+  UnjudgedRule,
 } from '@erp-proxy/contract';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Instances } from '../instances/instances.ts';
 import type { DescribeKeyRotationAct } from '../key-rotation/key-rotation.ts';
+import type { ExpiryNotice } from '../keys/expiry-notices.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Statistics } from '../statistics/statistics.ts';
 import type { DeniedSubjectStore, KeyRecord } from '../stores/ports.ts';
@@ -58,6 +69,8 @@ export interface Actor {
   address: string | null;
   requestId: string | null;
 }
+
+type OnCheck = (check: ExaminationCheck) => void;
 
 /**
  * Methods reject with an AdminError. If a version is given, only that version is changed, otherwise the newest.
@@ -74,6 +87,10 @@ export interface Admin {
    */
   rotateKey(id: string, rotation: KeyRotation, version?: number): Promise<NewKeyView>;
   explain(id: string, input: ExplainInput): Promise<Explanation>;
+  /** As `explain` of a key with this policy. */
+  explainPolicy(input: PolicyExplainInput): Promise<Explanation>;
+  /** Judges the calls of the audit by a draft. */
+  comparePolicy(input: PolicyCompareInput): Promise<PolicyComparison>;
   /** The newest first. */
   listApprovals(query: ApprovalQuery): Promise<Page<ApprovalView>>;
   getApproval(id: string): Promise<ApprovalDetails>;
@@ -87,8 +104,10 @@ export interface Admin {
   removeInstance(name: string, version?: number): Promise<void>;
   /** Makes a new key at Odoo and replaces the stored one. */
   rotateInstanceKey(name: string): Promise<InstanceView>;
-  /** Checks whether calls on the instance can succeed. Changes nothing. */
-  examineInstance(name: string): Promise<Examination>;
+  /** Checks whether calls on the instance can succeed. Changes nothing. `onCheck` gets each check once it is found. */
+  examineInstance(name: string, onCheck?: OnCheck): Promise<Examination>;
+  /** The same for an instance that is not stored. */
+  examineDraft(input: InstanceCheckInput, onCheck?: OnCheck): Promise<Examination>;
   listSubscriptions(query: SubscriptionQuery): Promise<Page<SubscriptionView>>;
   createSubscription(input: SubscriptionInput): Promise<NewSubscriptionView>;
   getSubscription(name: string): Promise<SubscriptionView>;
@@ -118,6 +137,10 @@ export interface Admin {
   resealVault(): Promise<{ resealed: number }>;
   getStatistics(query: StatisticsFilters): Promise<StatisticsView>;
   status(): Promise<StatusView>;
+  /** The methods of Odoo whose parameters are known. */
+  listMethods(): Promise<MethodsView>;
+  /** What needs an administrator, the worst first. */
+  listAttention(): Promise<AttentionView>;
 }
 
 export interface AdminDeps {
@@ -132,12 +155,31 @@ export interface AdminDeps {
   issuers: readonly string[];
   audit: Pick<Audit, 'prepareAct' | 'search' | 'export' | 'verify'>;
   statistics: Pick<Statistics, 'query'>;
+  /** Client keys that end soon, or have ended within a day. */
+  listEndingKeys: () => Promise<ExpiryNotice[]>;
   status: () => Promise<StatusView>;
   explain: (key: KeyRecord, input: ExplainInput) => Promise<Explanation>;
+  drafts: DraftPolicies;
   /** Rejects with a `KeyRotationError` that gives the reason. */
   rotateInstanceKey: (name: string, describeAct: DescribeKeyRotationAct) => Promise<void>;
   /** Null if there is no such instance. */
-  examineInstance: (name: string) => Promise<Examination | null>;
+  examineInstance: (name: string, onCheck?: OnCheck) => Promise<Examination | null>;
+  examineDraft: (input: InstanceCheckInput, onCheck?: OnCheck) => Promise<Examination>;
   /** Milliseconds since 1970. */
   clock: () => number;
+  /** Monotonic clock in milliseconds. */
+  nowMs: () => number;
 }
+
+/** What policies would do that no key has. Null: no policy. */
+export interface DraftPolicies {
+  explain(policy: Policy | null, input: ExplainInput): Explanation;
+  /** `unjudged`: the rules that are not applied, or only in part. */
+  judgeRecords(policy: Policy | null): { judge: RecordJudge; unjudged: UnjudgedRule[] };
+}
+
+/** Judges a call by what its record in the audit tells. `approval`: the rule because of which it needs one. */
+export type RecordJudge = (call: AuditCallView & { model: string; action: string }) => {
+  denied: { rule: string; message: string } | null;
+  approval: string | null;
+};

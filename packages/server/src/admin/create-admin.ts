@@ -5,8 +5,11 @@
 import { createActDescriber } from './acts.ts';
 import type { Actor, Admin, AdminDeps } from './admin.ts';
 import { createApprovalAdmin } from './approval-admin.ts';
+import { listAttention } from './attention.ts';
+import { describeMethods } from './describe-methods.ts';
 import { createInstanceAdmin } from './instance-admin.ts';
 import { createKeyAdmin } from './key-admin.ts';
+import { createPolicyAdmin } from './policy-admin.ts';
 import { createStatisticsAdmin } from './statistics-admin.ts';
 import { createSubjectAdmin } from './subject-admin.ts';
 import { createSubscriptionAdmin } from './subscription-admin.ts';
@@ -19,6 +22,7 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
   const approvals = createApprovalAdmin(deps, describeAct, actor);
   const subjects = createSubjectAdmin(deps, describeAct);
   const subscriptions = createSubscriptionAdmin(deps, describeAct);
+  const policies = createPolicyAdmin(deps);
   const { audit } = deps;
   return {
     listKeys: convertErrors(keys.listKeys),
@@ -28,6 +32,8 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
     revokeKey: convertErrors(keys.revokeKey),
     rotateKey: convertErrors(keys.rotateKey),
     explain: convertErrors(keys.explain),
+    explainPolicy: convertErrors(policies.explainPolicy),
+    comparePolicy: convertErrors(policies.comparePolicy),
     listApprovals: convertErrors(approvals.listApprovals),
     getApproval: convertErrors(approvals.getApproval),
     approveCall: convertErrors(approvals.approveCall),
@@ -39,6 +45,7 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
     removeInstance: convertErrors(instances.removeInstance),
     rotateInstanceKey: convertErrors(instances.rotateInstanceKey),
     examineInstance: convertErrors(instances.examineInstance),
+    examineDraft: convertErrors(deps.examineDraft),
     listSubscriptions: convertErrors(subscriptions.listSubscriptions),
     createSubscription: convertErrors(subscriptions.createSubscription),
     getSubscription: convertErrors(subscriptions.getSubscription),
@@ -59,6 +66,8 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
     resealVault: convertErrors(instances.resealVault),
     getStatistics: convertErrors(createStatisticsAdmin(deps).getStatistics),
     status: convertErrors(deps.status),
+    listMethods: async () => ({ methods: describeMethods() }),
+    listAttention: convertErrors(() => listAttention(deps)),
   };
 }
 

@@ -18,6 +18,8 @@ import { StartError } from '../config/start-error.ts';
 import { createEgressDispatcher, type EgressDispatcher } from '../egress/dispatcher.ts';
 import { parseEgressPolicy } from '../egress/policy.ts';
 import { explainCall } from '../execute/call/explain.ts';
+import { createRecordJudge, listUnjudged } from '../execute/call/judge-recorded-call.ts';
+import { openDraft } from '../instances/draft.ts';
 import { createInstances, type Instances } from '../instances/instances.ts';
 import { createVault, type Vault, VaultError } from '../instances/vault.ts';
 import { createAskOdoo } from '../key-rotation/ask-odoo.ts';
@@ -52,6 +54,8 @@ export interface ServicesOptions {
   logger: Logger;
   /** The upstream databases that this process knows. */
   listUpstreams: () => UpstreamView[];
+  /** Checks of `/readyz` that only a running proxy has. */
+  checkMore?: () => Record<string, HealthCheck>;
   /** Receives the notices of client keys that expire soon. */
   onKeyNotice?: (notice: ExpiryNotice) => void;
   /** True if this process also does periodic work: audit retention and the rotation of instance keys. */
@@ -85,6 +89,7 @@ const DAY_MS = 86_400_000;
 
 export async function openServices(options: ServicesOptions): Promise<Services> {
   const { settings, version, clock, logger, listUpstreams, isServing, onKeyNotice = () => {} } = options;
+  const { checkMore = () => ({}) } = options;
   const faults = explainContradictions(settings);
   if (faults.length > 0) throw new StartError(faults.join('\n'));
   const egress = openEgress(settings);
@@ -172,6 +177,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     audit: checkAudit(audit),
     instance_keys: checkInstanceKeys(keyRotation.warning()),
     client_keys: checkClientKeys(expiryNotices.warning()),
+    ...checkMore(),
   });
   const adminDeps: AdminDeps = {
     keys,
@@ -182,8 +188,10 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     issuers: parseIssuers(settings.auth).issuers.map(({ name }) => name),
     audit,
     statistics,
+    listEndingKeys: expiryNotices.list,
     explainReceiver: (origin) => (isServing ? (egress.judge(origin)?.detail ?? null) : null),
     clock,
+    nowMs: () => performance.now(),
     status: async () => ({
       version,
       started_at: new Date(startedAt).toISOString(),
@@ -196,11 +204,16 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
       const policy = readStoredPolicy(key);
       return explainCall(key, policy && compilePolicy(policy), input, clock());
     },
-    rotateInstanceKey: (name, describeAct) => keyRotation.rotate(name, describeAct),
-    examineInstance: async (name) => {
-      const instance = await instances.find(name);
-      return instance && examineInstance(instance, settings, egress);
+    drafts: {
+      explain: (policy, input) => explainCall(NO_KEY, policy && compilePolicy(policy), input, clock()),
+      judgeRecords: (policy) => ({ judge: createRecordJudge(policy), unjudged: listUnjudged(policy) }),
     },
+    rotateInstanceKey: (name, describeAct) => keyRotation.rotate(name, describeAct),
+    examineInstance: async (name, onCheck) => {
+      const instance = await instances.find(name);
+      return instance && examineInstance(instance, settings, egress, onCheck);
+    },
+    examineDraft: async (input, onCheck) => examineInstance(openDraft(input), settings, egress, onCheck),
   };
 
   return {
@@ -230,6 +243,9 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     },
   };
 }
+
+/** The state of a key that works, for a policy that no key has. */
+const NO_KEY = { revokedAt: null, expiresAt: null };
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;

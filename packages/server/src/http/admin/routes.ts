@@ -18,6 +18,7 @@ import {
   createAuthenticator,
   type Login,
 } from './authenticate.ts';
+import { createExecute, type Execute, type ExecuteDeps } from './execute.ts';
 import { readIfMatch, readInput, readJsonBody } from './input.ts';
 import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute } from './table.ts';
 
@@ -32,6 +33,8 @@ export interface AdminRoutesDeps {
   events: Pick<Events, 'faultSeen'>;
   claimOnce: AuthenticateOptions['claimOnce'];
   recordLogin: (login: Login) => void;
+  /** What runs the calls of administrators. */
+  execute: ExecuteDeps;
 }
 
 export function addAdminRoutes(app: FastifyInstance, deps: AdminRoutesDeps): void {
@@ -64,11 +67,12 @@ function addRoutes(scope: FastifyInstance, deps: AdminRoutesDeps): void {
   scope.setNotFoundHandler((request, reply) => sendProblem(reply, describeMissing(request, reply, token)));
   if (token === null) return;
   const authenticator = createAuthenticator({ token, slowdown, clock, claimOnce, recordLogin });
+  const execute = createExecute(deps.execute);
   for (const route of ADMIN_ROUTES) {
     scope.route({
       method: route.method,
       url: route.path,
-      handler: (request, reply) => answer(route, request, reply, authenticator, deps),
+      handler: (request, reply) => answer(route, request, reply, { authenticator, execute }, deps),
     });
   }
 }
@@ -77,7 +81,7 @@ async function answer(
   route: AdminRoute,
   request: FastifyRequest,
   reply: FastifyReply,
-  authenticator: Authenticator,
+  { authenticator, execute }: { authenticator: Authenticator; execute: Execute },
   deps: AdminRoutesDeps,
 ): Promise<FastifyReply> {
   const identity = route.isOpen ? null : await authenticator.identify(request, reply);
@@ -90,9 +94,11 @@ async function answer(
     body: await readBody(route, request, reply),
     identity,
     authenticator,
+    execute: (input) => execute(input, actor, request, reply),
     request,
     reply,
   });
+  if (reply.sent) return reply;
   reply.code(route.answer.status);
   if (route.answer.hasEtag) {
     const etag = `"${VERSIONED.parse(shown).version}"`;
@@ -114,7 +120,7 @@ function readVersion({ method, takesVersion }: AdminRoute, { headers }: FastifyR
 }
 
 async function readBody(route: AdminRoute, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const given = await readJsonBody(request, reply);
+  const given = await readJsonBody(request, reply, route.rawMember ?? null);
   if (route.body) return readInput(route.body, given);
   if (given === undefined) return undefined;
   throw createAdminError(400, 'This route takes no body.');

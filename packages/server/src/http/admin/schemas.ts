@@ -3,10 +3,14 @@
  * OpenAPI document. The admin service checks the other rules: those of a policy, a certificate or a time.
  */
 import {
+  type AdminCallInput,
   type ApprovalDetails,
   type ApprovalQuery,
   type ApprovalRefusal,
   type ApprovalView,
+  ATTENTION_KINDS,
+  ATTENTION_SEVERITIES,
+  type AttentionView,
   type AuditQuery,
   type AuditVerdict,
   type AuditView,
@@ -19,6 +23,7 @@ import {
   type ExplainInput,
   type Explanation,
   type InstanceChanges,
+  type InstanceCheckInput,
   type InstanceInput,
   type InstanceQuery,
   type InstanceView,
@@ -27,12 +32,16 @@ import {
   type KeyQuery,
   type KeyRotation,
   type KeyView,
+  type MethodsView,
   type NewKeyView,
   type NewSubscriptionView,
   type Page,
   type PageQuery,
   type PingView,
   type Policy,
+  type PolicyCompareInput,
+  type PolicyComparison,
+  type PolicyExplainInput,
   type Problem,
   type ReplayInput,
   type ReplayView,
@@ -51,6 +60,7 @@ import {
 import { z } from 'zod';
 import { FIELD_RULE_SCHEMA } from '../../policy/member-kinds.ts';
 import { POLICY_SCHEMA } from '../../policy/members.ts';
+import { executeCall } from '../openapi/call-schemas.ts';
 import { named, showAs } from '../schema-registry.ts';
 
 const time = z.string().meta({ format: 'date-time' });
@@ -124,19 +134,91 @@ export const keyRotation = named(
   }) satisfies z.ZodType<KeyRotation>,
 );
 
+const EXPLAIN_INPUT = {
+  call: z
+    .unknown()
+    .refine((call) => call !== undefined, 'is missing')
+    .describe('The body of an execute call.'),
+  address: z.string().describe('Address of the caller; not checked if left out.').exactOptional(),
+  origin: z
+    .string()
+    .describe("The browser's `origin` header. If left out, the caller is not a browser.")
+    .exactOptional(),
+};
+
 export const explainInput = named(
   'ExplainInput',
+  z.strictObject(EXPLAIN_INPUT) satisfies z.ZodType<ExplainInput>,
+);
+
+/** A draft must be there: null means that there is no policy. */
+const draftPolicy = showAs(
+  policy,
+  z.custom<Policy>((given) => given !== undefined, 'is missing'),
+)
+  .nullable()
+  .describe('The draft. Null: no policy.');
+
+export const policyExplainInput = named(
+  'PolicyExplainInput',
+  z.strictObject({ policy: draftPolicy, ...EXPLAIN_INPUT }) satisfies z.ZodType<PolicyExplainInput>,
+);
+
+export const policyCompareInput = named(
+  'PolicyCompareInput',
   z.strictObject({
-    call: z
-      .unknown()
-      .refine((call) => call !== undefined, 'is missing')
-      .describe('The body of an execute call.'),
-    address: z.string().describe('Address of the caller; not checked if left out.').exactOptional(),
-    origin: z
+    policy: draftPolicy,
+    client_id: z.string().describe('Only calls with any key of this client.').exactOptional(),
+    key_id: z.string().describe('Only calls with this key.').exactOptional(),
+    since: time.describe('A time or a day. Default: one day ago.').exactOptional(),
+  }) satisfies z.ZodType<PolicyCompareInput>,
+);
+
+export const policyComparison = named(
+  'PolicyComparison',
+  z.object({
+    since: time,
+    until: time,
+    is_cut: z.boolean().describe('True: earlier calls of the given time were too many to judge them.'),
+    calls: z.int().describe('Number of calls that were judged.'),
+    denied: z.int().describe('Number of calls that the policy denies.'),
+    groups: z
+      .array(
+        z.object({
+          instance: z.string().nullable(),
+          upstream: z.string().nullable().describe('Null for calls that name a stored instance.'),
+          model: z.string(),
+          action: z.string(),
+          calls: z.int(),
+          denied_then: z.int().describe('How many the policy of their key denied when they were made.'),
+          denied: z.boolean(),
+          rule: z.string().nullable(),
+          message: z.string().nullable(),
+          approval: z.string().nullable().describe('The rule because of which they need an approval.'),
+          examples: z.array(z.string()).describe('Up to three values of `x-request-id`.'),
+        }),
+      )
+      .describe('First those that the policy denies, then the most frequent.'),
+    unlisted: z.int().describe('Calls of further groups.'),
+    unjudged: z
+      .array(z.object({ rule: z.string(), reason: z.string() }))
+      .describe('Rules that were not applied, or only in part.'),
+  }) satisfies z.ZodType<PolicyComparison>,
+);
+
+export const adminCallInput = named(
+  'AdminCall',
+  z.strictObject({
+    call: showAs(executeCall, z.instanceof(Uint8Array, { error: 'is missing' })),
+    key_id: z
       .string()
-      .describe("The browser's `origin` header. If left out, the caller is not a browser.")
+      .describe('The client key whose policy and limits hold. If left out, no policy restricts the call.')
       .exactOptional(),
-  }) satisfies z.ZodType<ExplainInput>,
+    values: z
+      .literal('normalized')
+      .describe('Values of fields are converted, as by `prefer: values=normalized`.')
+      .exactOptional(),
+  }) satisfies z.ZodType<AdminCallInput>,
 );
 
 export const explanation = named(
@@ -277,6 +359,24 @@ export const instanceInput = named(
     user_id: z.int(),
     api_key: z.string().meta({ writeOnly: true }).describe('Never returned in an answer.'),
   }) satisfies z.ZodType<InstanceInput>,
+);
+
+export const instanceCheckInput = named(
+  'InstanceCheckInput',
+  z.strictObject({
+    url: z.string(),
+    db: z.string(),
+    user_id: z.int(),
+    api_key: z.string().meta({ writeOnly: true }).describe('Never returned in an answer.'),
+    protocol: protocol.exactOptional(),
+    timeout_ms: z.int().nullable().describe('Time limit of each request.').exactOptional(),
+    certificates: z
+      .string()
+      .nullable()
+      .describe('Certificates in PEM format, trusted instead of the public ones.')
+      .exactOptional(),
+    allow_private: z.boolean().describe('Allows a private address or plain http.').exactOptional(),
+  }) satisfies z.ZodType<InstanceCheckInput>,
 );
 
 const EXAMINATION_CHECKS = [
@@ -508,6 +608,7 @@ const auditView = named(
         .enum(CALL_SOURCES)
         .nullable()
         .describe('What made the call while it answered a request; null: its caller.'),
+      actor: z.string().exactOptional().describe('The administrator who made the call; otherwise absent.'),
       trace_id: z
         .string()
         .exactOptional()
@@ -573,10 +674,52 @@ export const statusView = named(
           limit: z.int(),
           breaker: z.enum(['closed', 'open', 'half_open']),
           retry_after_seconds: z.int(),
+          version: z.string().nullable().describe('Version of the server; null: not known.'),
+          protocol: z
+            .enum(['jsonrpc', 'json2'])
+            .nullable()
+            .describe('The newest protocol of the server; null: not known.'),
+          answer_ms: z.int().nullable().describe('Mean answer time; null: not known.'),
         }),
       )
       .describe('The upstream databases that this process knows.'),
   }) satisfies z.ZodType<StatusView>,
+);
+
+export const methodsView = named(
+  'Methods',
+  z.object({
+    methods: z.array(
+      z.object({
+        action: z.string(),
+        model: z.string().nullable().describe('The only model with these parameters; null: any model.'),
+        kind: z
+          .enum(['read', 'write', 'delete', 'unknown'])
+          .describe('What it does to records. `unknown`: code of its model decides.'),
+        params: z
+          .array(z.object({ name: z.string(), required: z.literal(true).exactOptional() }))
+          .describe('The positional arguments, in their order.'),
+      }),
+    ),
+  }) satisfies z.ZodType<MethodsView>,
+);
+
+export const attentionView = named(
+  'Attention',
+  z.object({
+    items: z
+      .array(
+        z.object({
+          kind: z.enum(ATTENTION_KINDS),
+          severity: z.enum(ATTENTION_SEVERITIES),
+          target: z.string().describe('As in the audit: `key <id>`, `instance <name>`.'),
+          text: z.string().describe('The cause, and what to do.'),
+          since: time.nullable().describe('When it began; null: not known.'),
+        }),
+      )
+      .describe('The worst first, and then the oldest.'),
+    more: z.int().describe('Number of further items.'),
+  }) satisfies z.ZodType<AttentionView>,
 );
 
 export const loginInput = named(
@@ -710,7 +853,27 @@ const AUDIT_FILTERS = {
   model: z.string().exactOptional(),
   action: z.string().exactOptional(),
   outcome: z.string().exactOptional(),
-  actor: z.string().exactOptional(),
+  errors_only: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .pipe(z.boolean())
+    .describe('True: only calls that ended with an error.')
+    .exactOptional(),
+  actor: z.string().describe('Calls and acts of this administrator.').exactOptional(),
+  request_id: z.string().describe('The `x-request-id`. The calls of a batch have the same.').exactOptional(),
+  trace_id: z.string().exactOptional(),
+  address: z.string().describe('Address of the caller or the administrator.').exactOptional(),
+  upstream: z.string().describe('Base address of the Odoo server.').exactOptional(),
+  db: z.string().exactOptional(),
+  rule: z.string().describe('The rule that denied the call.').exactOptional(),
+  code: z
+    .string()
+    .regex(/^-?\d{1,9}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.int())
+    .describe('Code of the error.')
+    .exactOptional(),
+  http_status: wholeNumber().pipe(z.int()).exactOptional(),
 };
 
 export const auditQuery = z.strictObject({

@@ -7,7 +7,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Admin } from '../../admin/admin.ts';
 import { formatAudit } from '../../audit/format.ts';
+import { executeAnswer } from '../openapi/call-schemas.ts';
 import type { Authenticator, Identity } from './authenticate.ts';
+import { answerExamination, EXAMINATION_LINES } from './examination-lines.ts';
+import type { Execute } from './execute.ts';
 import * as schemas from './schemas.ts';
 
 export const ADMIN_PATH = '/admin/v1';
@@ -23,6 +26,8 @@ export interface AdminRoute<Params = unknown, Query = unknown, Body = unknown> {
   params?: z.ZodType<Params>;
   query?: z.ZodType<Query>;
   body?: z.ZodType<Body>;
+  /** Member of the body that stays the bytes that were sent. */
+  rawMember?: string;
   answer: AdminAnswer;
   /** Statuses of problems beyond those that every route can have. */
   problems?: readonly (404 | 409 | 412 | 503)[];
@@ -38,10 +43,12 @@ interface AdminAnswer {
   status: 200 | 201 | 204;
   /** Shape of a JSON body. */
   schema?: z.ZodType;
-  /** Media types of a body that is not JSON. */
+  /** Media types of a body that is not JSON. With `schema`: of another form, for callers that accept it. */
   types?: readonly string[];
   /** True: has an `etag`. */
   hasEtag?: true;
+  /** True: the answer, and its errors, are those of an execute call. */
+  isOfCall?: true;
 }
 
 export interface AdminCall<Params, Query, Body> {
@@ -52,6 +59,8 @@ export interface AdminCall<Params, Query, Body> {
   version: number | undefined;
   identity: Identity | null;
   authenticator: Authenticator;
+  /** Runs a call and sends its answer. */
+  execute(input: Parameters<Execute>[0]): Promise<void>;
   request: FastifyRequest;
   reply: FastifyReply;
 }
@@ -65,6 +74,12 @@ const subscriptionParams = z.object({ name: z.string() });
 const subjectParams = z.object({ id: z.string() });
 
 const EXPORT_TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8' };
+
+const EXAMINATION_ANSWER: AdminAnswer = {
+  status: 200,
+  schema: schemas.examination,
+  types: [EXAMINATION_LINES],
+};
 
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
   route({
@@ -149,6 +164,36 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     answer: { status: 200, schema: schemas.explanation },
     problems: [404, 409],
     handle: ({ admin, params, body }) => admin.explain(params.id, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/policies/explain',
+    id: 'explainPolicy',
+    summary:
+      'Tells whether a draft of a policy allows a call, and which rule decides. Sends nothing to Odoo.',
+    body: schemas.policyExplainInput,
+    answer: { status: 200, schema: schemas.explanation },
+    handle: ({ admin, body }) => admin.explainPolicy(body),
+  }),
+  route({
+    method: 'POST',
+    path: '/policies/compare',
+    id: 'comparePolicy',
+    summary: 'Judges the calls of the audit by a draft of a policy.',
+    body: schemas.policyCompareInput,
+    answer: { status: 200, schema: schemas.policyComparison },
+    handle: ({ admin, body }) => admin.comparePolicy(body),
+  }),
+  route({
+    method: 'POST',
+    path: '/execute',
+    id: 'executeAsAdmin',
+    summary: 'Runs an execute call as a client key, or without the restrictions of a policy.',
+    body: schemas.adminCallInput,
+    rawMember: 'call',
+    answer: { status: 200, schema: executeAnswer, isOfCall: true },
+    problems: [404, 409, 503],
+    handle: ({ execute, body }) => execute(body),
   }),
   route({
     method: 'GET',
@@ -262,9 +307,20 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     id: 'checkInstance',
     summary: 'Checks whether calls can run on a stored instance: address, protocol, database, user and key.',
     params: instanceParams,
-    answer: { status: 200, schema: schemas.examination },
+    answer: EXAMINATION_ANSWER,
     problems: [404, 503],
-    handle: ({ admin, params }) => admin.examineInstance(params.name),
+    handle: ({ admin, params, request, reply }) =>
+      answerExamination((onCheck) => admin.examineInstance(params.name, onCheck), request, reply),
+  }),
+  route({
+    method: 'POST',
+    path: '/instances/check',
+    id: 'checkServer',
+    summary: 'Checks an Odoo server with a user that is not stored. Stores nothing.',
+    body: schemas.instanceCheckInput,
+    answer: EXAMINATION_ANSWER,
+    handle: ({ admin, body, request, reply }) =>
+      answerExamination((onCheck) => admin.examineDraft(body, onCheck), request, reply),
   }),
   route({
     method: 'GET',
@@ -481,6 +537,22 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     summary: 'Returns the state of the proxy: version, checks, audit and upstream databases.',
     answer: { status: 200, schema: schemas.statusView },
     handle: ({ admin }) => admin.status(),
+  }),
+  route({
+    method: 'GET',
+    path: '/methods',
+    id: 'listMethods',
+    summary: 'Lists methods of Odoo with the names of their positional arguments.',
+    answer: { status: 200, schema: schemas.methodsView },
+    handle: ({ admin }) => admin.listMethods(),
+  }),
+  route({
+    method: 'GET',
+    path: '/attention',
+    id: 'listAttention',
+    summary: 'Lists what needs an administrator, the worst first.',
+    answer: { status: 200, schema: schemas.attentionView },
+    handle: ({ admin }) => admin.listAttention(),
   }),
   route({
     method: 'POST',
