@@ -27,6 +27,7 @@ import { createServer, type ServerDeps } from '../http/server.ts';
 import { LoadShedder } from '../http/shedding/load-shedder.ts';
 import { createIdempotency, type Idempotency } from '../idempotency/idempotency.ts';
 import { createSlowdown } from '../keys/slowdown.ts';
+import { DataRequests } from '../limits/data-requests.ts';
 import { chooseConcurrencyBounds } from '../limits/database/concurrency-bounds.ts';
 import { DatabaseLimiters } from '../limits/database/database-limiters.ts';
 import { KeyLimits } from '../limits/key-limits.ts';
@@ -144,11 +145,16 @@ export async function createApp({
     ...(replicas && { peers: replicas.breakers }),
   });
   const databases = () => databaseLimiters.states();
+  const dataRequests = new DataRequests({
+    process: settings.data.requestsMax,
+    client: settings.data.clientRequestsMax,
+  });
   const metrics = createMetrics({
     classifyMethod: classifyAction,
     nameDatabase: (upstream, db) => nameDatabaseAcrossTrusts({ origin: upstream, pathPrefix: '', db }),
     sources: listMetricSources(services, replicas, {
       databases,
+      dataRequests: () => dataRequests.running,
       issuers: () => tokens?.states() ?? [],
       subscriptions: () => subscriptionWorker.states().backlogs,
       subscriptionWork: () => {
@@ -219,6 +225,7 @@ export async function createApp({
     slowdown: createSlowdown({ clock: nowMs }),
     tracing,
     limits: replicas?.limits ?? new KeyLimits(nowMs, clock, () => settings.workers, months),
+    dataRequests,
     idempotency,
     approvals,
     instances,
@@ -329,7 +336,7 @@ function listMetricSources(
   replicas: Replicas | null,
   others: Pick<
     MetricSources,
-    'databases' | 'issuers' | 'subscriptions' | 'subscriptionWork' | 'now' | 'version'
+    'databases' | 'dataRequests' | 'issuers' | 'subscriptions' | 'subscriptionWork' | 'now' | 'version'
   >,
 ): MetricSources {
   return {
