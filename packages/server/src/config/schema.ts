@@ -53,7 +53,8 @@ const GIB = 1024 * MIB;
 const isNameWithValue = (text: string) => /^[^=,\s]+=[^\r\n]*$/.test(text);
 const isCollectorUrl = (text: string) => {
   const url = URL.parse(text);
-  return url !== null && /^https?:$/.test(url.protocol) && !/[?#@\s]/.test(text);
+  if (url === null || url.username !== '' || url.password !== '') return false;
+  return /^https?:$/.test(url.protocol) && !/[?#\s]/.test(text);
 };
 
 const isMasterKey = (text: string) => MASTER_KEY.test(text);

@@ -10,8 +10,8 @@ export interface Printer {
   /** What precedes the records; null: nothing. */
   head: Uint8Array | null;
   /**
-   * Prints the records from `first` on, until the slice is full. It or its pieces throw a SyntaxError if a record is not
-   * JSON.
+   * Prints the records from `first` on, until the slice is full. It or its pieces throw a SyntaxError if a record is
+   * not JSON.
    */
   print(page: Page, first: number): Slice;
 }
