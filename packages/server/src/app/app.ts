@@ -274,6 +274,7 @@ export async function createApp({
       overlapSeconds: settings.changes.overlapSeconds,
       nowMs,
     }),
+    notices: services.expiryNotices,
     send: services.sendDelivery,
     openSecrets: services.subscriptions.openSecrets,
     owner: randomUUID(),
