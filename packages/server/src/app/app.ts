@@ -174,6 +174,13 @@ export async function createApp({
   });
   const admission = new Admission();
   const idempotency = openIdempotency(settings, services, replicas, { nowMs, logger });
+  const changes = createChanges({
+    instances,
+    secret: keys.deriveSecret('cursors of changes'),
+    overlapSeconds: settings.changes.overlapSeconds,
+    timeoutMs: settings.upstream.timeoutMs,
+    nowMs,
+  });
   const serverDeps: ServerDeps = {
     version,
     http: settings.http,
@@ -204,19 +211,14 @@ export async function createApp({
       }),
       mcp: createMcp({
         instances,
+        changes,
         secret: keys.deriveSecret('mcp confirmations'),
         version,
         clock,
         nowMs,
         onFault: (requestId, error) => events.faultSeen(requestId, error),
       }),
-      changes: createChanges({
-        instances,
-        secret: keys.deriveSecret('cursors of changes'),
-        overlapSeconds: settings.changes.overlapSeconds,
-        timeoutMs: settings.upstream.timeoutMs,
-        nowMs,
-      }),
+      changes,
     },
 
     // The parts of the steps of calls.
