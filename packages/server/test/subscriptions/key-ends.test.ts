@@ -1,10 +1,7 @@
 /** Subscriptions to `key.ends`: notices before client keys end go to a webhook, once for all processes. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type Proxy as ErpProxy, type ProxyOptions, startProxy } from '../harness.ts';
 import { makeFolder } from '../process/program.ts';
@@ -210,42 +207,3 @@ test('records cannot become events, nor events records', async () => {
     interval_seconds: 30,
   });
 });
-
-const PROGRAM = fileURLToPath(new URL('killable-proxy.ts', import.meta.url));
-const running = new Set<ChildProcess>();
-afterEach(() => {
-  for (const child of running) child.kill('SIGKILL');
-  running.clear();
-});
-
-test('each notice arrives although the proxies are killed', async () => {
-  const folder = makeFolder();
-  const store = `sqlite:${join(folder, 'store.db')}`;
-  const { receiver, proxy, subscribe, createKey } = await startStage({ settings: { 'store.url': store } });
-  // 50 ms in these proxies.
-  await subscribe({ start: 'all', interval_seconds: 250 });
-  const ends = Array.from({ length: 12 }, (_, index) => (1000 + index * 250) / DAY_MS);
-  const keys = await Promise.all(ends.map((days) => createKey(days)));
-  await proxy.close();
-  const spawnProxy = async () => {
-    const child = spawn(process.execPath, [PROGRAM, store, receiver.url], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    running.add(child);
-    await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
-  };
-  await Promise.all([spawnProxy(), spawnProxy()]);
-  for (let kill = 0; kill < 8; kill++) {
-    await sleep(Math.random() * 300);
-    const [victim] = running;
-    victim?.kill('SIGKILL');
-    running.delete(victim!);
-    await spawnProxy();
-  }
-  const expired = () => receiver.received.filter(({ json }) => json.data.expired === true);
-  const idsOf = () => new Set(expired().map(({ json }) => json.data.id));
-  await expect.poll(() => idsOf().size, { timeout: 30_000, interval: 50 }).toBe(keys.length);
-  // What came again has the same `webhook-id`: each notice was stored once.
-  expect(new Set(expired().map(({ id }) => id)).size).toBe(keys.length);
-  expect(receiver.received.every(({ fault }) => fault === null)).toBe(true);
-}, 90_000);
