@@ -129,6 +129,7 @@ export interface Admin {
   denySubject(input: { id: string }): Promise<DeniedSubjectView>;
   allowSubject(id: string): Promise<void>;
   listAudit(query: AuditQuery): Promise<Page<AuditView>>;
+  getAuditRecord(seq: number): Promise<AuditView>;
   /** All matches, oldest first. */
   exportAudit(query: AuditQuery): AsyncIterable<AuditView>;
   /** `head` is that of an earlier verdict, which must still be part of the chain. */
@@ -153,7 +154,7 @@ export interface AdminDeps {
   explainReceiver: (origin: string) => string | null;
   /** Names of the identity providers whose tokens are accepted (`auth.issuers`). */
   issuers: readonly string[];
-  audit: Pick<Audit, 'prepareAct' | 'search' | 'export' | 'verify'>;
+  audit: Pick<Audit, 'prepareAct' | 'search' | 'find' | 'export' | 'verify'>;
   statistics: Pick<Statistics, 'query'>;
   /** Client keys that end soon, or have ended within a day. */
   listEndingKeys: () => Promise<readonly ExpiryNotice[]>;

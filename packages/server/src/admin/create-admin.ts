@@ -4,6 +4,7 @@
  */
 import { createActDescriber } from './acts.ts';
 import type { Actor, Admin, AdminDeps } from './admin.ts';
+import { createAdminError } from './admin-error.ts';
 import { createApprovalAdmin } from './approval-admin.ts';
 import { listAttention } from './attention.ts';
 import { describeMethods } from './describe-methods.ts';
@@ -61,6 +62,11 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
     denySubject: convertErrors(subjects.denySubject),
     allowSubject: convertErrors(subjects.allowSubject),
     listAudit: convertErrors(audit.search),
+    getAuditRecord: convertErrors(async (seq) => {
+      const record = await audit.find(seq);
+      if (record === null) throw createAdminError(404, `The audit has no record ${seq}, or has removed it.`);
+      return record;
+    }),
     exportAudit: (query) => convertStreamErrors(() => audit.export(query)),
     verifyAudit: convertErrors(audit.verify),
     resealVault: convertErrors(instances.resealVault),

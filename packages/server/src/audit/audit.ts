@@ -10,7 +10,7 @@ import { exportRecords } from './export.ts';
 import { type Act, printAct, toAuditedCall } from './record.ts';
 import { createRefusalLimit } from './refusal-limit.ts';
 import { startRetention } from './retention.ts';
-import { searchRecords } from './search.ts';
+import { findRecord, searchRecords } from './search.ts';
 import { verifyChain } from './verify.ts';
 import { createWriter } from './writer.ts';
 
@@ -56,6 +56,8 @@ export interface Audit {
    * limit or time.
    */
   search(query: AuditQuery): Promise<Page<AuditView>>;
+  /** The record with this number; null if there is none, or retention has removed it. */
+  find(seq: number): Promise<AuditView | null>;
   /** All matches, oldest first, up to the newest record at the start. Throws an AuditQueryError for an invalid time. */
   export(query: Omit<AuditQuery, 'cursor' | 'limit'>): AsyncIterable<AuditView>;
   /**
@@ -113,6 +115,7 @@ export function createAudit({
     prepareAct,
     recordAct: (act) => writer.append(prepareAct(act)),
     search: (query) => searchRecords(store, query),
+    find: (seq) => findRecord(store, seq),
     export: (query) => exportRecords(store, query),
     verify: (head) => verifyChain(store, chainKey, head),
     get waiting() {

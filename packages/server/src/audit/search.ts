@@ -12,6 +12,13 @@ import { readView } from './record.ts';
 const SCAN_ROWS_MAX = 2000;
 const SCANS_MAX = 50;
 
+/** The record with this number; null if there is none, or retention has removed it. */
+export async function findRecord(store: Pick<AuditStore, 'search'>, seq: number): Promise<AuditView | null> {
+  const { rows } = await store.search({ filters: {}, beforeSeq: seq + 1, limit: 1, scanMax: 1 });
+  const [row] = rows;
+  return row?.seq === seq ? readView(row) : null;
+}
+
 export async function searchRecords(
   store: Pick<AuditStore, 'search'>,
   query: AuditQuery,

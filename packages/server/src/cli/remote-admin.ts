@@ -166,6 +166,7 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
     allowSubject: (id) =>
       ask(ANYTHING, { method: 'DELETE', path: `/denied-subjects/${encodeURIComponent(id)}` }),
     listAudit: (query) => ask(pageOf(RECORD), { path: '/audit', query }),
+    getAuditRecord: (seq) => ask(RECORD, { path: `/audit/${seq}` }),
     exportAudit,
     verifyAudit: (head) => ask(ANYTHING, { path: '/audit/verify', query: { head } }),
     resealVault: () => ask(ANYTHING, { method: 'POST', path: '/vault/reseal' }),

@@ -105,6 +105,15 @@ test('lists the calls of a client with all keys of its rotations', async () => {
   expect(logged.map(({ keyId }) => keyId)).toEqual([first.id, second.id, second.id]);
 });
 
+test('shows one record by its number, and none that does not exist', async () => {
+  const { post, get } = await startAdmin();
+  await post('/keys', { name: 'Shop' });
+  const { items } = (await get('/audit')).json;
+  for (const item of items) expect((await get(`/audit/${item.seq}`)).json).toEqual(item);
+  for (const seq of ['0', '999999999']) expect((await get(`/audit/${seq}`)).status, seq).toBe(404);
+  for (const seq of ['x', '-1', '1e3', '1.5']) expect((await get(`/audit/${seq}`)).status, seq).toBe(400);
+});
+
 test('pages through the audit', async () => {
   const { post, get } = await startAdmin();
   for (let index = 0; index < 7; index++) await post('/keys', { name: `Shop ${index}` });

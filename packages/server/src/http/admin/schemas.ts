@@ -594,7 +594,7 @@ const deliveryView = named(
 
 const AUDIT_MEMBERS = { seq: z.int(), time, request_id: z.string().nullable() };
 
-const auditView = named(
+export const auditView = named(
   'AuditRecord',
   z.discriminatedUnion('kind', [
     z.object({
@@ -820,10 +820,10 @@ const PAGE_QUERY = {
 };
 
 /** For a query, whose values are all text. */
-function wholeNumber() {
+function wholeNumber(digitsMax = 9) {
   return z
     .string()
-    .regex(/^\d{1,9}$/, 'must be a whole number')
+    .regex(new RegExp(`^\\d{1,${digitsMax}}$`), 'must be a whole number')
     .transform(Number);
 }
 
@@ -890,6 +890,10 @@ const AUDIT_FILTERS = {
     .exactOptional(),
   http_status: wholeNumber().pipe(z.int()).exactOptional(),
 };
+
+export const auditParams = z.object({
+  seq: wholeNumber(15).pipe(z.int()).describe('Its number in the chain.'),
+});
 
 export const auditQuery = z.strictObject({
   ...PAGE_QUERY,

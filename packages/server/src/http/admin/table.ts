@@ -532,6 +532,16 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   }),
   route({
     method: 'GET',
+    path: '/audit/:seq',
+    id: 'getAuditRecord',
+    summary: 'Returns one audit record.',
+    params: schemas.auditParams,
+    answer: { status: 200, schema: schemas.auditView },
+    problems: [404],
+    handle: ({ admin, params }) => admin.getAuditRecord(params.seq),
+  }),
+  route({
+    method: 'GET',
     path: '/status',
     id: 'getStatus',
     summary: 'Returns the state of the proxy: version, checks, audit and upstream databases.',
