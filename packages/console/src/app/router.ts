@@ -1,5 +1,6 @@
 /** The pages of the console. A route has the filters of its page; the code of a page loads when it is opened. */
 import { createRouter, lazyRouteComponent as lazy } from '@tanstack/react-router';
+import { callRoute, callsRoute } from '../pages/calls/route.ts';
 import { keyRoute, keysRoute } from '../pages/keys/route.ts';
 import { overviewRoute } from '../pages/overview/route.ts';
 import { FailedPage } from './failed-page.tsx';
@@ -13,6 +14,8 @@ export function createConsoleRouter() {
       overviewRoute.update({
         component: lazy(() => import('../pages/overview/overview-page.tsx'), 'OverviewPage'),
       }),
+      callsRoute.update({ component: lazy(() => import('../pages/calls/calls-page.tsx'), 'CallsPage') }),
+      callRoute.update({ component: lazy(() => import('../pages/calls/call-page.tsx'), 'CallPage') }),
       keysRoute.update({ component: lazy(() => import('../pages/keys/keys-page.tsx'), 'KeysPage') }),
       keyRoute.update({ component: lazy(() => import('../pages/keys/key-page.tsx'), 'KeyPage') }),
     ]),

@@ -18,3 +18,8 @@ export function readChoice<Choice extends string>(
 export function readFlag(value: unknown): true | undefined {
   return value === true || value === 'true' ? true : undefined;
 }
+
+/** A whole number from 0. */
+export function readNumber(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}

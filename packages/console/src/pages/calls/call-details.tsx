@@ -1,0 +1,376 @@
+/** All that the audit knows about one call or one administrative act. */
+import type { AuditActView, AuditCallView, AuditView, Page } from '@erp-proxy/contract';
+import { Alert, Anchor, Button, Code, Group, Progress, Stack, Table, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { readAdmin } from '../../api/queries.ts';
+import { ClippedText } from '../../parts/clipped-text.tsx';
+import { CopyText } from '../../parts/copy-text.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { OutcomeBadge } from '../../parts/outcome-badge.tsx';
+import { PageAnchor } from '../../parts/page-anchor.tsx';
+import { printExactMoment } from '../../parts/print-moment.ts';
+import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { findTargetLink } from '../../parts/target-link.ts';
+import { Time } from '../../parts/time.tsx';
+import { ActChanges } from './act-changes.tsx';
+import type { FilterName } from './audit-filters.ts';
+import { explainOutcome, splitCode } from './explain-outcome.ts';
+import { nameCall, printMs } from './print-call.ts';
+import { TraceLink } from './trace-link.tsx';
+
+export function CallDetails({ record }: { record: AuditView }) {
+  switch (record.kind) {
+    case 'call':
+      return <Call call={record} />;
+    case 'admin':
+      return <Act act={record} />;
+    default:
+      return (
+        <Alert color="red" icon={<Icon name="warning" />} title={`Record ${record.seq} is damaged`}>
+          {record.problem}
+        </Alert>
+      );
+  }
+}
+
+function Call({ call }: { call: AuditCallView }) {
+  const { instance, model, action, request_id: requestId } = call;
+  const playground = {
+    instance: instance ?? undefined,
+    model: model ?? undefined,
+    action: action ?? undefined,
+  };
+  return (
+    <Stack gap="md">
+      <Group gap="sm">
+        <OutcomeBadge outcome={call.outcome} />
+        <Text className="data" fw={600}>
+          {nameCall(call)}
+        </Text>
+      </Group>
+      <Meaning call={call} />
+      <Timing call={call} />
+      {model !== null && (
+        <Group>
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<Icon name="play" size={14} />}
+            renderRoot={(props) => <Link to="/playground" search={playground} {...props} />}
+          >
+            Open in playground
+          </Button>
+        </Group>
+      )}
+      <Members label="Members of the call">
+        <Member name="Time">
+          <ExactTime time={call.time} />
+        </Member>
+        <Member name="Key">
+          <Filterable name="key_id" value={call.key_id} />
+          {call.key_id !== null && hasPage(call.key_id) && (
+            <>
+              {' '}
+              <PageAnchor link={findTargetLink(`key ${call.key_id}`)}>Open key</PageAnchor>
+            </>
+          )}
+        </Member>
+        {call.actor !== undefined && (
+          <Member name="Administrator">
+            <Filterable name="actor" value={call.actor} />
+          </Member>
+        )}
+        <Member name="Client">
+          <Filterable name="client_id" value={call.client_id} />
+        </Member>
+        <Member name="Address of the caller">
+          <Filterable name="address" value={call.address} />
+        </Member>
+        <Member name="Instance">
+          <Filterable name="instance" value={instance} />
+          {instance !== null && (
+            <>
+              {' '}
+              <PageAnchor link={findTargetLink(`instance ${instance}`)}>Open instance</PageAnchor>
+            </>
+          )}
+        </Member>
+        <Member name="Odoo server">
+          <Filterable name="upstream" value={call.upstream} />
+        </Member>
+        <Member name="Database">
+          <Filterable name="db" value={call.db} />
+        </Member>
+        <Member name="Model">
+          <Filterable name="model" value={model} />
+        </Member>
+        <Member name="Action">
+          <Filterable name="action" value={action} />
+        </Member>
+        <Member name="Outcome">
+          <Filterable name="outcome" value={call.outcome} />
+        </Member>
+        <Member name="Policy rule">
+          <Filterable name="rule" value={call.rule} />
+          {call.rule !== null && !call.rule.startsWith('key:') && call.key_id !== null && (
+            <>
+              {' '}
+              <PageAnchor link={findTargetLink(`key ${call.key_id}`)}>Open policy</PageAnchor>
+            </>
+          )}
+        </Member>
+        <Member name="Approval">
+          <Filterable name="approval" value={call.approval} />
+          {call.approval !== null && (
+            <>
+              {' '}
+              <PageAnchor link={findTargetLink(`approval ${call.approval}`)}>Open approval</PageAnchor>
+            </>
+          )}
+        </Member>
+        <Member name="Made by">
+          {call.via === null ? (
+            <Text span size="sm">
+              the caller
+            </Text>
+          ) : (
+            <Filterable name="via" value={call.via} />
+          )}
+        </Member>
+        <Member name="Request">
+          <Filterable name="request_id" value={requestId} />
+          {requestId !== null && <CopyText text={requestId} label="Copy the id of the request" />}
+        </Member>
+        <Member name="Trace">
+          {call.trace_id === undefined ? (
+            <None />
+          ) : (
+            <>
+              <Filterable name="trace_id" value={call.trace_id} />
+              <TraceLink traceId={call.trace_id} />
+            </>
+          )}
+        </Member>
+        <Member name="Code of the error">{call.code === null ? <None /> : String(call.code)}</Member>
+        <Member name="HTTP status">{call.http_status}</Member>
+        <Member name="Position in the batch">
+          {call.batch_index === null ? 'a single call' : String(call.batch_index)}
+        </Member>
+        <Member name="Number in the audit">{call.seq}</Member>
+      </Members>
+      {call.batch_index !== null && requestId !== null && <Siblings call={call} requestId={requestId} />}
+    </Stack>
+  );
+}
+
+/** What went wrong, and what to do. */
+function Meaning({ call }: { call: AuditCallView }) {
+  const explanation = explainOutcome(call.outcome);
+  if (explanation === null) return null;
+  const { source, meaning, remedy, retry } = explanation;
+  return (
+    <Alert
+      color="orange"
+      title={source === 'proxy' ? 'The proxy refused or failed the call' : 'Odoo answered with an error'}
+    >
+      <Stack gap={4}>
+        <Words text={meaning} />
+        {remedy !== null && <Words text={remedy} />}
+        <Text size="sm">{retry}</Text>
+      </Stack>
+    </Alert>
+  );
+}
+
+function Words({ text }: { text: string }) {
+  return (
+    <Text size="sm">
+      {splitCode(text).map((part, index) =>
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a fixed text keep their places
+        part.isCode ? <Code key={index}>{part.text}</Code> : part.text,
+      )}
+    </Text>
+  );
+}
+
+/** How the time of the call is shared between Odoo and the proxy. */
+function Timing({ call: { total_ms: totalMs, upstream_ms: upstreamMs } }: { call: AuditCallView }) {
+  const odooMs = Math.min(upstreamMs ?? 0, totalMs);
+  const share = totalMs === 0 ? 0 : (odooMs / totalMs) * 100;
+  const text =
+    upstreamMs === null
+      ? `${printMs(totalMs)} in the proxy; nothing was sent to Odoo`
+      : `${printMs(totalMs)}: ${printMs(odooMs)} until Odoo answered, ${printMs(totalMs - odooMs)} for the rest`;
+  return (
+    <div>
+      <Progress.Root size="lg" aria-hidden="true">
+        <Progress.Section value={share} color="violet" />
+        <Progress.Section value={100 - share} color="teal" />
+      </Progress.Root>
+      <Text size="xs" mt={4}>
+        {text}
+      </Text>
+      <Group gap="md" mt={2}>
+        <Legend color="violet" text="Odoo, until its answer began" />
+        <Legend color="teal" text="Proxy, waiting, and passing the answer on" />
+      </Group>
+    </div>
+  );
+}
+
+function Legend({ color, text }: { color: string; text: string }) {
+  return (
+    <Group gap={6} wrap="nowrap">
+      <span
+        style={{ width: 10, height: 10, borderRadius: 2, background: `var(--mantine-color-${color}-filled)` }}
+      />
+      <Text size="xs" c="dimmed">
+        {text}
+      </Text>
+    </Group>
+  );
+}
+
+/** The calls of a batch end within its time limit, so that only this time is searched. */
+const BATCH_MS = 15 * 60_000;
+
+function Siblings({ call, requestId }: { call: AuditCallView; requestId: string }) {
+  const at = Date.parse(call.time);
+  const { data, error } = useQuery(
+    readAdmin<Page<AuditView>>('/audit', {
+      request_id: requestId,
+      since: new Date(at - BATCH_MS).toISOString(),
+      until: new Date(at + BATCH_MS).toISOString(),
+      limit: 100,
+    }),
+  );
+  const siblings = (data?.items ?? [])
+    .filter((record) => record.kind === 'call')
+    .sort((one, other) => (one.batch_index ?? 0) - (other.batch_index ?? 0));
+  return (
+    <section aria-label="Calls of the batch">
+      <Title order={3} size="h5" mb="xs">
+        Calls of the batch
+      </Title>
+      <ProblemAlert error={error} />
+      <Table.ScrollContainer minWidth={360}>
+        <Table fz="sm" aria-label="Calls of the batch">
+          <Table.Tbody>
+            {siblings.map((sibling) => (
+              <Table.Tr key={sibling.seq}>
+                <Table.Td>{sibling.batch_index}</Table.Td>
+                <Table.Td className="data">
+                  {sibling.seq === call.seq ? (
+                    `${nameCall(sibling)} (this one)`
+                  ) : (
+                    <Anchor
+                      renderRoot={(props) => (
+                        <Link to="/calls/$id" params={{ id: String(sibling.seq) }} {...props} />
+                      )}
+                    >
+                      {nameCall(sibling)}
+                    </Anchor>
+                  )}
+                </Table.Td>
+                <Table.Td>
+                  <OutcomeBadge outcome={sibling.outcome} />
+                </Table.Td>
+                <Table.Td>{printMs(sibling.total_ms)}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </section>
+  );
+}
+
+function Act({ act }: { act: AuditActView }) {
+  const targetLink = findTargetLink(act.target);
+  return (
+    <Stack gap="md">
+      <Text className="data" fw={600}>
+        {act.action}
+      </Text>
+      <Members label="Members of the act">
+        <Member name="Time">
+          <ExactTime time={act.time} />
+        </Member>
+        <Member name="Administrator">
+          <Filterable name="actor" value={act.actor} />
+        </Member>
+        <Member name="Address">
+          <Filterable name="address" value={act.address} />
+        </Member>
+        <Member name="Action">
+          <Filterable name="action" value={act.action} />
+        </Member>
+        <Member name="Target">
+          <ClippedText text={act.target} label="the target" />{' '}
+          {targetLink !== null && <PageAnchor link={targetLink}>Open target</PageAnchor>}
+        </Member>
+        <Member name="Request">
+          <Filterable name="request_id" value={act.request_id} />
+        </Member>
+        <Member name="Number in the audit">{act.seq}</Member>
+      </Members>
+      <ActChanges changes={act.changes} />
+    </Stack>
+  );
+}
+
+function Members({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <Table aria-label={label} fz="sm" verticalSpacing={6} layout="fixed">
+      <Table.Tbody>{children}</Table.Tbody>
+    </Table>
+  );
+}
+
+function Member({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <Table.Tr>
+      <Table.Th scope="row" w={150} fw={500} c="dimmed" style={{ verticalAlign: 'top' }}>
+        {name}
+      </Table.Th>
+      <Table.Td>{children}</Table.Td>
+    </Table.Tr>
+  );
+}
+
+function ExactTime({ time }: { time: string }) {
+  return (
+    <>
+      <span className="data">{printExactMoment(time)}</span> (<Time at={time} />)
+    </>
+  );
+}
+
+/** A value that leads to all records with the same one. */
+function Filterable({ name, value }: { name: FilterName; value: string | null }) {
+  if (value === null) return <None />;
+  return (
+    <Anchor
+      className="data"
+      title="Search for this value"
+      renderRoot={(props) => <Link to="/calls" search={{ [name]: value }} {...props} />}
+    >
+      {value}
+    </Anchor>
+  );
+}
+
+function None() {
+  return (
+    <Text span size="sm" c="dimmed">
+      none
+    </Text>
+  );
+}
+
+/** Not the id of a token, `<issuer>/<subject>`, nor that of calls that administrators make without a key. */
+function hasPage(keyId: string): boolean {
+  return keyId !== 'proxy' && !keyId.includes('/');
+}

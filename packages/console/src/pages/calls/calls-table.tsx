@@ -1,0 +1,136 @@
+/** The rows of a search of the audit. */
+import type { AuditView } from '@erp-proxy/contract';
+import { Anchor, Badge, Table, Text } from '@mantine/core';
+import { type MouseEvent, memo, type ReactNode } from 'react';
+import { ListTable } from '../../parts/list-table.tsx';
+import { OutcomeBadge } from '../../parts/outcome-badge.tsx';
+import { printExactMoment } from '../../parts/print-moment.ts';
+import classes from './calls-table.module.css';
+import { nameCall, nameTarget, printMs } from './print-call.ts';
+
+interface CallsTableProps {
+  rows: readonly AuditView[];
+  isLoading: boolean;
+  empty: ReactNode;
+  /** Rows with a greater number have just arrived. */
+  freshAfter: number | null;
+  selected: number | undefined;
+  onSelect: (seq: number) => void;
+}
+
+const COLUMNS = ['Time', 'By', 'Target', 'Call', 'Outcome', 'Took'];
+
+export function CallsTable({ rows, isLoading, empty, freshAfter, selected, onSelect }: CallsTableProps) {
+  return (
+    <ListTable
+      label="Records"
+      columns={COLUMNS}
+      isLoading={isLoading}
+      isEmpty={rows.length === 0}
+      empty={empty}
+    >
+      {rows.map((record) => (
+        <Row
+          key={record.seq}
+          record={record}
+          isFresh={freshAfter !== null && record.seq > freshAfter}
+          isSelected={record.seq === selected}
+          onSelect={onSelect}
+        />
+      ))}
+    </ListTable>
+  );
+}
+
+interface RowProps {
+  record: AuditView;
+  isFresh: boolean;
+  isSelected: boolean;
+  onSelect: (seq: number) => void;
+}
+
+/** Drawn once: a record does not change. */
+const Row = memo(function Row({ record, isFresh, isSelected, onSelect }: RowProps) {
+  const { seq, time } = record;
+  const open = (event: MouseEvent) => {
+    const isForBrowser = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
+    if (isForBrowser || getSelection()?.isCollapsed === false) return;
+    event.preventDefault();
+    event.stopPropagation();
+    onSelect(seq);
+  };
+  const className = [classes['row'], isFresh && classes['fresh'], isSelected && classes['selected']];
+  return (
+    <Table.Tr className={className.filter(Boolean).join(' ')} onClick={open}>
+      <Table.Td className="data" style={{ whiteSpace: 'nowrap' }}>
+        <Anchor href={`/calls/${seq}`} onClick={open}>
+          {printExactMoment(time)}
+        </Anchor>
+      </Table.Td>
+      <Cells record={record} />
+    </Table.Tr>
+  );
+});
+
+function Cells({ record }: { record: AuditView }) {
+  switch (record.kind) {
+    case 'call':
+      return (
+        <>
+          <TextCell text={record.actor ?? record.key_id ?? '–'}>
+            {record.via !== null && (
+              <Text span c="dimmed" inherit>
+                {' '}
+                by {record.via}
+              </Text>
+            )}
+          </TextCell>
+          <TextCell text={nameTarget(record)} />
+          <TextCell text={nameCall(record)} />
+          <Table.Td>
+            <OutcomeBadge outcome={record.outcome} />
+          </Table.Td>
+          <Table.Td className="data" style={{ whiteSpace: 'nowrap' }}>
+            {printMs(record.total_ms)}
+          </Table.Td>
+        </>
+      );
+    case 'admin':
+      return (
+        <>
+          <TextCell text={record.actor} />
+          <TextCell text={record.target} />
+          <TextCell text={record.action} />
+          <Table.Td>
+            <Badge variant="default" tt="none">
+              administration
+            </Badge>
+          </Table.Td>
+          <Table.Td />
+        </>
+      );
+    default:
+      return (
+        <Table.Td colSpan={COLUMNS.length - 1}>
+          <Text size="sm" c="red">
+            {record.problem}
+          </Text>
+        </Table.Td>
+      );
+  }
+}
+
+/** Short names stay on one line, and the table scrolls. Long ones break anywhere. */
+function TextCell({ text, children }: { text: string; children?: ReactNode }) {
+  const isShort = text.length <= SHORT_LENGTH_MAX;
+  return (
+    <Table.Td className="data" {...(isShort ? { style: { whiteSpace: 'nowrap' } } : {})}>
+      {text.length > TEXT_LENGTH_MAX ? `${text.slice(0, TEXT_LENGTH_MAX)}…` : text}
+      {children}
+    </Table.Td>
+  );
+}
+
+const SHORT_LENGTH_MAX = 40;
+/** The record beside the list has the whole text. */
+const TEXT_LENGTH_MAX = 120;

@@ -1,0 +1,66 @@
+/** The newest records as they are written. They hold still while a person reads or selects them. */
+import type { AuditView } from '@erp-proxy/contract';
+import { Button, Group, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import type { AuditSearch } from './audit-filters.ts';
+import { CallsTable } from './calls-table.tsx';
+import { ROWS_MAX } from './follow-audit.ts';
+import { readNewestAudit } from './read-audit.ts';
+import { useHeld } from './use-held.ts';
+
+interface LiveCallsProps {
+  search: AuditSearch;
+  selected: number | undefined;
+  onSelect: (seq: number) => void;
+}
+
+interface Shown {
+  rows: readonly AuditView[];
+  /** The newest number before these rows came. */
+  freshAfter: number | null;
+}
+
+const NONE: readonly AuditView[] = [];
+
+export function LiveCalls({ search, selected, onSelect }: LiveCallsProps) {
+  const table = useRef<HTMLDivElement>(null);
+  const isHeld = useHeld(table) || selected !== undefined;
+  const { data, error } = useQuery(readNewestAudit(search));
+  const newest = data?.rows ?? NONE;
+  const [shown, setShown] = useState<Shown>({ rows: NONE, freshAfter: null });
+  const show = () => setShown({ rows: newest, freshAfter: shown.rows[0]?.seq ?? null });
+  if (!isHeld && newest !== shown.rows) show();
+  const lastSeq = shown.rows[0]?.seq ?? 0;
+  const waiting = newest.filter(({ seq }) => seq > lastSeq).length;
+
+  return (
+    <>
+      <ProblemAlert error={error} />
+      <Group gap="sm" mt="xs" mih={30}>
+        <Text size="xs" c="dimmed" role="status">
+          {isHeld
+            ? 'Held while the pointer, the focus or a selection is in the list.'
+            : 'Following the newest records.'}
+          {shown.rows.length >= ROWS_MAX && ` The last ${ROWS_MAX} are kept.`}
+        </Text>
+        {waiting > 0 && (
+          <Button size="compact-xs" variant="light" onClick={show}>
+            Show {waiting >= ROWS_MAX ? `${ROWS_MAX} or more` : waiting} new
+          </Button>
+        )}
+      </Group>
+      <div ref={table}>
+        <CallsTable
+          rows={shown.rows}
+          isLoading={data === undefined && error === null}
+          empty="Nothing matches yet. New records appear here."
+          freshAfter={shown.freshAfter}
+          selected={selected}
+          onSelect={onSelect}
+        />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,79 @@
+/** What needs an administrator, each with a link to the page that mends it. */
+import type { AttentionItem, AttentionView } from '@erp-proxy/contract';
+import { Badge, Button, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { readAdmin } from '../../api/queries.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { PageAnchor } from '../../parts/page-anchor.tsx';
+import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { Time } from '../../parts/time.tsx';
+import { findMendLink, printTarget } from './mend-link.ts';
+
+const REFRESH_MS = 15_000;
+/** The worst come first. */
+const ITEMS_SHOWN = 6;
+const COLORS = { critical: 'red', warning: 'orange', info: 'blue' } as const;
+
+export function Attention({ isPaused }: { isPaused: boolean }) {
+  const { data, error } = useQuery({
+    ...readAdmin<AttentionView>('/attention'),
+    refetchInterval: isPaused ? false : REFRESH_MS,
+  });
+  const [isAll, setAll] = useState(false);
+  const items = data?.items ?? [];
+  const shown = isAll ? items : items.slice(0, ITEMS_SHOWN);
+  return (
+    <Paper withBorder p="sm" component="section" aria-labelledby="attention">
+      <Title order={2} size="h5" id="attention" mb={6}>
+        Needs attention
+      </Title>
+      <ProblemAlert error={error} />
+      {data === undefined && error === null && <Skeleton h={24} />}
+      {data?.items.length === 0 && (
+        <Group gap={6} c="teal">
+          <Icon name="check" size={16} />
+          <Text size="sm" c="dimmed">
+            Nothing at present.
+          </Text>
+        </Group>
+      )}
+      <Stack gap={6} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+        {shown.map((item) => (
+          <Item key={`${item.kind} ${item.target}`} item={item} />
+        ))}
+      </Stack>
+      {shown.length < items.length && (
+        <Button variant="subtle" size="compact-xs" mt={6} onClick={() => setAll(true)}>
+          Show all {items.length}
+        </Button>
+      )}
+      {isAll && data !== undefined && data.more > 0 && (
+        <Text size="xs" c="dimmed" mt={6}>
+          and {data.more} more
+        </Text>
+      )}
+    </Paper>
+  );
+}
+
+function Item({ item }: { item: AttentionItem }) {
+  return (
+    <Group component="li" gap="2px 8px" align="flex-start">
+      <Badge variant="light" color={COLORS[item.severity]} tt="none" miw={78} style={{ flexShrink: 0 }}>
+        {item.severity}
+      </Badge>
+      <Text size="sm" flex="1 1 260px" style={{ overflowWrap: 'anywhere' }}>
+        <PageAnchor className="data" link={findMendLink(item)}>
+          {printTarget(item)}
+        </PageAnchor>{' '}
+        {item.text}{' '}
+        {item.since !== null && (
+          <Text span c="dimmed" size="xs">
+            <Time at={item.since} />
+          </Text>
+        )}
+      </Text>
+    </Group>
+  );
+}

@@ -1,0 +1,37 @@
+/** The page on which something that needs attention is mended. Pure. */
+import type { AttentionItem } from '@erp-proxy/contract';
+import { findTargetLink, type PageLink } from '../../parts/target-link.ts';
+import { splitDatabase } from './upstreams.ts';
+
+/** Null: no page of the console mends it. */
+export function findMendLink({ kind, target }: Pick<AttentionItem, 'kind' | 'target'>): PageLink | null {
+  switch (kind) {
+    case 'approvals_pending':
+      return { to: '/approvals', search: { state: 'pending' } };
+    case 'internal_errors':
+      return { to: '/calls', search: { outcome: 'internal', last: '1h' } };
+    case 'calls_refused':
+      return { to: '/calls', search: { outcome: 'overloaded', last: '1h' } };
+    case 'breaker_open':
+      return { to: '/calls', search: { ...toFilters(readName(target)), last: '1h' } };
+    default:
+      return findTargetLink(target);
+  }
+}
+
+/** The target as people know it. */
+export function printTarget({ kind, target }: Pick<AttentionItem, 'kind' | 'target'>): string {
+  if (kind !== 'breaker_open') return target;
+  const { server, db } = splitDatabase(readName(target));
+  return `${server} ${db}`;
+}
+
+/** Without the first word, which is the kind of the target. */
+function readName(target: string): string {
+  return /^\S+ ([\s\S]*)$/.exec(target)?.[1] ?? '';
+}
+
+function toFilters(database: string): Record<string, string> {
+  const { server, db } = splitDatabase(database);
+  return db === '' ? { upstream: server } : { upstream: server, db };
+}

@@ -1,0 +1,126 @@
+/** The groups with the most calls, each with a link to its calls. */
+import type { KeyView, StatisticsDimension, StatisticsView } from '@erp-proxy/contract';
+import { Anchor, Paper, Progress, Skeleton, Table, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useId } from 'react';
+import { readAdmin } from '../../api/queries.ts';
+import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { findGroupSearch } from './group-link.ts';
+import { countErrors } from './periods.ts';
+import { printCount, printDuration } from './print-plot.ts';
+import { RANGES, type RangeName } from './ranges.ts';
+import { readGroups } from './read-statistics.ts';
+
+interface TopTableProps {
+  title: string;
+  by: StatisticsDimension;
+  range: RangeName;
+  isPaused: boolean;
+}
+
+export function TopTable({ title, by, range, isPaused }: TopTableProps) {
+  const headingId = useId();
+  const { data, error } = useQuery(readGroups(range, by, isPaused));
+  return (
+    <Paper withBorder p="sm" component="section" aria-labelledby={headingId}>
+      <Title order={2} size="h5" id={headingId} mb={4}>
+        {title}
+      </Title>
+      <ProblemAlert error={error} />
+      {data === undefined && error === null && <Skeleton h={120} />}
+      {data?.groups.length === 0 && (
+        <Text size="sm" c="dimmed">
+          No calls in this time.
+        </Text>
+      )}
+      {data !== undefined && data.groups.length > 0 && (
+        <Table.ScrollContainer minWidth={380}>
+          <Table fz="sm" aria-labelledby={headingId} verticalSpacing={5}>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Name</Table.Th>
+                <Table.Th w={120}>Calls</Table.Th>
+                <Table.Th w={70}>Errors</Table.Th>
+                <Table.Th w={90}>Odoo p95</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {sortGroups(data.groups).map((group) => (
+                <GroupRow
+                  key={group.name ?? ''}
+                  group={group}
+                  by={by}
+                  last={RANGES[range].last}
+                  total={data.total.calls}
+                />
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+    </Paper>
+  );
+}
+
+/** Calls without a name come last. */
+function sortGroups(groups: StatisticsView['groups']): StatisticsView['groups'] {
+  return groups.toSorted((one, other) => Number(one.name === null) - Number(other.name === null));
+}
+
+interface GroupRowProps {
+  group: StatisticsView['groups'][number];
+  by: StatisticsDimension;
+  last: string;
+  total: number;
+}
+
+function GroupRow({ group, by, last, total }: GroupRowProps) {
+  const { name, calls, odoo_ms: odooMs } = group;
+  const errors = countErrors(group);
+  const share = total === 0 ? 0 : (calls / total) * 100;
+  return (
+    <Table.Tr>
+      <Table.Td>
+        {name === null ? (
+          <Text size="sm" c="dimmed" title="Calls without a name, and those whose names are not kept apart">
+            others
+          </Text>
+        ) : (
+          <Anchor
+            className="data"
+            renderRoot={(props) => (
+              <Link to="/calls" search={{ ...findGroupSearch(by, name), last }} {...props} />
+            )}
+          >
+            {by === 'key' ? <KeyName id={name} /> : name}
+          </Anchor>
+        )}
+      </Table.Td>
+      <Table.Td>
+        {printCount(calls)}
+        <Text span size="xs" c="dimmed">
+          {' '}
+          {share.toFixed(share < 10 ? 1 : 0)}%
+        </Text>
+        <Progress value={share} size={4} mt={2} aria-hidden="true" />
+      </Table.Td>
+      <Table.Td>
+        <Text size="sm" {...(errors > 0 ? { c: 'red' } : { c: 'dimmed' })}>
+          {printCount(errors)}
+        </Text>
+      </Table.Td>
+      <Table.Td>{odooMs === null ? '–' : printDuration(odooMs.p95)}</Table.Td>
+    </Table.Tr>
+  );
+}
+
+/** A token has the id `<issuer>/<subject>`, and no name. */
+function KeyName({ id }: { id: string }) {
+  const { data } = useQuery({
+    ...readAdmin<KeyView>(`/keys/${encodeURIComponent(id)}`),
+    enabled: !id.includes('/'),
+    staleTime: 60_000,
+  });
+  return data === undefined ? id : `${data.name} (${id})`;
+}

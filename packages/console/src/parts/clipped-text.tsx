@@ -1,0 +1,26 @@
+import { Group, Text } from '@mantine/core';
+import { CopyText } from './copy-text.tsx';
+
+/** A page stays fast with any text: more than this is not drawn. */
+const LENGTH_MAX = 2_000;
+
+interface ClippedTextProps {
+  text: string;
+  label: string;
+}
+
+/** Text from Odoo or from a caller, as data. A long one is clipped, and can be copied whole. */
+export function ClippedText({ text, label }: ClippedTextProps) {
+  if (text.length <= LENGTH_MAX) return <span className="data">{text}</span>;
+  return (
+    <>
+      <span className="data">{text.slice(0, LENGTH_MAX)}…</span>
+      <Group gap={4}>
+        <Text size="xs" c="dimmed">
+          {text.length.toLocaleString('en')} characters
+        </Text>
+        <CopyText text={text} label={`Copy all of ${label}`} />
+      </Group>
+    </>
+  );
+}

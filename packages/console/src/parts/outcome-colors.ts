@@ -1,0 +1,59 @@
+/** The colour of each outcome of a call, the same in every plot and list. Near colours have near causes. */
+import { BUSINESS_ERRORS, COMPATIBLE_ERRORS, PROXY_ERRORS } from '@erp-proxy/contract';
+
+const COLORS: Record<string, string> = {
+  ok: 'teal.6',
+  // Faults.
+  internal: 'red.9',
+  upstream_error: 'red.7',
+  upstream_timeout: 'red.5',
+  upstream_unreachable: 'red.3',
+  upstream_bad_response: 'pink.7',
+  // Lack of capacity.
+  overloaded: 'orange.7',
+  rate_limited: 'orange.4',
+  // Not allowed.
+  policy_denied: 'grape.7',
+  approval_required: 'grape.4',
+  egress_denied: 'pink.4',
+  unauthorized: 'violet.7',
+  access_denied: 'violet.5',
+  access_error: 'violet.3',
+  // Business rules of Odoo.
+  validation_error: 'cyan.7',
+  user_error: 'cyan.5',
+  redirect_warning: 'cyan.3',
+  concurrency_conflict: 'yellow.6',
+  idempotency_conflict: 'yellow.4',
+  outcome_unknown: 'yellow.8',
+  // Missing.
+  record_missing: 'blue.4',
+  model_not_found: 'blue.6',
+  method_not_found: 'blue.8',
+  database_missing: 'indigo.4',
+  // Mistakes in the call.
+  arguments_invalid: 'lime.7',
+  query_invalid: 'lime.5',
+  action_invalid: 'green.7',
+  fn_name_missing: 'green.5',
+  invalid_request: 'green.9',
+  invalid_params: 'green.3',
+};
+
+const OTHER = 'gray.5';
+
+export function colorOutcome(outcome: string): string {
+  return COLORS[outcome] ?? OTHER;
+}
+
+const ORDER = [
+  ...Object.keys(PROXY_ERRORS),
+  ...Object.keys(BUSINESS_ERRORS),
+  ...Object.keys(COMPATIBLE_ERRORS),
+];
+
+/** In the order of the table of errors, so that a plot keeps the order of its layers. */
+export function sortOutcomes(outcomes: Iterable<string>): string[] {
+  const place = (outcome: string) => (ORDER.includes(outcome) ? ORDER.indexOf(outcome) : ORDER.length);
+  return [...outcomes].sort((one, other) => place(one) - place(other) || (one < other ? -1 : 1));
+}

@@ -1,0 +1,24 @@
+/** The page of an object that the audit or the API names by its kind and name, such as `key 9f2c61d07a4be835`. Pure. */
+
+export interface PageLink {
+  to: string;
+  params?: Record<string, string>;
+  search?: Record<string, string>;
+}
+
+/** Null: no page of the console shows it. */
+export function findTargetLink(target: string): PageLink | null {
+  const [, kind, name = ''] = /^(\S+) ([\s\S]+)$/.exec(target) ?? [];
+  switch (kind) {
+    case 'key':
+      return { to: '/keys/$id', params: { id: name } };
+    case 'instance':
+      return { to: '/instances/$name', params: { name } };
+    case 'subscription':
+      return { to: '/subscriptions/$name', params: { name } };
+    case 'approval':
+      return { to: '/approvals/$id', params: { id: name } };
+    default:
+      return null;
+  }
+}
