@@ -2,6 +2,7 @@ import { Button, type ButtonProps, Group, Modal, Stack, Text } from '@mantine/co
 import { useDisclosure } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { ProblemAlert } from './problem-alert.tsx';
+import { useCloseWhenDone } from './use-close-when-done.ts';
 
 interface ConfirmButtonProps extends ButtonProps {
   label: string;
@@ -25,6 +26,7 @@ export function ConfirmButton({
   ...props
 }: ConfirmButtonProps) {
   const [isOpen, { open, close }] = useDisclosure(false);
+  useCloseWhenDone(isPending, error, close);
   return (
     <>
       <Button variant="default" {...props} onClick={open}>

@@ -3,6 +3,7 @@ import { rootRoute } from '../../app/root-route.ts';
 import { readChoice, readText, type SearchValues } from '../../parts/search-values.ts';
 
 export const KEY_STATES = ['active', 'expired', 'revoked'] as const;
+export const KEY_TABS = ['overview', 'policy'] as const;
 
 export const keysRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -14,7 +15,19 @@ export const keysRoute = createRoute({
   }),
 });
 
+export const subjectsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/keys/denied-subjects',
+  validateSearch: (search: SearchValues) => ({ cursor: readText(search['cursor']) }),
+});
+
+export const newKeyRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/keys/new',
+});
+
 export const keyRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/keys/$id',
+  validateSearch: (search: SearchValues) => ({ tab: readChoice(search['tab'], KEY_TABS) }),
 });

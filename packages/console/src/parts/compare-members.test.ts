@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { compareMembers, pickChanges } from './compare-members.ts';
+
+const BASE = { name: 'Shop', policy: { models: { a: ['read'] } }, version: 1 };
+
+test('a difference is what somebody else changed, unless I changed it to the same', () => {
+  const theirs = { ...BASE, name: 'Web shop', policy: { models: { b: ['read'] } } };
+  expect(compareMembers(BASE, theirs, { policy: { models: { c: ['read'] } } })).toEqual([
+    { member: 'name', theirs: 'Web shop', mine: 'Shop' },
+    { member: 'policy', theirs: { models: { b: ['read'] } }, mine: { models: { c: ['read'] } } },
+  ]);
+  expect(compareMembers(BASE, theirs, theirs)).toEqual([]);
+});
+
+test('only changed members are sent, and the order of members is no change', () => {
+  expect(pickChanges({ a: { x: 1, y: 2 }, b: 1, c: 1 }, { a: { y: 2, x: 1 }, b: 2, c: undefined })).toEqual({
+    b: 2,
+  });
+});
