@@ -381,6 +381,8 @@ export interface AuditCallView extends AuditBase {
   approval: string | null;
   /** What made the call, if it was not a caller of its own: `mcp`, `export`, `changes`, `download`, `upload`. */
   via: CallSource | null;
+  /** The administrator who made the call, as in the records of acts; otherwise absent. */
+  actor?: string;
   /** Id of the trace: that of the caller, or a recorded one that began here; otherwise absent. */
   trace_id?: string;
   code: number | null;
@@ -404,8 +406,16 @@ export interface AuditActView extends AuditBase {
   changes: Record<string, { from: unknown; to: unknown }>;
 }
 
-/** What makes calls while it answers a request, beside the routes of calls. */
-export const CALL_SOURCES = ['mcp', 'export', 'changes', 'download', 'upload', 'subscription'] as const;
+/** What makes calls beside the routes of calls. `console`: an administrator. */
+export const CALL_SOURCES = [
+  'mcp',
+  'export',
+  'changes',
+  'download',
+  'upload',
+  'subscription',
+  'console',
+] as const;
 export type CallSource = (typeof CALL_SOURCES)[number];
 
 /** A row of the audit table that is not a valid record. */
@@ -446,6 +456,16 @@ export interface AuditVerdict {
   fault: { seq: number; problem: string } | null;
 }
 
+/** A call that an administrator makes. */
+export interface AdminCallInput {
+  /** The body of an execute call. */
+  call: unknown;
+  /** The client key whose policy and limits hold. If omitted, no policy restricts the call. */
+  key_id?: string;
+  /** As the header `prefer: values=normalized`. */
+  values?: 'normalized';
+}
+
 /** Why a key may or may not make a call. */
 export interface Explanation {
   allowed: boolean;
@@ -469,6 +489,67 @@ export interface ExplainInput {
   address?: string;
   /** The `origin` header of a browser; if omitted, the caller is not a browser. */
   origin?: string;
+}
+
+export interface PolicyExplainInput extends ExplainInput {
+  /** A draft. Null: no policy. */
+  policy: Policy | null;
+}
+
+/** Judges the calls of the audit by a draft of a policy. */
+export interface PolicyCompareInput {
+  /** The draft. Null: no policy. */
+  policy: Policy | null;
+  /** Only calls with any key of this client. */
+  client_id?: string;
+  /** Only calls with this key. */
+  key_id?: string;
+  /** Calls since then. Default: of the last day. */
+  since?: string;
+}
+
+export interface PolicyComparison {
+  /** The calls in this time were judged. */
+  since: string;
+  until: string;
+  /** True: there may be earlier calls since the given time. They were not judged, because there are too many. */
+  is_cut: boolean;
+  calls: number;
+  denied: number;
+  /** Those that the policy denies first, and then the most frequent. */
+  groups: ComparedCalls[];
+  /** Calls of groups that are not listed, because there are too many. */
+  unlisted: number;
+  /** Rules that the audit does not tell enough for: they were not applied, or only in part. */
+  unjudged: UnjudgedRule[];
+}
+
+/** Calls of one method that a policy judges in the same way. */
+export interface ComparedCalls {
+  /** Name of the stored instance; null if the calls had their own credentials. */
+  instance: string | null;
+  /** Base address of the Odoo server; null if the calls name a stored instance. */
+  upstream: string | null;
+  model: string;
+  action: string;
+  calls: number;
+  /** How many of them the policy of their key denied when they were made. */
+  denied_then: number;
+  denied: boolean;
+  /** The rule that denies them; null: none does. */
+  rule: string | null;
+  /** Why they are denied; null: they are not. */
+  message: string | null;
+  /** The rule because of which they need an approval; null: they need none. */
+  approval: string | null;
+  /** Ids of up to three requests, the newest first. */
+  examples: string[];
+}
+
+export interface UnjudgedRule {
+  /** Member of the policy, or name of a rule. */
+  rule: string;
+  reason: string;
 }
 
 /** The result of checking whether the proxy can work with an Odoo server. */

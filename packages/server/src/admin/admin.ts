@@ -7,6 +7,7 @@ import type {
   ApprovalQuery,
   ApprovalRefusal,
   ApprovalView,
+  AuditCallView,
   AuditQuery,
   AuditVerdict,
   AuditView,
@@ -30,6 +31,10 @@ import type {
   Page,
   PageQuery,
   PingView,
+  Policy,
+  PolicyCompareInput,
+  PolicyComparison,
+  PolicyExplainInput,
   ReplayInput,
   ReplayView,
   SecretRotation,
@@ -41,6 +46,7 @@ import type {
   SubscriptionPause,
   SubscriptionQuery,
   SubscriptionView,
+  UnjudgedRule,
 } from '@erp-proxy/contract';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { Audit } from '../audit/audit.ts';
@@ -74,6 +80,10 @@ export interface Admin {
    */
   rotateKey(id: string, rotation: KeyRotation, version?: number): Promise<NewKeyView>;
   explain(id: string, input: ExplainInput): Promise<Explanation>;
+  /** As `explain` of a key with this policy. */
+  explainPolicy(input: PolicyExplainInput): Promise<Explanation>;
+  /** Judges the calls of the audit by a draft. */
+  comparePolicy(input: PolicyCompareInput): Promise<PolicyComparison>;
   /** The newest first. */
   listApprovals(query: ApprovalQuery): Promise<Page<ApprovalView>>;
   getApproval(id: string): Promise<ApprovalDetails>;
@@ -134,10 +144,26 @@ export interface AdminDeps {
   statistics: Pick<Statistics, 'query'>;
   status: () => Promise<StatusView>;
   explain: (key: KeyRecord, input: ExplainInput) => Promise<Explanation>;
+  drafts: DraftPolicies;
   /** Rejects with a `KeyRotationError` that gives the reason. */
   rotateInstanceKey: (name: string, describeAct: DescribeKeyRotationAct) => Promise<void>;
   /** Null if there is no such instance. */
   examineInstance: (name: string) => Promise<Examination | null>;
   /** Milliseconds since 1970. */
   clock: () => number;
+  /** Monotonic clock in milliseconds. */
+  nowMs: () => number;
 }
+
+/** What policies would do that no key has. Null: no policy. */
+export interface DraftPolicies {
+  explain(policy: Policy | null, input: ExplainInput): Explanation;
+  /** `unjudged`: the rules that are not applied, or only in part. */
+  judgeRecords(policy: Policy | null): { judge: RecordJudge; unjudged: UnjudgedRule[] };
+}
+
+/** Judges a call by what its record in the audit tells. `approval`: the rule because of which it needs one. */
+export type RecordJudge = (call: AuditCallView & { model: string; action: string }) => {
+  denied: { rule: string; message: string } | null;
+  approval: string | null;
+};

@@ -7,6 +7,7 @@ import type { Actor, Admin, AdminDeps } from './admin.ts';
 import { createApprovalAdmin } from './approval-admin.ts';
 import { createInstanceAdmin } from './instance-admin.ts';
 import { createKeyAdmin } from './key-admin.ts';
+import { createPolicyAdmin } from './policy-admin.ts';
 import { createStatisticsAdmin } from './statistics-admin.ts';
 import { createSubjectAdmin } from './subject-admin.ts';
 import { createSubscriptionAdmin } from './subscription-admin.ts';
@@ -19,6 +20,7 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
   const approvals = createApprovalAdmin(deps, describeAct, actor);
   const subjects = createSubjectAdmin(deps, describeAct);
   const subscriptions = createSubscriptionAdmin(deps, describeAct);
+  const policies = createPolicyAdmin(deps);
   const { audit } = deps;
   return {
     listKeys: convertErrors(keys.listKeys),
@@ -28,6 +30,8 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
     revokeKey: convertErrors(keys.revokeKey),
     rotateKey: convertErrors(keys.rotateKey),
     explain: convertErrors(keys.explain),
+    explainPolicy: convertErrors(policies.explainPolicy),
+    comparePolicy: convertErrors(policies.comparePolicy),
     listApprovals: convertErrors(approvals.listApprovals),
     getApproval: convertErrors(approvals.getApproval),
     approveCall: convertErrors(approvals.approveCall),

@@ -153,7 +153,8 @@ function refuseLoss(before: KeyView['policy'], after: KeyChanges['policy']): voi
   if (losesPublishable(before, after)) throw createInputError([{ path: 'policy', message: LOSS_MESSAGE }]);
 }
 
-function toMemberOfKey({ path, message }: InvalidMember): InvalidMember {
+/** The place of an error of a policy in the input that has it. */
+export function toMemberOfKey({ path, message }: InvalidMember): InvalidMember {
   return { path: path === '' ? 'policy' : `policy.${path}`, message };
 }
 

@@ -183,6 +183,7 @@ export async function createApp({
     admin: {
       token: settings.admin.token,
       adminFor: services.adminFor,
+      keys,
       // Separate, so that bad client keys do not slow administrators down.
       slowdown: createSlowdown({ clock: nowMs }),
       clock,

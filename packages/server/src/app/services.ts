@@ -18,6 +18,7 @@ import { StartError } from '../config/start-error.ts';
 import { createEgressDispatcher, type EgressDispatcher } from '../egress/dispatcher.ts';
 import { parseEgressPolicy } from '../egress/policy.ts';
 import { explainCall } from '../execute/call/explain.ts';
+import { createRecordJudge, listUnjudged } from '../execute/call/judge-recorded-call.ts';
 import { createInstances, type Instances } from '../instances/instances.ts';
 import { createVault, type Vault, VaultError } from '../instances/vault.ts';
 import { createAskOdoo } from '../key-rotation/ask-odoo.ts';
@@ -184,6 +185,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     statistics,
     explainReceiver: (origin) => (isServing ? (egress.judge(origin)?.detail ?? null) : null),
     clock,
+    nowMs: () => performance.now(),
     status: async () => ({
       version,
       started_at: new Date(startedAt).toISOString(),
@@ -195,6 +197,10 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     explain: async (key, input) => {
       const policy = readStoredPolicy(key);
       return explainCall(key, policy && compilePolicy(policy), input, clock());
+    },
+    drafts: {
+      explain: (policy, input) => explainCall(NO_KEY, policy && compilePolicy(policy), input, clock()),
+      judgeRecords: (policy) => ({ judge: createRecordJudge(policy), unjudged: listUnjudged(policy) }),
     },
     rotateInstanceKey: (name, describeAct) => keyRotation.rotate(name, describeAct),
     examineInstance: async (name) => {
@@ -230,6 +236,9 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     },
   };
 }
+
+/** The state of a key that works, for a policy that no key has. */
+const NO_KEY = { revokedAt: null, expiresAt: null };
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;

@@ -36,6 +36,7 @@ export function printCall(call: AuditedCall, at: number): string {
     rule: cleanName(call.rule),
     approval: call.approval,
     via: call.via,
+    ...(call.actor === undefined ? null : { actor: call.actor }),
     ...(call.traceId === undefined ? null : { trace_id: call.traceId }),
     code: call.code,
     http_status: call.httpStatus,
@@ -69,6 +70,7 @@ export function toAuditedCall({
   outcome,
   rule,
   refusedKey,
+  actor,
   httpStatus,
 }: RefusalRecord): AuditedCall {
   return {
@@ -85,7 +87,7 @@ export function toAuditedCall({
     outcome,
     rule: refusedKey === null ? rule : `key:${refusedKey.why}`,
     approval: null,
-    via: null,
+    ...(actor === undefined ? { via: null } : { via: 'console', actor }),
     code: null,
     httpStatus,
     totalMs: 0,

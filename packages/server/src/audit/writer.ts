@@ -152,12 +152,12 @@ export function createWriter({ store, makeBatch, onError, onLost }: WriterOption
 }
 
 function print(entry: AuditedCall | Act, at: number): string {
-  return 'actor' in entry ? printAct(entry, at) : printCall(entry, at);
+  return 'target' in entry ? printAct(entry, at) : printCall(entry, at);
 }
 
 function measure(entry: AuditedCall | Act): number {
   const texts =
-    'actor' in entry
+    'target' in entry
       ? [entry.requestId, entry.actor, entry.target]
       : [entry.requestId, entry.upstream, entry.db, entry.model, entry.method];
   return texts.reduce((bytes, text) => bytes + (text?.length ?? 0), RECORD_BYTES);

@@ -14,6 +14,7 @@ import {
   ANYTHING,
   APPROVAL,
   APPROVAL_DETAILS,
+  COMPARISON,
   cleanTexts,
   DELIVERY,
   DENIED_SUBJECT,
@@ -115,6 +116,10 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
       ask(NEW_KEY, { method: 'POST', path: `${key(id)}/rotate`, body, version }),
     explain: (id, body) =>
       ask(EXPLANATION, { method: 'POST', path: `${key(id)}/explain`, body, isChange: false }),
+    explainPolicy: (body) =>
+      ask(EXPLANATION, { method: 'POST', path: '/policies/explain', body, isChange: false }),
+    comparePolicy: (body) =>
+      ask(COMPARISON, { method: 'POST', path: '/policies/compare', body, isChange: false }),
     listApprovals: (query) => ask(pageOf(APPROVAL), { path: '/approvals', query }),
     getApproval: (id) => ask(APPROVAL_DETAILS, { path: approval(id) }),
     approveCall: (id) => ask(APPROVAL, { method: 'POST', path: `${approval(id)}/approve` }),

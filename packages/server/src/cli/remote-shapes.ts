@@ -38,6 +38,7 @@ export const PING = has({ duration_ms: isNumber });
 export const REPLAYED = has({ replayed: isNumber });
 export const DENIED_SUBJECT = has({ id: isText, denied_at: isText });
 export const EXPLANATION = has({ message: isText, sets: ANYTHING });
+export const COMPARISON = has({ groups: isListOf(has({ model: isText, action: isText, calls: isNumber })) });
 export const EXAMINATION = has({
   checks: isListOf(has({ name: isText, state: isText, text: isText })),
 });

@@ -16,9 +16,11 @@ import {
   type ConversationTerms,
   createBackground,
   createConversation,
+  createForAdmin,
   createPipeline,
   type Pipeline,
   type RunBackground,
+  type RunForAdmin,
   type RunRequestDeps,
 } from './run-request.ts';
 import { runSteps } from './run-steps.ts';
@@ -69,7 +71,7 @@ export interface OperationDeps
   settings: RunRequestDeps['settings'] & ReceiveSettings;
 }
 
-export type { ConversationTerms, RunBackground };
+export type { ConversationTerms, RunBackground, RunForAdmin };
 
 export type OperationName = 'execute' | 'json2' | 'version' | 'jsonVersion';
 
@@ -95,6 +97,11 @@ export function createExecuteConversation(
 /** Runs execute calls that no request asks for. */
 export function createExecuteBackground(deps: OperationDeps, terms: ConversationTerms): RunBackground {
   return createBackground(createExecute(deps), terms, deps);
+}
+
+/** Runs execute calls that an administrator makes. */
+export function createExecuteForAdmin(deps: OperationDeps): RunForAdmin {
+  return createForAdmin(createExecute(deps), deps);
 }
 
 export function createOperations(deps: OperationDeps) {

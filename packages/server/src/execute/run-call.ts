@@ -109,9 +109,10 @@ export async function runCall(
     requestId: exchange.requestId,
     keyId: client.key.id,
     clientId: client.key.clientId,
-    address: exchange.address,
+    address: (request.actor ?? exchange).address,
     batchIndex: isBatch ? index : null,
     via: request.via,
+    ...(request.actor === null ? null : { actor: request.actor.name }),
     endedMs: deps.nowMs(),
   };
   recordCall(deps.events, more, running.read, trace, summary);

@@ -29,7 +29,7 @@ import { type Dialect, OWN_DIALECT } from './terms/dialect.ts';
 import type { Exchange } from './terms/exchange.ts';
 import type { Operation } from './terms/operation.ts';
 import { type Body, type CallSpan, NULL_ID } from './terms/parsed-body.ts';
-import type { Request } from './terms/request.ts';
+import type { CallActor, Request } from './terms/request.ts';
 import { RequestTime } from './terms/request-time.ts';
 import type { TracedRequest, Tracing } from './terms/tracing.ts';
 import { denyEndedUnsent } from './terms/upstream-denials.ts';
@@ -50,6 +50,8 @@ interface IncomingRequest {
   readonly dialect: Dialect;
   readonly time: RequestTime;
   readonly startedMs: number;
+  /** The administrator who makes the call; null: its client does. */
+  readonly actor: CallActor | null;
   /** Null until the key is accepted. */
   client: Client | null;
   /** Null if the key has no limits. */
@@ -70,6 +72,8 @@ interface ReceivedRequest {
 
 /** What a route does with its requests. */
 interface Service extends Pick<ConversationTerms, 'data' | 'body'> {
+  /** In place of the client whose key the request has: that of a call that an administrator makes. */
+  sender?: AdminSender;
   /** Runs the calls of a received request and answers it. Returns a denial of the whole request instead. */
   serve(received: ReceivedRequest, incoming: IncomingRequest): Promise<Denial | null>;
 }
@@ -83,6 +87,29 @@ export function createPipeline(operation: Operation, deps: RunRequestDeps): Pipe
   };
   return (exchange, dialect) =>
     runRequest(service, exchange, operation.isAddressInBody ? { ...dialect, instanceAt: '' } : dialect, deps);
+}
+
+/** An administrator, and the client whose policy and limits hold for the call. */
+export interface AdminSender {
+  client: Client;
+  actor: CallActor;
+}
+
+/**
+ * Runs one call that an administrator makes, to the last byte of its answer. Never rejects. The exchange must hide
+ * where the administrator is: that is not the place of the client.
+ */
+export type RunForAdmin = (exchange: Exchange, sender: AdminSender) => Promise<void>;
+
+export function createForAdmin(operation: Operation, deps: RunRequestDeps): RunForAdmin {
+  const oneCall = { ...operation, takesBatch: false };
+  return (exchange, sender) => {
+    const service: Service = {
+      sender,
+      serve: (received, incoming) => serveBody(oneCall, received, incoming, deps),
+    };
+    return runRequest(service, exchange, OWN_DIALECT, deps);
+  };
 }
 
 /** How the calls of a conversation are made. */
@@ -140,6 +167,7 @@ export function createBackground(
       dialect: OWN_DIALECT,
       time,
       startedMs: deps.nowMs(),
+      actor: null,
       client,
       keyAdmission: null,
       traced: null,
@@ -183,6 +211,7 @@ async function runRequest(
     dialect,
     time,
     startedMs: deps.nowMs(),
+    actor: service.sender?.actor ?? null,
     client: null,
     keyAdmission: null,
     traced: null,
@@ -211,12 +240,12 @@ async function runRequest(
 
 /** Returns the denial of the whole request, or null after its calls were answered. */
 async function runAdmitted(
-  { data, body, serve }: Service,
+  { sender, data, body, serve }: Service,
   incoming: IncomingRequest,
   deps: RunRequestDeps,
 ): Promise<Denial | null> {
   const { exchange, dialect, time } = incoming;
-  const client = await authenticate(exchange, deps, dialect);
+  const client = sender?.client ?? (await authenticate(exchange, deps, dialect));
   if (client instanceof Denial) return client;
   incoming.client = client;
   const denied = authorizeCaller(client, exchange) ?? authorizeData(client, data ?? null);
@@ -242,7 +271,7 @@ async function serveBody(
   incoming: IncomingRequest,
   deps: RunRequestDeps,
 ): Promise<Denial | null> {
-  const { exchange, dialect, time, startedMs } = incoming;
+  const { exchange, dialect, time, startedMs, actor } = incoming;
   const parsing = largeCalls.parseBody(bytes, time.signal);
   const body = parsing instanceof Promise ? await parsing : parsing;
   if (body instanceof Denial) return body;
@@ -263,7 +292,8 @@ async function serveBody(
     approvalRule: null,
     ...startTraced(isBatch ? 'batch' : null, incoming, deps),
     areValuesNormalized,
-    via: null,
+    via: actor === null ? null : 'console',
+    actor,
     data: null,
     isBackground: false,
   };
@@ -307,6 +337,7 @@ function startConversation(
     ...startTraced(via, incoming, deps),
     areValuesNormalized: values === 'normalized' || (values === 'preferred' && prefersNormalized(exchange)),
     via,
+    actor: null,
     data: data ?? null,
     isBackground,
   };
@@ -440,10 +471,10 @@ function refuse(
   deps: RunRequestDeps,
   id: Uint8Array = NULL_ID,
 ): void {
-  const { exchange, dialect, time, startedMs, client, keyAdmission } = incoming;
+  const { exchange, dialect, time, startedMs, actor, client, keyAdmission } = incoming;
   // The clock may not run yet. A caller that does not read its refusal must not keep the request for ever.
   if (time.dueMs === Number.POSITIVE_INFINITY) time.start(null);
-  const { requestId, address, writer } = exchange;
+  const { requestId, writer } = exchange;
   // A caller without a valid key must not learn how long the check took.
   const headers = client === null ? {} : describeRequest({ startedMs, keyAdmission }, deps.nowMs());
   const { type, httpStatus, rule, detail } = answerDenial(denial, { id, writer, headers, dialect });
@@ -451,10 +482,11 @@ function refuse(
     requestId,
     keyId: client?.key.id ?? null,
     clientId: client?.key.clientId ?? null,
-    address,
+    address: (actor ?? exchange).address,
     outcome: type,
     rule: rule ?? null,
     refusedKey: denial.more.refusedKey ?? null,
+    ...(actor === null ? null : { actor: actor.name }),
     httpStatus,
     detail: detail ?? null,
   };

@@ -3,11 +3,12 @@
  * no route. Knows no step of a call.
  */
 import fastify, { type FastifyInstance } from 'fastify';
-import { createPipelines } from '../execute/operations.ts';
+import { createExecuteForAdmin, createPipelines } from '../execute/operations.ts';
 import { buildErrorAnswer, describeDenial } from '../execute/request/envelope.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../execute/terms/dialect.ts';
 import { NULL_ID } from '../execute/terms/parsed-body.ts';
+import type { ExecuteDeps } from './admin/execute.ts';
 import { type AdminRoutesDeps, addAdminRoutes, answerUnreadablePath, isAdminPath } from './admin/routes.ts';
 import { BodyBudget } from './body-budget.ts';
 import { handleBrokenRequest } from './broken-request.ts';
@@ -42,7 +43,7 @@ export interface ServerDeps
   };
   /** The issuers whose tokens are accepted. */
   issuers: readonly TokenIssuer[];
-  admin: AdminRoutesDeps;
+  admin: Omit<AdminRoutesDeps, 'execute'> & { keys: ExecuteDeps['keys'] };
   /** What serves the routes whose calls are made while they are answered. */
   conversations: Conversations;
   /** Version of this program. */
@@ -120,7 +121,8 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   addCompatiblePages(app, deps);
   addHealthRoutes(app, deps);
   addMetricsRoute(app, '/metrics', deps);
-  addAdminRoutes(app, deps.admin);
+  const execute = { keys: deps.admin.keys, run: createExecuteForAdmin(deps) };
+  addAdminRoutes(app, { ...deps.admin, execute });
   addOpenapiRoute(app, { ...deps, execute: pipelines.execute });
   addReferenceRoutes(app);
 

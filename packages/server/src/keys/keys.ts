@@ -93,6 +93,8 @@ export interface Keys {
   authenticate(text: string | undefined): Awaitable<Client | RefusedKey>;
   /** The current state of the client, for a long request: its key may be revoked or its policy changed meanwhile. */
   renew(client: Client): Awaitable<Client | RefusedKey>;
+  /** The client with this key, for calls that are made in its place. As `authenticate` otherwise. */
+  findClient(id: string): Awaitable<Client | RefusedKey>;
   /**
    * The policy must be a result of parsePolicy. `describeAct` creates the audit record, which is written in the
    * transaction of the change. `act` below is such a record.
@@ -161,7 +163,7 @@ export async function createKeys({
     return found instanceof Promise ? found.then(verify) : verify(found);
   }
 
-  function renew({ key: { id } }: Client): Awaitable<Client | RefusedKey> {
+  function findClient(id: string): Awaitable<Client | RefusedKey> {
     const known = cache.find(id);
     if (known !== undefined) return judgeFound(known, id);
     const found = cache.load(id);
@@ -267,7 +269,8 @@ export async function createKeys({
 
   return {
     authenticate,
-    renew,
+    renew: ({ key }) => findClient(key.id),
+    findClient,
     create,
     find,
     list: (query) => store.keys.list(query),

@@ -30,6 +30,8 @@ export interface CallRecord {
   approval: string | null;
   /** What made the call; null: its caller. */
   via: CallSource | null;
+  /** The administrator who made the call; otherwise absent. */
+  actor?: string;
   /** Id of the trace: that of the caller, or a recorded one that began here; otherwise absent. */
   traceId?: string;
   httpStatus: number;
@@ -72,6 +74,8 @@ export interface RefusalRecord {
   rule: string | null;
   /** The refused key, if the request had a text in the format of a key. */
   refusedKey: RefusedKey | null;
+  /** The administrator who made the request; otherwise absent. */
+  actor?: string;
   httpStatus: number;
   detail: string | null;
 }

@@ -20,7 +20,7 @@ import { type DataRequest, readDataRequest } from '../data-request.ts';
 
 export interface SubscriptionReaderDeps {
   run: RunBackground;
-  keys: Pick<Keys, 'renew'>;
+  keys: Pick<Keys, 'findClient'>;
   instances: Pick<Instances, 'find'>;
   overlapSeconds: number;
   /** Monotonic clock in milliseconds. */
@@ -140,10 +140,13 @@ function describeQuery({ domain, fields }: Subscription) {
   return { domain: JSON.stringify(domain), fields, context: SHOW_ARCHIVED };
 }
 
-async function findClient({ key }: Subscription, keys: Pick<Keys, 'renew'>): Promise<Client | ReadRefusal> {
+async function findClient(
+  { key }: Subscription,
+  keys: Pick<Keys, 'findClient'>,
+): Promise<Client | ReadRefusal> {
   if (key === null) return PROXY_CLIENT;
   try {
-    const found = await keys.renew({ ...PROXY_CLIENT, key: { ...PROXY_CLIENT.key, id: key } });
+    const found = await keys.findClient(key);
     return 'refused' in found ? explainKey(key, found.refused) : found;
   } catch (error) {
     const problem =
@@ -172,7 +175,7 @@ function buildRequest({ model, instance }: Subscription): DataRequest {
 async function explainFailure(
   failure: QuestionFailure,
   subscription: Subscription,
-  keys: Pick<Keys, 'renew'>,
+  keys: Pick<Keys, 'findClient'>,
 ): Promise<ReadRefusal> {
   if ('denial' in failure) return explainDenial(failure.denial);
   // A whole answer of ours.

@@ -11,7 +11,7 @@ import { findTraceId } from './traceparent.ts';
 
 export function recordCall(
   events: Events,
-  more: Pick<CallRecord, 'requestId' | 'keyId' | 'clientId' | 'address' | 'batchIndex' | 'via'> & {
+  more: Pick<CallRecord, 'requestId' | 'keyId' | 'clientId' | 'address' | 'batchIndex' | 'via' | 'actor'> & {
     endedMs: number;
   },
   read: ParsedCall<AnyParsed>,
@@ -39,6 +39,7 @@ export function recordCall(
     rule: summary.rule ?? null,
     approval: trace.approval,
     via: more.via,
+    ...(more.actor === undefined ? null : { actor: more.actor }),
     ...(traceId === null ? null : { traceId }),
     httpStatus: summary.httpStatus,
     protocol: trace.protocol,

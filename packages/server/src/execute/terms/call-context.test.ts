@@ -25,6 +25,7 @@ function createContext(): CallContext {
       traced: null,
       areValuesNormalized: false,
       via: null,
+      actor: null,
       data: null,
       isBackground: false,
     },

@@ -7,6 +7,13 @@ import type { Exchange } from './exchange.ts';
 import type { RequestTime } from './request-time.ts';
 import type { TracedRequest } from './tracing.ts';
 
+/** An administrator who makes a call. */
+export interface CallActor {
+  /** As in the audit. */
+  readonly name: string;
+  readonly address: string | null;
+}
+
 export interface Request {
   readonly exchange: Exchange;
   readonly dialect: Dialect;
@@ -30,6 +37,8 @@ export interface Request {
   readonly areValuesNormalized: boolean;
   /** What makes the calls; null: they are in the body of the request. */
   readonly via: CallSource | null;
+  /** The administrator who makes the call; null: its client does. */
+  readonly actor: CallActor | null;
   /** What the policy must allow in `data`; null: nothing. */
   readonly data: DataRoute | null;
   /** True if interactive calls go first (limits/database/). */

@@ -101,7 +101,7 @@ function describeFacts({ target, model, method }: ApprovableCall, rule: string, 
   const { client, request } = context;
   return {
     keyId: client.key.id,
-    address: request.exchange.address ?? '',
+    address: (request.actor ?? request.exchange).address ?? '',
     instance: target.instance?.name ?? null,
     upstream: target.origin + target.pathPrefix,
     db: target.db,

@@ -4,6 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { createAdminError, createInputError } from '../../admin/admin-error.ts';
 import { Denial } from '../../execute/terms/denial.ts';
+import { readDocument } from '../../json/document.ts';
+import { findDuplicate } from '../../json/members.ts';
 import { DuplicateMemberError, readValue } from '../../json/read-value.ts';
 import { findNearestName } from '../../text/nearest.ts';
 import { readNodeBody } from '../node-body.ts';
@@ -17,8 +19,14 @@ export function readInput<Input>(schema: z.ZodType<Input>, given: unknown): Inpu
   throw createInputError(result.error.issues.flatMap((issue) => describeIssue(issue, schema)));
 }
 
-/** The body as JSON; undefined if there is none. */
-export async function readJsonBody(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+/**
+ * The body as JSON; undefined if there is none. The member `rawMember` of an object stays the bytes that were sent.
+ */
+export async function readJsonBody(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  rawMember: string | null,
+): Promise<unknown> {
   const { headers } = request;
   if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0)
     return undefined;
@@ -29,12 +37,26 @@ export async function readJsonBody(request: FastifyRequest, reply: FastifyReply)
   });
   if (body instanceof Denial) throw createAdminError(STATUSES[body.type] ?? 400, body.message);
   try {
-    return readValue(body);
+    return rawMember === null ? readValue(body) : readAround(rawMember, body);
   } catch (error) {
     if (!(error instanceof DuplicateMemberError))
       throw createAdminError(400, 'The body is not JSON in UTF-8.');
     throw createInputError([{ path: error.path, message: 'occurs twice: keep one' }]);
   }
+}
+
+/** The members of an object, one of which stays bytes. Any other JSON is returned as it is. */
+function readAround(rawMember: string, bytes: Uint8Array): unknown {
+  const { root, members } = readDocument(bytes);
+  if (root.kind !== 'object' || members === null) return readValue(bytes);
+  const twice = findDuplicate(members);
+  if (twice !== null) throw new DuplicateMemberError(twice.name);
+  return Object.fromEntries(
+    members.map(({ name, value: { start, end } }) => {
+      const value = bytes.subarray(start, end);
+      return [name, name === rawMember ? value : readValue(value)];
+    }),
+  );
 }
 
 const STATUSES: { [type in Denial['type']]?: 413 | 415 } = {

@@ -12,6 +12,7 @@ import type { Events } from '../../observe/events.ts';
 import { sendProblem } from '../problem.ts';
 import { readRequestId } from '../request-id.ts';
 import { type Authenticator, createAuthenticator, type Login } from './authenticate.ts';
+import { createExecute, type Execute, type ExecuteDeps } from './execute.ts';
 import { hasTag, readIfMatch, readInput, readJsonBody } from './input.ts';
 import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute } from './table.ts';
 
@@ -25,6 +26,8 @@ export interface AdminRoutesDeps {
   clock: () => number;
   events: Pick<Events, 'faultSeen'>;
   recordLogin: (login: Login) => void;
+  /** What runs the calls of administrators. */
+  execute: ExecuteDeps;
 }
 
 export function addAdminRoutes(app: FastifyInstance, deps: AdminRoutesDeps): void {
@@ -57,11 +60,12 @@ function addRoutes(scope: FastifyInstance, deps: AdminRoutesDeps): void {
   scope.setNotFoundHandler((request, reply) => sendProblem(reply, describeMissing(request, reply, token)));
   if (token === null) return;
   const authenticator = createAuthenticator({ token, slowdown, clock, recordLogin });
+  const execute = createExecute(deps.execute);
   for (const route of ADMIN_ROUTES) {
     scope.route({
       method: route.method,
       url: route.path,
-      handler: (request, reply) => answer(route, request, reply, authenticator, deps),
+      handler: (request, reply) => answer(route, request, reply, { authenticator, execute }, deps),
     });
   }
 }
@@ -70,7 +74,7 @@ async function answer(
   route: AdminRoute,
   request: FastifyRequest,
   reply: FastifyReply,
-  authenticator: Authenticator,
+  { authenticator, execute }: { authenticator: Authenticator; execute: Execute },
   deps: AdminRoutesDeps,
 ): Promise<FastifyReply> {
   const identity = route.isOpen ? null : await authenticator.identify(request, reply);
@@ -83,9 +87,11 @@ async function answer(
     body: await readBody(route, request, reply),
     identity,
     authenticator,
+    execute: (input) => execute(input, actor, request, reply),
     request,
     reply,
   });
+  if (reply.sent) return reply;
   reply.code(route.answer.status);
   if (route.answer.hasEtag) {
     const etag = `"${VERSIONED.parse(shown).version}"`;
@@ -107,7 +113,7 @@ function readVersion({ method, takesVersion }: AdminRoute, { headers }: FastifyR
 }
 
 async function readBody(route: AdminRoute, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const given = await readJsonBody(request, reply);
+  const given = await readJsonBody(request, reply, route.rawMember ?? null);
   if (route.body) return readInput(route.body, given);
   if (given === undefined) return undefined;
   throw createAdminError(400, 'This route takes no body.');

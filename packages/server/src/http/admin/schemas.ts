@@ -3,6 +3,7 @@
  * OpenAPI document. The admin service checks the other rules: those of a policy, a certificate or a time.
  */
 import {
+  type AdminCallInput,
   type ApprovalDetails,
   type ApprovalQuery,
   type ApprovalRefusal,
@@ -33,6 +34,9 @@ import {
   type PageQuery,
   type PingView,
   type Policy,
+  type PolicyCompareInput,
+  type PolicyComparison,
+  type PolicyExplainInput,
   type Problem,
   type ReplayInput,
   type ReplayView,
@@ -51,6 +55,7 @@ import {
 import { z } from 'zod';
 import { FIELD_RULE_SCHEMA } from '../../policy/member-kinds.ts';
 import { POLICY_SCHEMA } from '../../policy/members.ts';
+import { executeCall } from '../openapi/call-schemas.ts';
 import { named, showAs } from '../schema-registry.ts';
 
 const time = z.string().meta({ format: 'date-time' });
@@ -124,19 +129,91 @@ export const keyRotation = named(
   }) satisfies z.ZodType<KeyRotation>,
 );
 
+const EXPLAIN_INPUT = {
+  call: z
+    .unknown()
+    .refine((call) => call !== undefined, 'is missing')
+    .describe('The body of an execute call.'),
+  address: z.string().describe('Address of the caller; not checked if left out.').exactOptional(),
+  origin: z
+    .string()
+    .describe("The browser's `origin` header. If left out, the caller is not a browser.")
+    .exactOptional(),
+};
+
 export const explainInput = named(
   'ExplainInput',
+  z.strictObject(EXPLAIN_INPUT) satisfies z.ZodType<ExplainInput>,
+);
+
+/** A draft must be there: null means that there is no policy. */
+const draftPolicy = showAs(
+  policy,
+  z.custom<Policy>((given) => given !== undefined, 'is missing'),
+)
+  .nullable()
+  .describe('The draft. Null: no policy.');
+
+export const policyExplainInput = named(
+  'PolicyExplainInput',
+  z.strictObject({ policy: draftPolicy, ...EXPLAIN_INPUT }) satisfies z.ZodType<PolicyExplainInput>,
+);
+
+export const policyCompareInput = named(
+  'PolicyCompareInput',
   z.strictObject({
-    call: z
-      .unknown()
-      .refine((call) => call !== undefined, 'is missing')
-      .describe('The body of an execute call.'),
-    address: z.string().describe('Address of the caller; not checked if left out.').exactOptional(),
-    origin: z
+    policy: draftPolicy,
+    client_id: z.string().describe('Only calls with any key of this client.').exactOptional(),
+    key_id: z.string().describe('Only calls with this key.').exactOptional(),
+    since: time.describe('A time or a day. Default: one day ago.').exactOptional(),
+  }) satisfies z.ZodType<PolicyCompareInput>,
+);
+
+export const policyComparison = named(
+  'PolicyComparison',
+  z.object({
+    since: time,
+    until: time,
+    is_cut: z.boolean().describe('True: earlier calls of the given time were too many to judge them.'),
+    calls: z.int().describe('Number of calls that were judged.'),
+    denied: z.int().describe('Number of calls that the policy denies.'),
+    groups: z
+      .array(
+        z.object({
+          instance: z.string().nullable(),
+          upstream: z.string().nullable().describe('Null for calls that name a stored instance.'),
+          model: z.string(),
+          action: z.string(),
+          calls: z.int(),
+          denied_then: z.int().describe('How many the policy of their key denied when they were made.'),
+          denied: z.boolean(),
+          rule: z.string().nullable(),
+          message: z.string().nullable(),
+          approval: z.string().nullable().describe('The rule because of which they need an approval.'),
+          examples: z.array(z.string()).describe('Up to three values of `x-request-id`.'),
+        }),
+      )
+      .describe('First those that the policy denies, then the most frequent.'),
+    unlisted: z.int().describe('Calls of further groups.'),
+    unjudged: z
+      .array(z.object({ rule: z.string(), reason: z.string() }))
+      .describe('Rules that were not applied, or only in part.'),
+  }) satisfies z.ZodType<PolicyComparison>,
+);
+
+export const adminCallInput = named(
+  'AdminCall',
+  z.strictObject({
+    call: showAs(executeCall, z.instanceof(Uint8Array, { error: 'is missing' })),
+    key_id: z
       .string()
-      .describe("The browser's `origin` header. If left out, the caller is not a browser.")
+      .describe('The client key whose policy and limits hold. If left out, no policy restricts the call.')
       .exactOptional(),
-  }) satisfies z.ZodType<ExplainInput>,
+    values: z
+      .literal('normalized')
+      .describe('Values of fields are converted, as by `prefer: values=normalized`.')
+      .exactOptional(),
+  }) satisfies z.ZodType<AdminCallInput>,
 );
 
 export const explanation = named(

@@ -7,7 +7,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Admin } from '../../admin/admin.ts';
 import { formatAudit } from '../../audit/format.ts';
+import { executeAnswer } from '../openapi/call-schemas.ts';
 import type { Authenticator, Identity } from './authenticate.ts';
+import type { Execute } from './execute.ts';
 import * as schemas from './schemas.ts';
 
 export const ADMIN_PATH = '/admin/v1';
@@ -23,6 +25,8 @@ export interface AdminRoute<Params = unknown, Query = unknown, Body = unknown> {
   params?: z.ZodType<Params>;
   query?: z.ZodType<Query>;
   body?: z.ZodType<Body>;
+  /** Member of the body that stays the bytes that were sent. */
+  rawMember?: string;
   answer: AdminAnswer;
   /** Statuses of problems beyond those that every route can have. */
   problems?: readonly (404 | 409 | 412 | 503)[];
@@ -42,6 +46,8 @@ interface AdminAnswer {
   types?: readonly string[];
   /** True: has an `etag`. */
   hasEtag?: true;
+  /** True: the answer, and its errors, are those of an execute call. */
+  isOfCall?: true;
 }
 
 export interface AdminCall<Params, Query, Body> {
@@ -52,6 +58,8 @@ export interface AdminCall<Params, Query, Body> {
   version: number | undefined;
   identity: Identity | null;
   authenticator: Authenticator;
+  /** Runs a call and sends its answer. */
+  execute(input: Parameters<Execute>[0]): Promise<void>;
   request: FastifyRequest;
   reply: FastifyReply;
 }
@@ -149,6 +157,36 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     answer: { status: 200, schema: schemas.explanation },
     problems: [404, 409],
     handle: ({ admin, params, body }) => admin.explain(params.id, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/policies/explain',
+    id: 'explainPolicy',
+    summary:
+      'Tells whether a draft of a policy allows a call, and which rule decides. Sends nothing to Odoo.',
+    body: schemas.policyExplainInput,
+    answer: { status: 200, schema: schemas.explanation },
+    handle: ({ admin, body }) => admin.explainPolicy(body),
+  }),
+  route({
+    method: 'POST',
+    path: '/policies/compare',
+    id: 'comparePolicy',
+    summary: 'Judges the calls of the audit by a draft of a policy.',
+    body: schemas.policyCompareInput,
+    answer: { status: 200, schema: schemas.policyComparison },
+    handle: ({ admin, body }) => admin.comparePolicy(body),
+  }),
+  route({
+    method: 'POST',
+    path: '/execute',
+    id: 'executeAsAdmin',
+    summary: 'Runs an execute call as a client key, or without the restrictions of a policy.',
+    body: schemas.adminCallInput,
+    rawMember: 'call',
+    answer: { status: 200, schema: executeAnswer, isOfCall: true },
+    problems: [404, 409, 503],
+    handle: ({ execute, body }) => execute(body),
   }),
   route({
     method: 'GET',

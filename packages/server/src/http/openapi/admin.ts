@@ -4,6 +4,7 @@ import { SESSION_COOKIE } from '../admin/session.ts';
 import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute } from '../admin/table.ts';
 import { PROBLEM_TYPE } from '../problem.ts';
 import { refer, renderParameters } from '../schema-registry.ts';
+import { CALL_PARAMETERS, type DescribedAnswer, describeErrors } from './calls.ts';
 
 export const ADMIN_SECURITY = {
   adminToken: { type: 'http', scheme: 'bearer', description: 'The setting `admin.token`.' },
@@ -41,6 +42,8 @@ export function describeAdminPaths(): Record<string, Record<string, object>> {
 
 function describeRoute(route: AdminRoute): object {
   const { body, answer } = route;
+  const problems = listProblems(route).map((status) => [status, describeProblemAnswer(status)] as const);
+  const callErrors = Object.entries(answer.isOfCall ? describeErrors() : {});
   return {
     operationId: route.id,
     summary: route.summary,
@@ -49,6 +52,7 @@ function describeRoute(route: AdminRoute): object {
     parameters: [
       ...renderParameters('path', route.params),
       ...renderParameters('query', route.query),
+      ...(answer.isOfCall ? CALL_PARAMETERS : []),
       ...(route.takesVersion ? [IF_MATCH] : []),
       ...(route.method === 'GET' && answer.hasEtag ? [IF_NONE_MATCH] : []),
     ],
@@ -60,9 +64,22 @@ function describeRoute(route: AdminRoute): object {
       ...(route.method === 'GET' && answer.hasEtag
         ? { 304: { description: 'The object still has that version.' } }
         : {}),
-      ...Object.fromEntries(listProblems(route).map((status) => [status, describeProblemAnswer(status)])),
+      ...mergeAnswers([...problems, ...callErrors]),
     },
   };
+}
+
+/** A status can have both a problem and an error of the call. */
+function mergeAnswers(answers: readonly (readonly [string | number, DescribedAnswer])[]): object {
+  const merged: Record<string, DescribedAnswer> = {};
+  for (const [status, { description, content }] of answers) {
+    const other = merged[status];
+    merged[status] = {
+      description: other === undefined ? description : `${other.description}\n\n${description}`,
+      content: { ...other?.content, ...content },
+    };
+  }
+  return merged;
 }
 
 function describeAnswer({ status, schema, types, hasEtag }: AdminRoute['answer']): object {
@@ -91,7 +108,7 @@ function listProblems(route: AdminRoute): (keyof typeof PROBLEMS)[] {
   ];
 }
 
-function describeProblemAnswer(status: keyof typeof PROBLEMS): object {
+function describeProblemAnswer(status: keyof typeof PROBLEMS): DescribedAnswer {
   return { description: PROBLEMS[status], content: { [PROBLEM_TYPE]: { schema: refer(problem) } } };
 }
 

@@ -53,6 +53,9 @@ const VALUES_HEADER = describeHeader(
   'string',
 );
 
+/** Headers of one call, except the preference for values. */
+export const CALL_PARAMETERS = [...CALL_HEADERS, IDEMPOTENCY_HEADER, APPROVAL_HEADER_OF_CALLS];
+
 /** Headers of the answer to a call. */
 const ANSWER_HEADERS = {
   [LIMIT_HEADER]: {
@@ -179,9 +182,7 @@ function describeCall(route: CallRoute): object {
     summary,
     tags: ['calls'],
     security: [{ clientKey: [] }, { clientToken: [] }],
-    parameters: takesCallOptions
-      ? [...CALL_HEADERS, IDEMPOTENCY_HEADER, APPROVAL_HEADER_OF_CALLS, SHARING_HEADER, VALUES_HEADER]
-      : CALL_HEADERS,
+    parameters: takesCallOptions ? [...CALL_PARAMETERS, SHARING_HEADER, VALUES_HEADER] : CALL_HEADERS,
     requestBody: {
       required: true,
       content: {
@@ -219,8 +220,13 @@ function referToAny(schemas: readonly z.ZodType[]): object {
   return references.length === 1 && only ? only : { oneOf: references };
 }
 
+export interface DescribedAnswer {
+  description: string;
+  content: Record<string, object>;
+}
+
 /** The errors of the proxy, by their HTTP status. */
-function describeErrors(): Record<string, object> {
+export function describeErrors(): Record<string, DescribedAnswer> {
   const types = Object.keys(PROXY_ERRORS) as ProxyErrorType[];
   const given = types.filter((type) => !ROUTING_ERRORS.includes(type));
   const byStatus = Object.groupBy(given, (type) => PROXY_ERRORS[type].httpStatus);

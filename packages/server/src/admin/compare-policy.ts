@@ -1,0 +1,124 @@
+/**
+ * Judges the calls of the audit by a draft of a policy. Reads the newest first, a page at a time, and leaves the event
+ * loop free in between. Number of calls, time and memory are bounded.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AuditQuery, AuditView, ComparedCalls, PolicyComparison } from '@erp-proxy/contract';
+import type { Audit } from '../audit/audit.ts';
+import { PROXY_CLIENT } from '../keys/proxy-client.ts';
+import type { RecordJudge } from './admin.ts';
+import { showTime } from './time.ts';
+
+const PAGE_RECORDS = 500;
+const CALLS_MAX = 100_000;
+const DURATION_MS_MAX = 10_000;
+/** Longest work without a pause. */
+const SLICE_MS = 5;
+/** The names in calls are chosen by callers. */
+const GROUPS_MAX = 1000;
+const EXAMPLES_MAX = 3;
+
+export interface ComparePolicyDeps {
+  audit: Pick<Audit, 'search'>;
+  judge: RecordJudge;
+  /** Monotonic clock in milliseconds. */
+  nowMs: () => number;
+}
+
+export interface ComparedRange extends Pick<AuditQuery, 'client_id' | 'key_id'> {
+  /** Milliseconds since 1970. */
+  since: number;
+  until: number;
+}
+
+export async function comparePolicy(
+  { since, until, ...filters }: ComparedRange,
+  { audit, judge, nowMs }: ComparePolicyDeps,
+): Promise<Omit<PolicyComparison, 'unjudged'>> {
+  const query: AuditQuery = { ...filters, kind: 'call', since: showTime(since), until: showTime(until) };
+  const endsMs = nowMs() + DURATION_MS_MAX;
+  const tally = createTally(judge);
+  let oldest = until;
+  let cursor: string | null = null;
+  do {
+    const limits = { limit: PAGE_RECORDS, ...(cursor === null ? {} : { cursor }) };
+    const page: { items: AuditView[]; next: string | null } = await audit.search({ ...query, ...limits });
+    let sliceEndsMs = nowMs() + SLICE_MS;
+    for (const record of page.items) {
+      tally.add(record);
+      oldest = Math.min(oldest, Date.parse(record.time));
+      if (nowMs() < sliceEndsMs) continue;
+      await nextTurn();
+      sliceEndsMs = nowMs() + SLICE_MS;
+    }
+    cursor = page.next;
+    await nextTurn();
+  } while (cursor !== null && tally.calls < CALLS_MAX && nowMs() < endsMs);
+  const isCut = cursor !== null;
+  return {
+    since: showTime(isCut ? oldest : since),
+    until: showTime(until),
+    is_cut: isCut,
+    ...tally.show(),
+  };
+}
+
+function createTally(judge: RecordJudge) {
+  const groups = new Map<string, ComparedCalls>();
+  const counts = { calls: 0, denied: 0, unlisted: 0 };
+
+  return {
+    get calls() {
+      return counts.calls;
+    },
+    add(record: AuditView): void {
+      if (record.kind !== 'call' || !isOfClient(record)) return;
+      const { model, action } = record;
+      if (model === null || action === null) return;
+      const { denied, approval } = judge({ ...record, model, action });
+      counts.calls++;
+      if (denied !== null) counts.denied++;
+      const { instance } = record;
+      const upstream = instance === null ? record.upstream : null;
+      const rule = denied?.rule ?? null;
+      const name = JSON.stringify([instance, upstream, model, action, rule, approval]);
+      let group = groups.get(name);
+      if (group === undefined) {
+        if (groups.size === GROUPS_MAX) {
+          counts.unlisted++;
+          return;
+        }
+        group = {
+          instance,
+          upstream,
+          model,
+          action,
+          calls: 0,
+          denied_then: 0,
+          denied: denied !== null,
+          rule,
+          message: denied?.message ?? null,
+          approval,
+          examples: [],
+        };
+        groups.set(name, group);
+      }
+      group.calls++;
+      if (record.outcome === 'policy_denied') group.denied_then++;
+      const { request_id: id } = record;
+      if (id !== null && group.examples.length < EXAMPLES_MAX && !group.examples.includes(id))
+        group.examples.push(id);
+    },
+    show: () => ({
+      ...counts,
+      groups: [...groups.values()].sort(
+        (one, other) => Number(other.denied) - Number(one.denied) || other.calls - one.calls,
+      ),
+    }),
+  };
+}
+
+/** Calls of administrators, and of the proxy itself, are those of no client. */
+function isOfClient({ via, key_id }: Extract<AuditView, { kind: 'call' }>): boolean {
+  return via !== 'console' && key_id !== PROXY_CLIENT.key.id;
+}

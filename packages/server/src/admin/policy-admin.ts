@@ -1,0 +1,46 @@
+/** Tells an administrator what a draft of a policy would do. Changes nothing. */
+import type { Policy, PolicyCompareInput } from '@erp-proxy/contract';
+import { parsePolicy } from '../policy/parse.ts';
+import { readTime, TIME_FORM } from '../text/read-time.ts';
+import type { Admin, AdminDeps } from './admin.ts';
+import { createInputError } from './admin-error.ts';
+import { comparePolicy } from './compare-policy.ts';
+import { toMemberOfKey } from './key-admin.ts';
+
+const DAY_MS = 86_400_000;
+
+export function createPolicyAdmin({
+  audit,
+  drafts,
+  clock,
+  nowMs,
+}: AdminDeps): Pick<Admin, 'explainPolicy' | 'comparePolicy'> {
+  return {
+    explainPolicy: async ({ policy, ...input }) => drafts.explain(readPolicy(policy), input),
+
+    async comparePolicy(input) {
+      const policy = readPolicy(input.policy);
+      const { judge, unjudged } = drafts.judgeRecords(policy);
+      const compared = await comparePolicy(readRange(input, clock()), { audit, judge, nowMs });
+      return { ...compared, unjudged };
+    },
+  };
+}
+
+function readPolicy(given: unknown): Policy | null {
+  if (given === null) return null;
+  const parsed = parsePolicy(given);
+  if ('policy' in parsed) return parsed.policy;
+  throw createInputError(parsed.errors.map(toMemberOfKey));
+}
+
+function readRange({ client_id, key_id, since: text }: PolicyCompareInput, now: number) {
+  const since = text === undefined ? now - DAY_MS : readTime(text);
+  if (since === null) throw createInputError([{ path: 'since', message: `is ${TIME_FORM}` }]);
+  return {
+    since,
+    until: now + 1,
+    ...(client_id === undefined ? {} : { client_id }),
+    ...(key_id === undefined ? {} : { key_id }),
+  };
+}

@@ -1,0 +1,133 @@
+/**
+ * Judges calls that the audit has recorded by a policy, as far as their records tell: server, model, method, address,
+ * and what made the call. Values are in no record. Rules that depend on them are listed, and not applied.
+ */
+import type { AuditCallView, CallSource, DataRoute, Policy, UnjudgedRule } from '@erp-proxy/contract';
+import type { FieldUses } from '../../odoo/fields/field-uses.ts';
+import { isReadOnlyMethod } from '../../odoo/methods.ts';
+import { findSensitivity } from '../../odoo/sensitive/sensitive-methods.ts';
+import { compilePolicy } from '../../policy/compile.ts';
+import {
+  type DeniedDecision,
+  decide,
+  decideApproval,
+  decideCaller,
+  decideData,
+  type PolicyRequest,
+} from '../../policy/decide.ts';
+
+export interface RecordedCall
+  extends Pick<AuditCallView, 'instance' | 'upstream' | 'db' | 'address' | 'via'> {
+  model: string;
+  action: string;
+}
+
+export interface Judgment {
+  /** Null: the policy allows the call, as far as its record tells. */
+  denied: Pick<DeniedDecision, 'rule' | 'message'> | null;
+  /** The rule because of which the call needs an approval; null: it needs none. */
+  approval: string | null;
+}
+
+const ALLOWED: Judgment = { denied: null, approval: null };
+/** Of names and addresses that callers choose. */
+const KEPT_MAX = 10_000;
+
+/** `policy` null: there is none. */
+export function createRecordJudge(policy: Policy | null): (call: RecordedCall) => Judgment {
+  if (policy === null) return () => ALLOWED;
+  // No record has the web origin.
+  const { publishable: _, ...judged } = policy;
+  const compiled = compilePolicy(judged);
+  const judgeAddress = keepAnswers((address: string) =>
+    decideCaller(compiled, { address, browserOrigin: null }),
+  );
+  const judgeMethod = keepAnswers((text: string): Judgment => {
+    const request = describeRecord(JSON.parse(text));
+    const decision = decide(compiled, request);
+    return decision.allowed
+      ? { denied: null, approval: decideApproval(compiled, request) }
+      : { denied: decision, approval: null };
+  });
+  return ({ instance, upstream, db, address, via, model, action }) => {
+    const route = via === null ? undefined : ROUTES[via];
+    const denied =
+      (address === null ? null : judgeAddress(address)) ??
+      (route === undefined ? null : decideData(compiled, route));
+    if (denied !== null) return { denied, approval: null };
+    return judgeMethod(JSON.stringify([instance, upstream, db, model, action]));
+  };
+}
+
+/** The rules of the policy, or the parts of them, that records do not tell enough for. */
+export function listUnjudged(policy: Policy | null): UnjudgedRule[] {
+  if (policy === null) return [];
+  return UNJUDGED.filter(({ rule }) => ALWAYS_PARTLY.has(rule) || policy[rule as keyof Policy] !== undefined);
+}
+
+const ROUTES: Partial<Record<CallSource, DataRoute>> = {
+  export: 'export',
+  changes: 'changes',
+  download: 'files',
+  upload: 'files',
+  subscription: 'subscriptions',
+};
+
+/** Rules that hold for each policy, and are applied by model and method only. */
+const ALWAYS_PARTLY = new Set(['models', 'sensitive_methods']);
+const LIMIT = 'records do not tell which calls came at the same time as the limit would count them';
+const UNJUDGED: readonly UnjudgedRule[] = [
+  { rule: 'models', reason: 'records do not tell whether a call asks for fields of related records' },
+  {
+    rule: 'sensitive_methods',
+    reason: 'records do not tell whether a call writes to sensitive models through related records',
+  },
+  { rule: 'fields', reason: 'records have no fields' },
+  { rule: 'companies', reason: 'records have no context' },
+  { rule: 'limit_max', reason: 'records have no limits and no ids' },
+  { rule: 'cors_origins', reason: 'records have no web origin' },
+  { rule: 'publishable', reason: 'records have no web origin' },
+  { rule: 'unattended', reason: 'records do not tell which calls a person has confirmed' },
+  { rule: 'rate', reason: LIMIT },
+  { rule: 'per_day', reason: LIMIT },
+  { rule: 'per_month', reason: LIMIT },
+  { rule: 'concurrency', reason: LIMIT },
+];
+
+type RecordParts = [
+  instance: string | null,
+  upstream: string | null,
+  db: string | null,
+  model: string,
+  method: string,
+];
+
+const NO_FIELDS: FieldUses = { isKnown: true, uses: [], unnamed: null, unreadable: null, unknown: null };
+
+/** A call without values, which no rule about values denies. */
+function describeRecord([instance, upstream, db, model, method]: RecordParts): PolicyRequest {
+  return {
+    server: instance === null ? { origin: URL.parse(upstream ?? '')?.origin ?? '', db } : { instance },
+    model,
+    method,
+    isReadOnly: isReadOnlyMethod(method, model),
+    sensitivity: findSensitivity(model, method),
+    readsRelated: () => false,
+    findRelatedWrite: () => null,
+    listFieldUses: () => NO_FIELDS,
+    countRecords: () => null,
+    readContext: () => ({ allowed: null, others: [], leftOut: [] }),
+  };
+}
+
+function keepAnswers<Answer>(answer: (question: string) => Answer): (question: string) => Answer {
+  const kept = new Map<string, Answer>();
+  return (question) => {
+    const known = kept.get(question);
+    if (known !== undefined) return known;
+    if (kept.size === KEPT_MAX) kept.clear();
+    const found = answer(question);
+    kept.set(question, found);
+    return found;
+  };
+}

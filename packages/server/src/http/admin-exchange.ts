@@ -1,0 +1,74 @@
+/**
+ * Adapts a call that an administrator makes to the pipeline: the call is a member of the body, which has been read. The
+ * exchange hides address and web origin of the administrator, because policies judge those of the client.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { APPROVAL_HEADER } from '@erp-proxy/contract';
+import type { Exchange } from '../execute/terms/exchange.ts';
+import type { AnswerWriter } from '../streams/answer-writer.ts';
+import { HttpAnswerWriter } from './answer-writer.ts';
+import { chooseEncoding } from './encoding.ts';
+import { NodeResponse } from './node-response.ts';
+
+/** The headers of a call that hold here, too. `prefer` follows from the body. */
+const HEADERS = new Set(['idempotency-key', APPROVAL_HEADER, 'x-request-timeout', 'traceparent']);
+
+export interface AdminExchangeOptions {
+  requestId: string;
+  /** The body of the execute call. */
+  call: Uint8Array;
+  areValuesNormalized: boolean;
+}
+
+export class AdminExchange implements Exchange {
+  readonly requestId: string;
+  readonly address = null;
+  readonly writer: AnswerWriter;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #call: Uint8Array;
+  readonly #areValuesNormalized: boolean;
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { requestId, call, areValuesNormalized }: AdminExchangeOptions,
+  ) {
+    this.#request = request;
+    this.#response = response;
+    this.#call = call;
+    this.#areValuesNormalized = areValuesNormalized;
+    this.requestId = requestId;
+    this.writer = new HttpAnswerWriter(new NodeResponse(request, response), {
+      requestId,
+      origin: undefined,
+      encoding: chooseEncoding(request.headers['accept-encoding']),
+    });
+  }
+
+  header(name: string): string | undefined {
+    if (name === 'prefer') return this.#areValuesNormalized ? 'values=normalized' : undefined;
+    return HEADERS.has(name) ? this.#request.headersDistinct[name]?.join(', ') : undefined;
+  }
+
+  countHeader(name: string): number {
+    return this.#request.headersDistinct[name]?.length ?? 0;
+  }
+
+  onCallerLeft(listener: () => void): void {
+    const response = this.#response;
+    if (response.destroyed && !response.writableFinished) listener();
+    else response.once('close', () => response.writableFinished || listener());
+  }
+
+  async readBody(): Promise<Uint8Array> {
+    return this.#call;
+  }
+
+  releaseBody(): void {}
+
+  async waitUntilLeft(): Promise<void> {
+    const response = this.#response;
+    if (!response.destroyed) await new Promise((resolve) => response.once('close', resolve));
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * Runs an execute call that an administrator makes: as a client key, or as the proxy itself, whose calls no policy
+ * restricts. The answer is that of `/api/erp/execute`.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Actor } from '../../admin/admin.ts';
+import { type AdminError, createAdminError } from '../../admin/admin-error.ts';
+import { toAdminError } from '../../admin/to-admin-error.ts';
+import type { RunForAdmin } from '../../execute/run-request.ts';
+import type { Client, Keys } from '../../keys/keys.ts';
+import { PROXY_CLIENT } from '../../keys/proxy-client.ts';
+import { AdminExchange } from '../admin-exchange.ts';
+
+export interface ExecuteDeps {
+  keys: Pick<Keys, 'findClient'>;
+  run: RunForAdmin;
+}
+
+/** The body, whose `call` stays as it was sent. */
+interface ExecuteInput {
+  call: Uint8Array;
+  key_id?: string;
+  values?: 'normalized';
+}
+
+/** Throws an AdminError if there is no such key. */
+export type Execute = (
+  input: ExecuteInput,
+  actor: Actor,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) => Promise<void>;
+
+export function createExecute({ keys, run }: ExecuteDeps): Execute {
+  return async ({ call, key_id, values }, actor, request, reply) => {
+    const client = key_id === undefined ? PROXY_CLIENT : await findClient(key_id, keys);
+    reply.hijack();
+    const exchange = new AdminExchange(request.raw, reply.raw, {
+      requestId: String(actor.requestId),
+      call,
+      areValuesNormalized: values === 'normalized',
+    });
+    await run(exchange, { client, actor });
+  };
+}
+
+async function findClient(id: string, keys: ExecuteDeps['keys']): Promise<Client> {
+  try {
+    const found = await keys.findClient(id);
+    if (!('refused' in found)) return found;
+    throw explainRefused(id, found.refused);
+  } catch (error) {
+    throw toAdminError(error);
+  }
+}
+
+function explainRefused(id: string, refused: string): AdminError {
+  const name = JSON.stringify(id);
+  return refused === 'unknown'
+    ? createAdminError(404, `There is no key ${name}.`)
+    : createAdminError(409, `The key ${name} is ${refused}: make the call as another key, or as none.`);
+}

@@ -1,0 +1,175 @@
+/** Drafts of policies: `POST /admin/v1/policies/explain` and `/compare`. */
+import type { Policy } from '@erp-proxy/contract';
+import { expect, test } from 'vitest';
+import { makeCall } from '../../src/audit/audit.fixture.ts';
+import type { CallRecord } from '../../src/observe/events.ts';
+import { startAdmin } from './admin-client.ts';
+
+const DRAFT: Policy = { instances: ['prod'], models: { 'res.partner': ['read', 'search*'] } };
+const CALL = { model_id: 'res.partner', action: 'read', params: [[1]], erp_instance: { name: 'prod' } };
+
+test('explains a draft as the same policy of a key', async () => {
+  const { proxy, post } = await startAdmin();
+  const policy: Policy = { ...DRAFT, limit_max: 10, cidrs: ['192.0.2.0/24'] };
+  const { record } = await proxy.app.keys.create({ name: 'x', policy });
+  for (const call of [CALL, { ...CALL, action: 'unlink' }, { ...CALL, action: 'search' }, 7]) {
+    for (const more of [
+      {},
+      { address: '192.0.2.7' },
+      { address: '198.51.100.1' },
+      { origin: 'https://a.b' },
+    ]) {
+      const draft = await post('/policies/explain', { policy, call, ...more });
+      expect(draft.status).toBe(200);
+      expect(draft.json).toEqual((await post(`/keys/${record.id}/explain`, { call, ...more })).json);
+    }
+  }
+});
+
+test('explains what a call may do without a policy', async () => {
+  const { post } = await startAdmin();
+  const { json } = await post('/policies/explain', { policy: null, call: CALL });
+  expect(json).toMatchObject({ allowed: true, rule: null });
+});
+
+test.each(['/policies/explain', '/policies/compare'])('%s reports the faults of a draft', async (path) => {
+  const { post } = await startAdmin();
+  const more = path.endsWith('explain') ? { call: CALL } : {};
+  const { status, json } = await post(path, {
+    policy: { models: { 'res.partner': [7] }, limit: 3 },
+    ...more,
+  });
+  expect(status).toBe(400);
+  const created = await post('/keys', { name: 'x', policy: { models: { 'res.partner': [7] }, limit: 3 } });
+  expect(json.faults).toEqual(created.json.faults);
+  expect(json.faults.map((fault: { path: string }) => fault.path)).toContain(
+    'policy.models["res.partner"][0]',
+  );
+  const without = await post(path, more);
+  expect(without.json.faults).toEqual([{ path: 'policy', message: 'is missing' }]);
+});
+
+async function startWith(...records: Partial<CallRecord>[]) {
+  const admin = await startAdmin();
+  const { audit } = admin.proxy.app;
+  for (const record of records) audit.recordCall(makeCall(record));
+  await audit.flush();
+  return admin;
+}
+
+test('judges the calls of the audit by a draft, and groups them', async () => {
+  const { post } = await startWith(
+    { requestId: 'r1', method: 'read' },
+    { requestId: 'r2', method: 'unlink' },
+    { requestId: 'r3', method: 'unlink', outcome: 'policy_denied' },
+    { requestId: 'r3', method: 'unlink' },
+    { requestId: 'r4', method: 'unlink' },
+    { requestId: 'r5', method: 'unlink' },
+    { requestId: 'r6', instance: 'test' },
+    { requestId: 'r7', instance: null, upstream: 'https://erp.example.com/odoo' },
+    { requestId: 'r8', model: null, method: null, instance: null, outcome: 'invalid_request' },
+    { requestId: 'r9', via: 'export' },
+  );
+  const { status, json } = await post('/policies/compare', { policy: DRAFT });
+  expect(status).toBe(200);
+  expect(json).toMatchObject({ calls: 9, denied: 8, unlisted: 0, is_cut: false });
+  const group = { instance: 'prod', upstream: null, model: 'res.partner', action: 'read', approval: null };
+  expect(json.groups[0]).toEqual({
+    ...group,
+    action: 'unlink',
+    calls: 5,
+    denied_then: 1,
+    denied: true,
+    rule: 'models["res.partner"]',
+    message: expect.stringContaining('`unlink`'),
+    examples: ['r5', 'r4', 'r3'],
+  });
+  expect(json.groups.slice(1, 4)).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ ...group, instance: 'test', calls: 1, rule: 'instances' }),
+      expect.objectContaining({
+        ...group,
+        instance: null,
+        upstream: 'https://erp.example.com/odoo',
+        rule: 'origins',
+      }),
+      expect.objectContaining({ ...group, calls: 1, rule: 'data', examples: ['r9'] }),
+    ]),
+  );
+  expect(json.groups[4]).toEqual({
+    ...group,
+    calls: 1,
+    denied_then: 0,
+    denied: false,
+    rule: null,
+    message: null,
+    examples: ['r1'],
+  });
+});
+
+test('judges calls by address, server and database, and tells which need an approval', async () => {
+  const { post } = await startWith(
+    { requestId: 'near', address: '192.0.2.1' },
+    { requestId: 'far', address: '198.51.100.9' },
+    { requestId: 'own', instance: null, upstream: 'https://erp.example.com/odoo', db: 'prod' },
+    { requestId: 'other', instance: null, upstream: 'https://erp.example.com', db: 'test' },
+  );
+  const policy: Policy = {
+    ...DRAFT,
+    origins: ['https://erp.example.com'],
+    dbs: ['prod'],
+    cidrs: ['192.0.2.0/24'],
+    approve: { 'res.partner': ['read'] },
+  };
+  const { json } = await post('/policies/compare', { policy });
+  const byExample = Object.fromEntries(
+    json.groups.map(({ examples, rule, approval }: never) => [examples, [rule, approval]]),
+  );
+  expect(byExample).toEqual({
+    near: [null, 'approve["res.partner"]'],
+    far: ['cidrs', null],
+    own: [null, 'approve["res.partner"]'],
+    other: ['dbs', null],
+  });
+});
+
+test('says which rules the audit does not tell enough for, and does not apply them', async () => {
+  const { post } = await startWith({});
+  const policy: Policy = {
+    ...DRAFT,
+    models: { 'res.partner': ['read'] },
+    fields: { 'res.partner': { allow: ['name'] } },
+    companies: [1],
+    rate: { requests: 1, seconds: 60 },
+    cors_origins: ['https://shop.example'],
+    publishable: true,
+    read_only: true,
+    limit_max: 1,
+  };
+  const { json } = await post('/policies/compare', { policy });
+  expect(json).toMatchObject({ calls: 1, denied: 0 });
+  const rules = json.unjudged.map(({ rule }: { rule: string }) => rule);
+  expect(rules.sort()).toEqual(
+    'companies cors_origins fields limit_max models publishable rate sensitive_methods'.split(' '),
+  );
+  expect((await post('/policies/compare', { policy: null })).json).toMatchObject({ denied: 0, unjudged: [] });
+});
+
+test('judges the calls of one client, one key and one time, and never those of administrators', async () => {
+  const { post } = await startWith(
+    { keyId: 'k2', clientId: 'k1' },
+    { keyId: 'k1', clientId: 'k1' },
+    { keyId: 'k3', clientId: 'k3' },
+    { keyId: 'k1', clientId: 'k1', via: 'console', actor: 'token' },
+    { keyId: 'proxy', clientId: 'proxy', via: 'subscription' },
+  );
+  const count = async (more: object) =>
+    (await post('/policies/compare', { policy: DRAFT, ...more })).json.calls;
+  expect(await count({})).toBe(3);
+  expect(await count({ client_id: 'k1' })).toBe(2);
+  expect(await count({ client_id: 'k1', key_id: 'k2' })).toBe(1);
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+  expect(await count({ since: tomorrow })).toBe(0);
+  const { json } = await post('/policies/compare', { policy: DRAFT, since: 'yesterday' });
+  expect(json.faults).toEqual([{ path: 'since', message: expect.stringMatching(/^is a day or a time/) }]);
+});
