@@ -1,0 +1,46 @@
+/** A policy that is being written: its text, whether or not it can be read. Pure. */
+import type { KeyView, Policy } from '@erp-proxy/contract';
+import { printJson } from '../../parts/print-json.ts';
+
+export interface PolicyDraft {
+  /** False: the key has no policy. The text is kept for those who change their mind. */
+  isRestricted: boolean;
+  text: string;
+}
+
+export type ReadDraft = { policy: Policy | null } | { mistake: string };
+
+export function createDraft(policy: KeyView['policy']): PolicyDraft {
+  if (policy === null) return { isRestricted: false, text: '' };
+  // Whoever replaces a policy that cannot be read begins with an empty one.
+  return { isRestricted: true, text: 'unreadable' in policy ? '' : printJson(policy) };
+}
+
+export function readDraft({ isRestricted, text }: PolicyDraft): ReadDraft {
+  if (!isRestricted) return { policy: null };
+  if (text.trim() === '') return { mistake: 'Write the policy, or choose a template.' };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { mistake: 'The policy is not valid JSON. The editor marks the place.' };
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { mistake: 'A policy is an object: {"instances": […], "models": {…}}.' };
+  }
+  return { policy: value as Policy };
+}
+
+/** The draft with some members set. Those that are undefined, empty or false are removed. */
+export function setMembers(policy: Policy, members: Partial<Policy>): PolicyDraft {
+  const kept = Object.entries({ ...policy, ...members }).filter(
+    ([name, value]) => name === 'models' || !(name in members) || !isEmpty(value),
+  );
+  return { isRestricted: true, text: printJson(Object.fromEntries(kept)) };
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === false) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}
