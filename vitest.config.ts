@@ -22,6 +22,7 @@ export default defineConfig({
   test: {
     testTimeout: 20_000,
     hookTimeout: 20_000,
+    globalSetup: 'packages/console/test/build-page.ts',
     // Vitest's own second is too short for a busy machine.
     expect: { poll: { timeout: 10_000, interval: 20 } },
     projects: [

@@ -1,0 +1,152 @@
+/** For tests: the console in Chromium, served by a real proxy, with a sandbox as Odoo. */
+import axe from 'axe-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/src/index.ts';
+import { HAS_CHROMIUM } from '../../server/test/chromium.ts';
+import { closeAfterTest } from '../../server/test/close-after-test.ts';
+import { type ProxyOptions, type Proxy as RunningProxy, startProxy } from '../../server/test/harness.ts';
+
+export { HAS_CHROMIUM };
+
+export const ADMIN_TOKEN = 'the-admin-token-of-these-tests-0123456789';
+const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
+const CHROMIUM = '/usr/bin/chromium';
+/** Pages draw slowly on a busy machine. */
+const PATIENCE_MS = 15_000;
+
+let browser: Browser | null = null;
+
+/** Starts one browser for the tests of a file. Call it at the top level. */
+export function startChromium(): void {
+  beforeAll(async () => {
+    if (!HAS_CHROMIUM) return;
+    browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking'],
+    });
+  }, 120_000);
+  afterAll(() => browser?.close());
+}
+
+export interface ConsoleOptions extends Pick<ProxyOptions, 'clock' | 'settings'> {
+  /** The page that is opened. Default: `/`. */
+  path?: string;
+  /** Default: 1280. */
+  width?: number;
+  colorScheme?: 'light' | 'dark';
+  /** False: nobody is signed in. */
+  isSignedIn?: boolean;
+  sandbox?: SandboxOptions;
+}
+
+export interface OpenConsole {
+  page: Page;
+  proxy: RunningProxy;
+  sandbox: Sandbox;
+  /** Sends a request to the admin API with the token, and returns the parsed answer. */
+  ask(method: string, path: string, body?: unknown): Promise<Json>;
+  /** Stores the sandbox as an instance. */
+  addInstance(name?: string): Promise<void>;
+  /** Opens another page of the console, by its path. */
+  goto(path: string): Promise<void>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests compare members of any depth
+type Json = any;
+
+/** Everything is closed after the test, which fails if the page has thrown, or has tried what its policy forbids. */
+export async function openConsole({
+  path = '/',
+  width = 1280,
+  colorScheme = 'light',
+  isSignedIn = true,
+  sandbox: sandboxOptions = {},
+  settings = {},
+  ...options
+}: ConsoleOptions = {}): Promise<OpenConsole> {
+  const sandbox = closeAfterTest(await startSandbox({ version: 18, ...sandboxOptions }));
+  const proxy = closeAfterTest(
+    await startProxy({
+      ...options,
+      allow: [new URL(sandbox.url).host],
+      settings: {
+        'admin.token': ADMIN_TOKEN,
+        'vault.masterKey': MASTER_KEY,
+        'upstream.protocol': 'auto',
+        ...settings,
+      },
+    }),
+  );
+  if (browser === null) throw new Error('call startChromium() at the top level of the file');
+  const context = await browser.newContext({
+    viewport: { width, height: 900 },
+    colorScheme,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  context.setDefaultTimeout(PATIENCE_MS);
+  const page = await context.newPage();
+  const failures: string[] = [];
+  page.on('pageerror', (error) => failures.push(String(error)));
+  page.on('console', (message) => {
+    if (/Content.Security.Policy/i.test(message.text())) failures.push(message.text());
+  });
+  closeAfterTest({
+    async close() {
+      await context.close();
+      expect(failures).toEqual([]);
+    },
+  });
+  const ask = async (method: string, route: string, body?: unknown): Promise<Json> => {
+    const response = await fetch(`${proxy.url}/admin/v1${route}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${ADMIN_TOKEN}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new Error(await response.text());
+    return response.status === 204 ? undefined : response.json();
+  };
+  if (isSignedIn) await signIn(page, proxy);
+  const goto = async (to: string) => {
+    await page.goto(proxy.url + to);
+  };
+  await goto(path);
+  return {
+    page,
+    proxy,
+    sandbox,
+    ask,
+    async addInstance(name = 'prod') {
+      const { userId, apiKey } = sandbox.users.admin;
+      await ask('POST', '/instances', {
+        name,
+        url: sandbox.url,
+        db: sandbox.db,
+        user_id: userId,
+        api_key: apiKey,
+      });
+    },
+    goto,
+  };
+}
+
+/** Gives the browser the cookie of a session, without the form. */
+export async function signIn(page: Page, proxy: RunningProxy): Promise<void> {
+  const response = await page.request.post(`${proxy.url}/admin/v1/session`, {
+    data: { token: ADMIN_TOKEN },
+    headers: { origin: proxy.url },
+  });
+  expect(response.status()).toBe(200);
+}
+
+/** Expects that axe-core finds nothing serious or critical on the page, and that it does not scroll sideways. */
+export async function expectAccessible(page: Page): Promise<void> {
+  await page.evaluate(axe.source);
+  const found = (await page.evaluate('axe.run()')) as axe.AxeResults;
+  const serious = found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  expect(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { ADMIN_TOKEN, expectAccessible, HAS_CHROMIUM, openConsole, startChromium } from './open-console.ts';
+
+startChromium();
+
+test.skipIf(!HAS_CHROMIUM)(
+  'a wrong token is refused with the reason, the right one opens the page',
+  async () => {
+    const { page } = await openConsole({ path: '/keys?search=shop', isSignedIn: false });
+    await page.getByLabel('Admin token').fill('wrong-token');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('This is not the admin token').waitFor();
+    await expectAccessible(page);
+    await page.getByLabel('Admin token').fill(ADMIN_TOKEN);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    // The link that was opened is still there.
+    expect(await page.getByLabel('Search keys').inputValue()).toBe('shop');
+  },
+);
+
+test.skipIf(!HAS_CHROMIUM)('a session that ends keeps what was typed', async () => {
+  let now = Date.now();
+  const { page } = await openConsole({ path: '/keys', clock: () => now });
+  await page.getByRole('heading', { name: 'Keys' }).waitFor();
+  now += 9 * 3_600_000;
+  await page.getByLabel('Search keys').fill('half typed');
+  await page.getByText('Your session has ended').waitFor();
+  await page.getByLabel('Admin token').fill(ADMIN_TOKEN);
+  await page.keyboard.press('Enter');
+  await page.getByText('Your session has ended').waitFor({ state: 'hidden' });
+  await page.getByText('No key matches.').waitFor();
+  expect(await page.getByLabel('Search keys').inputValue()).toBe('half typed');
+});
+
+test.skipIf(!HAS_CHROMIUM)('signing out shows the form again', async () => {
+  const { page } = await openConsole();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByLabel('Admin token').waitFor();
+  await page.reload();
+  await page.getByLabel('Admin token').waitFor();
+});
