@@ -1,6 +1,6 @@
 /** The pages of the console. A route has the filters of its page; the code of a page loads when it is opened. */
 import { createRouter, lazyRouteComponent as lazy } from '@tanstack/react-router';
-import { keyRoute, keysRoute } from '../pages/keys/route.ts';
+import { keyRoute, keysRoute, newKeyRoute, subjectsRoute } from '../pages/keys/route.ts';
 import { overviewRoute } from '../pages/overview/route.ts';
 import { FailedPage } from './failed-page.tsx';
 import { LoadingPage } from './loading-page.tsx';
@@ -14,6 +14,10 @@ export function createConsoleRouter() {
         component: lazy(() => import('../pages/overview/overview-page.tsx'), 'OverviewPage'),
       }),
       keysRoute.update({ component: lazy(() => import('../pages/keys/keys-page.tsx'), 'KeysPage') }),
+      subjectsRoute.update({
+        component: lazy(() => import('../pages/keys/subjects-page.tsx'), 'SubjectsPage'),
+      }),
+      newKeyRoute.update({ component: lazy(() => import('../pages/keys/key-new-page.tsx'), 'NewKeyPage') }),
       keyRoute.update({ component: lazy(() => import('../pages/keys/key-page.tsx'), 'KeyPage') }),
     ]),
     defaultPreload: 'intent',

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
 import { compareMembers, pickChanges } from './compare-members.ts';
 
-const BASE = { name: 'Shop', policy: { models: { a: ['read'] } }, version: 1 };
+const BASE: { name: string; policy: { models: Record<string, string[]> }; version: number } = {
+  name: 'Shop',
+  policy: { models: { a: ['read'] } },
+  version: 1,
+};
 
 test('a difference is what somebody else changed, unless I changed it to the same', () => {
   const theirs = { ...BASE, name: 'Web shop', policy: { models: { b: ['read'] } } };

@@ -55,10 +55,7 @@ export function OverlapButton({
             <Button variant="default" onClick={close}>
               Cancel
             </Button>
-            <Button
-              loading={isPending}
-              onClick={() => onConfirm(Number(overlap))}
-            >
+            <Button loading={isPending} onClick={() => onConfirm(Number(overlap))}>
               {label}
             </Button>
           </Group>

@@ -12,7 +12,9 @@ export function printJson(value: unknown, indent = ''): string {
   if (typeof value === 'object' && value !== null) {
     const members = Object.entries(value).filter(([, item]) => item !== undefined);
     if (members.length === 0) return '{}';
-    const lines = members.map(([name, item]) => `${deeper}${JSON.stringify(name)}: ${printJson(item, deeper)}`);
+    const lines = members.map(
+      ([name, item]) => `${deeper}${JSON.stringify(name)}: ${printJson(item, deeper)}`,
+    );
     return `{\n${lines.join(',\n')}\n${indent}}`;
   }
   return flat;

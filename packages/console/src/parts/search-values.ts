@@ -18,3 +18,10 @@ export function readChoice<Choice extends string>(
 export function readFlag(value: unknown): true | undefined {
   return value === true || value === 'true' ? true : undefined;
 }
+
+/** Makes filters optional, so that links need not name them. */
+export function optional<Filters extends object>(
+  filters: Filters,
+): { [Name in keyof Filters]?: Filters[Name] | undefined } {
+  return filters;
+}

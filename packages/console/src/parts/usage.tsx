@@ -4,8 +4,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { readAdmin } from '../api/queries.ts';
 import { addDays } from './local-time.ts';
-import { ProblemAlert } from './problem-alert.tsx';
 import { type Bar, placeHours } from './place-hours.ts';
+import { ProblemAlert } from './problem-alert.tsx';
 
 /** The members of the statistics that are shown. */
 interface UsageStatistics {

@@ -7,7 +7,11 @@ export function describePolicy(policy: KeyView['policy']): string {
   if ('unreadable' in policy) return 'unreadable: it makes no call';
   const servers = [...(policy.instances ?? []), ...(policy.origins ?? [])];
   const traits = [
-    policy.publishable === true ? 'publishable' : policy.read_only === true ? 'reads only' : 'reads and writes',
+    policy.publishable === true
+      ? 'publishable'
+      : policy.read_only === true
+        ? 'reads only'
+        : 'reads and writes',
     listSome(Object.keys(policy.models)),
     `on ${listSome(servers)}`,
   ];

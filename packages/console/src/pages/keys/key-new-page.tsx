@@ -76,7 +76,11 @@ export function NewKeyPage() {
           </Section>
           <ProblemAlert error={create.error} onDismiss={create.reset} />
           <Group justify="flex-end">
-            <Button type="submit" loading={create.isPending} disabled={name.trim() === '' || 'mistake' in read}>
+            <Button
+              type="submit"
+              loading={create.isPending}
+              disabled={name.trim() === '' || 'mistake' in read}
+            >
               Create key
             </Button>
           </Group>

@@ -56,11 +56,19 @@ function listFacts(key: KeyView) {
     ['Ends', <Time key="ends" at={key.expires_at} />],
     ['Created', <Time key="created" at={key.created_at} />],
     ...(key.revoked_at === null ? [] : [['Revoked', <Time key="revoked" at={key.revoked_at} />] as const]),
-    ['Id', <span key="id" className="data">{key.id}</span>],
-    ['Client', <span key="client" className="data">{key.client_id}</span>],
-    ...(key.replaces === null
-      ? []
-      : [['Replaces', <KeyLink key="replaces" id={key.replaces} />] as const]),
+    [
+      'Id',
+      <span key="id" className="data">
+        {key.id}
+      </span>,
+    ],
+    [
+      'Client',
+      <span key="client" className="data">
+        {key.client_id}
+      </span>,
+    ],
+    ...(key.replaces === null ? [] : [['Replaces', <KeyLink key="replaces" id={key.replaces} />] as const]),
     ['Version', String(key.version)],
   ] as const;
 }

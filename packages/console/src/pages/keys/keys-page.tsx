@@ -71,7 +71,10 @@ export function KeysPage() {
         {data?.items.map((key) => (
           <Table.Tr key={key.id}>
             <Table.Td miw={160} maw={320} style={{ overflowWrap: 'anywhere' }}>
-              <Anchor fw={500} renderRoot={(props) => <Link to={keyPath} params={{ id: key.id }} {...props} />}>
+              <Anchor
+                fw={500}
+                renderRoot={(props) => <Link to={keyPath} params={{ id: key.id }} {...props} />}
+              >
                 {key.name}
               </Anchor>
             </Table.Td>

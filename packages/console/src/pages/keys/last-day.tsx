@@ -28,8 +28,8 @@ export function LastDay({ read, clientId }: { read: ReadDraft; clientId: string 
   return (
     <Stack gap="sm">
       <Text size="sm">
-        Judges {clientId === null ? 'all calls' : 'the calls of this key'} of the last 24 hours by the draft, as
-        far as the audit knows them. Nothing is sent to Odoo.
+        Judges {clientId === null ? 'all calls' : 'the calls of this key'} of the last 24 hours by the draft,
+        as far as the audit knows them. Nothing is sent to Odoo.
       </Text>
       <Group gap="xs">
         <Button
@@ -102,8 +102,7 @@ function Comparison({ comparison }: { comparison: PolicyComparison }) {
 }
 
 function GroupRow({ group }: { group: ComparedCalls }) {
-  const { instance, upstream, model, action, calls, denied_then, denied, rule, message, approval, examples } =
-    group;
+  const { instance, upstream, model, action, calls, denied_then, rule, message, approval, examples } = group;
   const verdict = describeVerdict(group);
   return (
     <Table.Tr style={{ verticalAlign: 'top' }}>
@@ -129,10 +128,7 @@ function GroupRow({ group }: { group: ComparedCalls }) {
         <Group gap={6}>
           {examples.map((id, place) => (
             <Tooltip key={id} label={id}>
-              <Anchor
-                size="xs"
-                renderRoot={(props) => <CallsLink {...props} filters={{ request_id: id }} />}
-              >
+              <Anchor size="xs" renderRoot={(props) => <CallsLink {...props} filters={{ request_id: id }} />}>
                 call {place + 1}
               </Anchor>
             </Tooltip>

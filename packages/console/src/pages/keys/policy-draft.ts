@@ -8,6 +8,9 @@ export interface PolicyDraft {
   text: string;
 }
 
+/** Members to set. Undefined: to remove. */
+export type PolicyMembers = { [Name in keyof Policy]?: Policy[Name] | undefined };
+
 export type ReadDraft = { policy: Policy | null } | { mistake: string };
 
 export function createDraft(policy: KeyView['policy']): PolicyDraft {
@@ -32,7 +35,7 @@ export function readDraft({ isRestricted, text }: PolicyDraft): ReadDraft {
 }
 
 /** The draft with some members set. Those that are undefined, empty or false are removed. */
-export function setMembers(policy: Policy, members: Partial<Policy>): PolicyDraft {
+export function setMembers(policy: Policy, members: PolicyMembers): PolicyDraft {
   const kept = Object.entries({ ...policy, ...members }).filter(
     ([name, value]) => name === 'models' || !(name in members) || !isEmpty(value),
   );

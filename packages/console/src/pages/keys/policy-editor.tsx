@@ -96,7 +96,13 @@ function Templates({ instance, onChoose }: { instance: string; onChoose: (text: 
         Begin with
       </Text>
       {listPolicyTemplates(instance).map(({ id, name, purpose, policy }) => (
-        <Tooltip key={id} label={purpose} multiline maw={280} events={{ hover: true, focus: true, touch: false }}>
+        <Tooltip
+          key={id}
+          label={purpose}
+          multiline
+          maw={280}
+          events={{ hover: true, focus: true, touch: false }}
+        >
           <Button size="compact-sm" variant="default" onClick={() => onChoose(printJson(policy))}>
             {name}
           </Button>
@@ -120,7 +126,13 @@ function Faults({ faults }: { faults: readonly InvalidMember[] }) {
 
 const PATH = /^policy\.?/;
 /** Any call: only the policy is judged. */
-const ANY_CALL = { id: 1, action: 'read', model_id: 'res.partner', params: [[1]], erp_instance: { name: 'any' } };
+const ANY_CALL = {
+  id: 1,
+  action: 'read',
+  model_id: 'res.partner',
+  params: [[1]],
+  erp_instance: { name: 'any' },
+};
 
 /** The faults of the draft, as the proxy finds them while it is written. */
 function useFaults(draft: PolicyDraft, error: Error | null): InvalidMember[] {

@@ -17,7 +17,7 @@ import {
 } from '@mantine/core';
 import { useState } from 'react';
 import { Icon } from '../../parts/icon.tsx';
-import { type PolicyDraft, type ReadDraft, setMembers } from './policy-draft.ts';
+import { type PolicyDraft, type PolicyMembers, type ReadDraft, setMembers } from './policy-draft.ts';
 import type { KnownNames } from './suggest-policy.ts';
 
 interface PolicyFormProps {
@@ -37,7 +37,7 @@ export function PolicyForm({ read, known, onChange }: PolicyFormProps) {
 interface MembersProps {
   policy: Policy;
   known: KnownNames;
-  onSet: (members: Partial<Policy>) => void;
+  onSet: (members: PolicyMembers) => void;
 }
 
 function Members({ policy, known, onSet }: MembersProps) {

@@ -3,7 +3,11 @@ import type { KeyInput } from '@erp-proxy/contract';
 import { printOptions } from '../../parts/print-options.ts';
 
 /** The policy is given to standard input. */
-export function printKeyCommand(command: string, { name, policy, expires_at }: Partial<KeyInput>, now: number) {
+export function printKeyCommand(
+  command: string,
+  { name, policy, expires_at }: Partial<KeyInput>,
+  now: number,
+) {
   const end = expires_at === undefined ? undefined : printDuration(expires_at, now);
   const options = printOptions({
     name,

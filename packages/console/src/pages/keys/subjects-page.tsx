@@ -31,7 +31,10 @@ export function SubjectsPage() {
         title="Denied subjects"
         purpose="Users and programs of your identity providers whose tokens the proxy refuses."
       >
-        <AsCode request={{ method: 'GET', path: '/denied-subjects', query: { cursor } }} command="subjects list" />
+        <AsCode
+          request={{ method: 'GET', path: '/denied-subjects', query: { cursor } }}
+          command="subjects list"
+        />
       </PageHeader>
       <KeysTabs value="subjects" />
       <DenyForm />

@@ -20,5 +20,7 @@ test.each([
 });
 
 test('nothing is offered for names that the proxy does not know', () => {
-  expect(suggestPolicy({ expects: 'value', path: ['fields', 'a', 'deny', 0], previous: null }, KNOWN)).toEqual([]);
+  expect(
+    suggestPolicy({ expects: 'value', path: ['fields', 'a', 'deny', 0], previous: null }, KNOWN),
+  ).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /** What completion offers in the JSON of a policy. Pure. */
 import type { DataRoute, Policy } from '@erp-proxy/contract';
-import type { JsonPlace, JsonSuggestion } from '../../parts/json-editor/complete-json.ts';
+import type { JsonPlace, JsonSuggestion } from '../../parts/json-editor/json-editor.tsx';
 
 /** Names that are in use. */
 export interface KnownNames {
@@ -46,12 +46,7 @@ const OBJECTS: Partial<Record<keyof Policy, Record<string, string>>> = {
 };
 
 const FLAGS: readonly string[] = ['read_only', 'cache', 'publishable'] satisfies (keyof Policy)[];
-const BY_MODEL: readonly string[] = [
-  'models',
-  'approve',
-  'unattended',
-  'fields',
-] satisfies (keyof Policy)[];
+const BY_MODEL: readonly string[] = ['models', 'approve', 'unattended', 'fields'] satisfies (keyof Policy)[];
 
 /** Models and methods that most integrations use, beside those that were called. */
 export const COMMON_MODELS = [
