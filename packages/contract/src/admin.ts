@@ -134,6 +134,12 @@ export interface InstanceInput {
   key_expires_at?: string | null;
 }
 
+/** An Odoo server with a user that is not stored, to check it. */
+export type InstanceCheckInput = Omit<
+  InstanceInput,
+  'name' | 'concurrency' | 'rotate_key' | 'key_expires_at'
+>;
+
 /**
  * Omitted members keep their values. A new `url`, changed `certificates`, and turning on `allow_private` require the
  * `api_key` again: a stored key is never sent to another server, nor to one that could impersonate its own.

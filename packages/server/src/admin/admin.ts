@@ -15,9 +15,11 @@ import type {
   DeliveryView,
   DeniedSubjectView,
   Examination,
+  ExaminationCheck,
   ExplainInput,
   Explanation,
   InstanceChanges,
+  InstanceCheckInput,
   InstanceInput,
   InstanceQuery,
   InstanceView,
@@ -65,6 +67,8 @@ export interface Actor {
   requestId: string | null;
 }
 
+type OnCheck = (check: ExaminationCheck) => void;
+
 /**
  * Methods reject with an AdminError. If a version is given, only that version is changed, otherwise the newest.
  */
@@ -97,8 +101,10 @@ export interface Admin {
   removeInstance(name: string, version?: number): Promise<void>;
   /** Makes a new key at Odoo and replaces the stored one. */
   rotateInstanceKey(name: string): Promise<InstanceView>;
-  /** Checks whether calls on the instance can succeed. Changes nothing. */
-  examineInstance(name: string): Promise<Examination>;
+  /** Checks whether calls on the instance can succeed. Changes nothing. `onCheck` gets each check once it is found. */
+  examineInstance(name: string, onCheck?: OnCheck): Promise<Examination>;
+  /** The same for an instance that is not stored. */
+  examineDraft(input: InstanceCheckInput, onCheck?: OnCheck): Promise<Examination>;
   listSubscriptions(query: SubscriptionQuery): Promise<Page<SubscriptionView>>;
   createSubscription(input: SubscriptionInput): Promise<NewSubscriptionView>;
   getSubscription(name: string): Promise<SubscriptionView>;
@@ -148,7 +154,8 @@ export interface AdminDeps {
   /** Rejects with a `KeyRotationError` that gives the reason. */
   rotateInstanceKey: (name: string, describeAct: DescribeKeyRotationAct) => Promise<void>;
   /** Null if there is no such instance. */
-  examineInstance: (name: string) => Promise<Examination | null>;
+  examineInstance: (name: string, onCheck?: OnCheck) => Promise<Examination | null>;
+  examineDraft: (input: InstanceCheckInput, onCheck?: OnCheck) => Promise<Examination>;
   /** Milliseconds since 1970. */
   clock: () => number;
   /** Monotonic clock in milliseconds. */

@@ -43,6 +43,7 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
     removeInstance: convertErrors(instances.removeInstance),
     rotateInstanceKey: convertErrors(instances.rotateInstanceKey),
     examineInstance: convertErrors(instances.examineInstance),
+    examineDraft: convertErrors(deps.examineDraft),
     listSubscriptions: convertErrors(subscriptions.listSubscriptions),
     createSubscription: convertErrors(subscriptions.createSubscription),
     getSubscription: convertErrors(subscriptions.getSubscription),

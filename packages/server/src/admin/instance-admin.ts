@@ -106,8 +106,8 @@ export function createInstanceAdmin(deps: AdminDeps, describeAct: DescribeAct): 
       return show(await find(name));
     },
 
-    async examineInstance(name) {
-      const examination = await deps.examineInstance(name);
+    async examineInstance(name, onCheck) {
+      const examination = await deps.examineInstance(name, onCheck);
       if (examination === null) throw explainMissing(name);
       return examination;
     },

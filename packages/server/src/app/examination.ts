@@ -4,7 +4,7 @@ import type { Examination } from '@erp-proxy/contract';
 import type { Settings } from '../config/schema.ts';
 import { parseBaseUrl } from '../egress/base-url.ts';
 import type { EgressDispatcher, EgressTrust } from '../egress/dispatcher.ts';
-import { examineServer, NOTHING_FOUND } from '../examine/examine.ts';
+import { examineServer, NOTHING_FOUND, type OnCheck } from '../examine/examine.ts';
 import { createCredentialNames } from '../execute/call/credentials-id.ts';
 import { createProtocolChoice } from '../execute/upstream/protocol-choice.ts';
 import { Servers } from '../execute/upstream/servers.ts';
@@ -18,19 +18,21 @@ export interface Address {
   instance?: Instance;
   /** Time limit of each request; null: that of calls. */
   timeoutMs?: number | null;
+  onCheck?: OnCheck | undefined;
 }
 
 /** Placeholder if there are no credentials. No database and no key has this name. */
 const NO_CREDENTIALS = { db: 'none', userId: 0, apiKey: 'none' };
 
 export async function examineAddress(
-  { url, credentials, trust = null, instance, timeoutMs = null }: Address,
+  { url, credentials, trust = null, instance, timeoutMs = null, onCheck }: Address,
   { egress: { allow }, upstream, errors }: Pick<Settings, 'egress' | 'upstream' | 'errors'>,
   egress: EgressDispatcher,
 ): Promise<Examination> {
   const base = parseBaseUrl(url);
   if ('problem' in base) {
     const check = { name: 'url', state: 'failed', text: `The address ${base.problem}.` } as const;
+    onCheck?.(check);
     return { ok: false, checks: [check], ...NOTHING_FOUND };
   }
   const target = { ...base, ...(credentials ?? NO_CREDENTIALS), trust };
@@ -41,6 +43,7 @@ export async function examineAddress(
       target: { ...target, instance: instance ?? null, credentialsId: nameCredentials(target) },
       hasCredentials: credentials !== null,
       timeoutMs: timeoutMs ?? upstream.timeoutMs,
+      onCheck,
     },
     {
       allow,
@@ -63,8 +66,9 @@ export function examineInstance(
   instance: Instance,
   settings: Parameters<typeof examineAddress>[1],
   egress: EgressDispatcher,
+  onCheck?: OnCheck,
 ): Promise<Examination> {
   const { url, db, userId, apiKey, trust, timeoutMs } = instance;
   const credentials = { db, userId, apiKey };
-  return examineAddress({ url, credentials, trust, instance, timeoutMs }, settings, egress);
+  return examineAddress({ url, credentials, trust, instance, timeoutMs, onCheck }, settings, egress);
 }

@@ -19,6 +19,7 @@ import { createEgressDispatcher, type EgressDispatcher } from '../egress/dispatc
 import { parseEgressPolicy } from '../egress/policy.ts';
 import { explainCall } from '../execute/call/explain.ts';
 import { createRecordJudge, listUnjudged } from '../execute/call/judge-recorded-call.ts';
+import { openDraft } from '../instances/draft.ts';
 import { createInstances, type Instances } from '../instances/instances.ts';
 import { createVault, type Vault, VaultError } from '../instances/vault.ts';
 import { createAskOdoo } from '../key-rotation/ask-odoo.ts';
@@ -203,10 +204,11 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
       judgeRecords: (policy) => ({ judge: createRecordJudge(policy), unjudged: listUnjudged(policy) }),
     },
     rotateInstanceKey: (name, describeAct) => keyRotation.rotate(name, describeAct),
-    examineInstance: async (name) => {
+    examineInstance: async (name, onCheck) => {
       const instance = await instances.find(name);
-      return instance && examineInstance(instance, settings, egress);
+      return instance && examineInstance(instance, settings, egress, onCheck);
     },
+    examineDraft: async (input, onCheck) => examineInstance(openDraft(input), settings, egress, onCheck),
   };
 
   return {

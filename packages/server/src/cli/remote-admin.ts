@@ -2,7 +2,7 @@
  * The admin service of a running proxy, over `/admin/v1` with the configured token. Errors are the same as those of the
  * local service, so that commands need not distinguish the two.
  */
-import type { AuditView } from '@erp-proxy/contract';
+import type { AuditView, Examination } from '@erp-proxy/contract';
 import type { Admin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
 import type { EgressDispatcher, EgressFailure } from '../egress/dispatcher.ts';
@@ -102,6 +102,16 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
     if (rest !== '') throw explainBreak(base);
   }
 
+  /** All checks come at the end, with the answer. */
+  const examine = async (
+    request: Pick<AdminRequest, 'path' | 'body'>,
+    onCheck: Parameters<Admin['examineInstance']>[1],
+  ): Promise<Examination> => {
+    const examination = await ask(EXAMINATION, { method: 'POST', isChange: false, ...request });
+    for (const check of examination.checks) onCheck?.(check);
+    return examination;
+  };
+
   const key = (id: string) => `/keys/${encodeURIComponent(id)}`;
   const approval = (id: string) => `/approvals/${encodeURIComponent(id)}`;
   const subscription = (name: string) => `/subscriptions/${encodeURIComponent(name)}`;
@@ -131,8 +141,8 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
       ask(INSTANCE, { method: 'PATCH', path: instance(name), body, version }),
     removeInstance: (name, version) => ask(ANYTHING, { method: 'DELETE', path: instance(name), version }),
     rotateInstanceKey: (name) => ask(INSTANCE, { method: 'POST', path: `${instance(name)}/rotate-key` }),
-    examineInstance: (name) =>
-      ask(EXAMINATION, { method: 'POST', path: `${instance(name)}/check`, isChange: false }),
+    examineInstance: (name, onCheck) => examine({ path: `${instance(name)}/check` }, onCheck),
+    examineDraft: (body, onCheck) => examine({ path: '/instances/check', body }, onCheck),
     listSubscriptions: (query) => ask(pageOf(SUBSCRIPTION), { path: '/subscriptions', query }),
     createSubscription: (body) => ask(NEW_SUBSCRIPTION, { method: 'POST', path: '/subscriptions', body }),
     getSubscription: (name) => ask(SUBSCRIPTION, { path: subscription(name) }),

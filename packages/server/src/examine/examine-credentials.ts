@@ -25,9 +25,9 @@ import { explainAnswer } from './explain-answer.ts';
 
 type Facts = Pick<Examination, 'protocol' | 'user' | 'key' | 'round_trip_ms'>;
 
-interface Found {
-  checks: ExaminationCheck[];
-  facts: Facts;
+interface CredentialsDeps extends ExamineDeps {
+  /** Receives each check as soon as it is found. */
+  note: (check: ExaminationCheck) => void;
 }
 
 const DAY_MS = 86_400_000;
@@ -38,10 +38,10 @@ export async function examineCredentials(
   target: Target,
   spoken: Protocols,
   deadline: Deadline,
-  deps: ExamineDeps,
-): Promise<Found> {
+  deps: CredentialsDeps,
+): Promise<Facts> {
+  const { note } = deps;
   const facts: Facts = { protocol: null, user: null, key: null, round_trip_ms: null };
-  const checks: ExaminationCheck[] = [];
   const { db, userId } = target;
 
   async function run(model: string, method: string, params: unknown[], keyword: object): Promise<Reply> {
@@ -67,22 +67,24 @@ export async function examineCredentials(
 
   const reply = await run('res.users', 'read', [[userId]], { fields: USER_FIELDS });
   const refusal = await explainRefusal(reply, target, spoken, deadline, deps);
-  if (refusal !== null) return { checks: refusal, facts };
+  if (refusal !== null) {
+    refusal.forEach(note);
+    return facts;
+  }
   const { user, check } = await readUser(reply, userId);
   facts.user = user;
-  checks.push({ name: 'database', state: 'ok', text: `${db} is there` }, check);
-  checks.push({ name: 'key', state: 'ok', text: `Odoo accepts it for user ${userId}` });
+  note({ name: 'database', state: 'ok', text: `${db} is there` });
+  note(check);
+  note({ name: 'key', state: 'ok', text: `Odoo accepts it for user ${userId}` });
 
   const keys = await run(KEYS_MODEL, 'search_read', [], describeKeyQuery(userId));
   const expiry = describeExpiry(target.apiKey, await readKeys(keys, deps.clock()), deps.clock());
   facts.key = expiry.key;
   const path = facts.protocol === 'json2' ? '/json/2' : '/jsonrpc';
-  checks.push(
-    expiry.check,
-    { name: 'protocol', state: 'ok', text: `calls of this user go over ${path}` },
-    { name: 'time', state: 'ok', text: `${facts.round_trip_ms} ms for a short call` },
-  );
-  return { checks, facts };
+  note(expiry.check);
+  note({ name: 'protocol', state: 'ok', text: `calls of this user go over ${path}` });
+  note({ name: 'time', state: 'ok', text: `${facts.round_trip_ms} ms for a short call` });
+  return facts;
 }
 
 /** Null if the credentials are accepted. */

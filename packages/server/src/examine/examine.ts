@@ -25,7 +25,11 @@ export interface Examined {
   hasCredentials: boolean;
   /** Time limit of each request. */
   timeoutMs: number;
+  /** Called for each check as soon as it is found. */
+  onCheck?: OnCheck | undefined;
 }
+
+export type OnCheck = (check: ExaminationCheck) => void;
 
 export async function examineServer(examined: Examined, deps: ExamineDeps): Promise<Examination> {
   const deadline = new Deadline();
@@ -49,11 +53,16 @@ export const NOTHING_FOUND: Omit<Examination, 'ok' | 'checks'> = {
 };
 
 async function examine(
-  { target, hasCredentials, timeoutMs }: Examined,
+  { target, hasCredentials, timeoutMs, onCheck }: Examined,
   deadline: Deadline,
   deps: ExamineDeps,
 ): Promise<Examination> {
-  const checks: ExaminationCheck[] = [{ name: 'url', state: 'ok', text: target.origin + target.pathPrefix }];
+  const checks: ExaminationCheck[] = [];
+  const note = (check: ExaminationCheck) => {
+    checks.push(check);
+    onCheck?.(check);
+  };
+  note({ name: 'url', state: 'ok', text: target.origin + target.pathPrefix });
   const conclude = (found: Partial<Examination> = {}): Examination => ({
     ok: checks.every(({ state }) => state !== 'failed'),
     checks,
@@ -63,33 +72,32 @@ async function examine(
   const denied = deps.egress.judge(target.origin, target.trust);
   if (denied !== null) {
     const way = examineWay({ reason: 'denied', detail: denied.detail }, target.origin, deps.allow);
-    checks.push(...way.slice(-1));
+    way.slice(-1).forEach(note);
     return conclude();
   }
   const asked = await askVersion(target, timeoutMs, deadline, deps);
-  checks.push(...examineWay(asked.failure, target.origin, deps.allow));
+  examineWay(asked.failure, target.origin, deps.allow).forEach(note);
   if (asked.failure !== null) return conclude();
 
   const spoken = asked.unreadable ?? (await findProtocols(target, deadline, deps));
   if (spoken instanceof Denial) {
     const reason = asked.version instanceof Denial ? asked.version : spoken;
-    checks.push({ name: 'odoo', state: 'failed', text: explainAnswer(reason) });
+    note({ name: 'odoo', state: 'failed', text: explainAnswer(reason) });
     return conclude();
   }
-  checks.push({ name: 'odoo', state: 'ok', text: describeProtocols(spoken) });
+  note({ name: 'odoo', state: 'ok', text: describeProtocols(spoken) });
   const version = asked.version instanceof Denial ? null : asked.version.server_serie;
-  checks.push(
+  note(
     asked.version instanceof Denial
       ? { name: 'version', state: 'skipped', text: 'the server does not report its version' }
       : { name: 'version', state: 'ok', text: `Odoo ${version} (${asked.version.server_version})` },
   );
   if (!hasCredentials) {
-    checks.push({ name: 'user', state: 'skipped', text: 'give database, user and key to check them' });
+    note({ name: 'user', state: 'skipped', text: 'give database, user and key to check them' });
     return conclude({ version });
   }
-  const found = await examineCredentials(target, spoken, deadline, deps);
-  checks.push(...found.checks);
-  return conclude({ ...found.facts, version });
+  const facts = await examineCredentials(target, spoken, deadline, { ...deps, note });
+  return conclude({ ...facts, version });
 }
 
 /**

@@ -67,7 +67,21 @@ export interface KeyState {
   readonly pending: PendingKey | null;
 }
 
-export function toInstance({ id, name }: StoredInstance, opened: Body): Instance {
+export function toInstance(
+  { id, name }: Pick<StoredInstance, 'id' | 'name'>,
+  opened: Pick<
+    Body,
+    | 'url'
+    | 'db'
+    | 'user_id'
+    | 'api_key'
+    | 'protocol'
+    | 'timeout_ms'
+    | 'concurrency'
+    | 'certificates'
+    | 'allow_private'
+  >,
+): Instance {
   const { url, db, protocol, concurrency, certificates } = opened;
   return Object.assign(new KeyHolder(opened.api_key), {
     id,

@@ -20,6 +20,7 @@ import {
   type ExplainInput,
   type Explanation,
   type InstanceChanges,
+  type InstanceCheckInput,
   type InstanceInput,
   type InstanceQuery,
   type InstanceView,
@@ -354,6 +355,24 @@ export const instanceInput = named(
     user_id: z.int(),
     api_key: z.string().meta({ writeOnly: true }).describe('Never returned in an answer.'),
   }) satisfies z.ZodType<InstanceInput>,
+);
+
+export const instanceCheckInput = named(
+  'InstanceCheckInput',
+  z.strictObject({
+    url: z.string(),
+    db: z.string(),
+    user_id: z.int(),
+    api_key: z.string().meta({ writeOnly: true }).describe('Never returned in an answer.'),
+    protocol: protocol.exactOptional(),
+    timeout_ms: z.int().nullable().describe('Time limit of each request.').exactOptional(),
+    certificates: z
+      .string()
+      .nullable()
+      .describe('Certificates in PEM format, trusted instead of the public ones.')
+      .exactOptional(),
+    allow_private: z.boolean().describe('Allows a private address or plain http.').exactOptional(),
+  }) satisfies z.ZodType<InstanceCheckInput>,
 );
 
 const EXAMINATION_CHECKS = [

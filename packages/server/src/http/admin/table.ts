@@ -9,6 +9,7 @@ import type { Admin } from '../../admin/admin.ts';
 import { formatAudit } from '../../audit/format.ts';
 import { executeAnswer } from '../openapi/call-schemas.ts';
 import type { Authenticator, Identity } from './authenticate.ts';
+import { answerExamination, EXAMINATION_LINES } from './examination-lines.ts';
 import type { Execute } from './execute.ts';
 import * as schemas from './schemas.ts';
 
@@ -42,7 +43,7 @@ interface AdminAnswer {
   status: 200 | 201 | 204;
   /** Shape of a JSON body. */
   schema?: z.ZodType;
-  /** Media types of a body that is not JSON. */
+  /** Media types of a body that is not JSON. With `schema`: of another form, for callers that accept it. */
   types?: readonly string[];
   /** True: has an `etag`. */
   hasEtag?: true;
@@ -73,6 +74,12 @@ const subscriptionParams = z.object({ name: z.string() });
 const subjectParams = z.object({ id: z.string() });
 
 const EXPORT_TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8' };
+
+const EXAMINATION_ANSWER: AdminAnswer = {
+  status: 200,
+  schema: schemas.examination,
+  types: [EXAMINATION_LINES],
+};
 
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
   route({
@@ -300,9 +307,20 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     id: 'checkInstance',
     summary: 'Checks whether calls can run on a stored instance: address, protocol, database, user and key.',
     params: instanceParams,
-    answer: { status: 200, schema: schemas.examination },
+    answer: EXAMINATION_ANSWER,
     problems: [404, 503],
-    handle: ({ admin, params }) => admin.examineInstance(params.name),
+    handle: ({ admin, params, request, reply }) =>
+      answerExamination((onCheck) => admin.examineInstance(params.name, onCheck), request, reply),
+  }),
+  route({
+    method: 'POST',
+    path: '/instances/check',
+    id: 'checkServer',
+    summary: 'Checks an Odoo server with a user that is not stored. Stores nothing.',
+    body: schemas.instanceCheckInput,
+    answer: EXAMINATION_ANSWER,
+    handle: ({ admin, body, request, reply }) =>
+      answerExamination((onCheck) => admin.examineDraft(body, onCheck), request, reply),
   }),
   route({
     method: 'GET',

@@ -85,7 +85,7 @@ function mergeAnswers(answers: readonly (readonly [string | number, DescribedAns
 function describeAnswer({ status, schema, types, hasEtag }: AdminRoute['answer']): object {
   const json = schema && { 'application/json': { schema: refer(schema) } };
   const others = types && Object.fromEntries(types.map((type) => [type, {}]));
-  const content = json ?? others;
+  const content = json || others ? { ...json, ...others } : undefined;
   return {
     description: status === 204 ? 'Done.' : status === 201 ? 'Created.' : 'The requested data.',
     ...(hasEtag ? { headers: { etag: { schema: { type: 'string' } } } } : {}),
