@@ -7,13 +7,14 @@ const BASE: { name: string; policy: { models: Record<string, string[]> }; versio
   version: 1,
 };
 
-test('a difference is what somebody else changed, unless I changed it to the same', () => {
-  const theirs = { ...BASE, name: 'Web shop', policy: { models: { b: ['read'] } } };
-  expect(compareMembers(BASE, theirs, { policy: { models: { c: ['read'] } } })).toEqual([
-    { member: 'name', theirs: 'Web shop', mine: 'Shop' },
+test('a difference is what both have changed, each to something else', () => {
+  const theirs = { ...BASE, name: 'Web shop', policy: { models: { b: ['read'] } }, version: 2 };
+  const mine = { ...BASE, policy: { models: { c: ['read'] } } };
+  expect(compareMembers(BASE, theirs, mine)).toEqual([
     { member: 'policy', theirs: { models: { b: ['read'] } }, mine: { models: { c: ['read'] } } },
   ]);
-  expect(compareMembers(BASE, theirs, theirs)).toEqual([]);
+  expect(compareMembers(BASE, theirs, { ...theirs })).toEqual([]);
+  expect(compareMembers(BASE, BASE, mine)).toEqual([]);
 });
 
 test('only changed members are sent, and the order of members is no change', () => {

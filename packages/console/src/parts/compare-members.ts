@@ -6,19 +6,16 @@ export interface MemberDifference {
   mine: unknown;
 }
 
-/**
- * The members that somebody else has changed since `base` was read, with their value and mine. Members that are equal
- * in both are left out.
- */
+/** The members that both of us have changed since `base` was read, each to something else. */
 export function compareMembers<Members extends object>(
   base: Members,
   theirs: Members,
-  mine: Partial<Members>,
+  mine: Members,
 ): MemberDifference[] {
   const names = Object.keys(theirs) as (keyof Members & string)[];
   return names
-    .filter((name) => !isSame(base[name], theirs[name]))
-    .map((name) => ({ member: name, theirs: theirs[name], mine: name in mine ? mine[name] : base[name] }))
+    .filter((name) => !isSame(base[name], theirs[name]) && !isSame(base[name], mine[name]))
+    .map((name) => ({ member: name, theirs: theirs[name], mine: mine[name] }))
     .filter(({ theirs, mine }) => !isSame(theirs, mine));
 }
 

@@ -13,6 +13,8 @@ interface ConfirmButtonProps extends ButtonProps {
   isPending: boolean;
   error: Error | null;
   onDismiss: () => void;
+  /** Of the button that runs the act. Default: red. */
+  confirmColor?: string;
 }
 
 /** A button whose act is asked about first. The question stays open while the act fails. */
@@ -23,6 +25,7 @@ export function ConfirmButton({
   isPending,
   error,
   onDismiss,
+  confirmColor = 'red',
   ...props
 }: ConfirmButtonProps) {
   const [isOpen, { open, close }] = useDisclosure(false);
@@ -42,7 +45,7 @@ export function ConfirmButton({
             <Button variant="default" onClick={close}>
               Cancel
             </Button>
-            <Button color="red" loading={isPending} onClick={onConfirm}>
+            <Button color={confirmColor} loading={isPending} onClick={onConfirm}>
               {label}
             </Button>
           </Group>

@@ -9,9 +9,11 @@ export function printLocalTime(at: string | null): string {
   return `${day}T${pad(time.getHours())}:${pad(time.getMinutes())}`;
 }
 
+const COMPLETE = /^\d{4,6}-\d\d-\d\dT\d\d:\d\d/;
+
 /** ISO 8601 in UTC; null for an input that is empty or incomplete. */
 export function readLocalTime(text: string): string | null {
-  const time = Date.parse(text);
+  const time = COMPLETE.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? null : new Date(time).toISOString().replace('.000Z', 'Z');
 }
 

@@ -3,11 +3,13 @@ import { compareMembers, isSame, type MemberDifference } from './compare-members
 
 export interface Edited<Draft> {
   draft: Draft;
+  /** What the draft began with: it changes what differs from this. */
+  before: Draft;
   change: (members: Partial<Draft>) => void;
   isDirty: boolean;
   /** For `if-match`: the version that the draft changes. */
   version: number;
-  /** What somebody else has changed since the draft was begun, as far as the draft would undo it. */
+  /** What somebody else has changed since the draft was begun, and the draft would overwrite. */
   differences: MemberDifference[];
   /** The newest version, for a draft that shall win. */
   latestVersion: number;
@@ -25,20 +27,22 @@ export function useEdited<View extends { version: number }, Draft extends object
 ): Edited<Draft> {
   const [base, setBase] = useState(latest);
   const [draft, setDraft] = useState(() => toDraft(latest));
-  const isDirty = !isSame(toDraft(base), draft);
+  const before = toDraft(base);
+  const isDirty = !isSame(before, draft);
   const isStale = latest.version > base.version;
   if (isStale && !isDirty) {
     setBase(latest);
     setDraft(toDraft(latest));
   }
-  const isUntouched = isSame(toDraft(base), toDraft(latest));
+  const isUntouched = isSame(before, toDraft(latest));
   return {
     draft,
+    before,
     change: (members) => setDraft((old) => ({ ...old, ...members })),
     isDirty,
     // A change of other members is not in conflict with this one.
     version: isStale && isUntouched ? latest.version : base.version,
-    differences: compareMembers(toDraft(base), toDraft(latest), draft),
+    differences: compareMembers(before, toDraft(latest), draft),
     latestVersion: latest.version,
     reset(view = latest) {
       setBase(view as View);

@@ -1,6 +1,6 @@
 /** Whether a draft of a policy allows a call. Nothing is sent to Odoo. */
 import type { Explanation } from '@erp-proxy/contract';
-import { Alert, Badge, Code, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Code, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -103,9 +103,9 @@ function Verdict({ explanation: { allowed, rule, approval, message, sets } }: { 
         )}
         {approval !== null && (
           <Group gap={6}>
-            <Badge variant="light" color="orange" tt="none">
-              An administrator must approve it
-            </Badge>
+            <Text size="xs" c="dimmed">
+              An administrator must approve it by
+            </Text>
             <Code>{approval}</Code>
           </Group>
         )}

@@ -79,9 +79,9 @@ function toDraft({ name, expires_at }: KeyView) {
 
 function Settings({ current, path }: KeyOverviewProps) {
   const edited = useEdited(current, toDraft);
-  const { draft, change, isDirty, version, latestVersion } = edited;
+  const { draft, before, change, isDirty, version, latestVersion } = edited;
   const save = useAct<KeyView>(['/keys'], (saved) => edited.reset(saved));
-  const body = pickChanges(current, draft);
+  const body = pickChanges(before, draft);
   const request = (ifMatch: number): AdminRequest => ({ method: 'PATCH', path, body, version: ifMatch });
   const submit = (event: FormEvent) => {
     event.preventDefault();

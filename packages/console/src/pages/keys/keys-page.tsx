@@ -82,9 +82,13 @@ export function KeysPage() {
               <StateBadge state={key.state} />
             </Table.Td>
             <Table.Td miw={220} maw={420}>
-              <Text size="sm" lineClamp={2} {...(key.policy === null ? { c: 'orange' } : {})}>
-                {describePolicy(key.policy)}
-              </Text>
+              {key.policy === null ? (
+                <StateBadge state="no policy" />
+              ) : (
+                <Text size="sm" lineClamp={2}>
+                  {describePolicy(key.policy)}
+                </Text>
+              )}
             </Table.Td>
             <Table.Td>
               <Time at={key.last_used_at} />
@@ -92,7 +96,9 @@ export function KeysPage() {
             <Table.Td>
               <Time at={key.expires_at} />
             </Table.Td>
-            <Table.Td className="data">{key.id}</Table.Td>
+            <Table.Td className="data" style={{ whiteSpace: 'nowrap' }}>
+              {key.id}
+            </Table.Td>
           </Table.Tr>
         ))}
       </ListTable>

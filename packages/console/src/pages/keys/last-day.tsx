@@ -107,7 +107,7 @@ function GroupRow({ group }: { group: ComparedCalls }) {
   return (
     <Table.Tr style={{ verticalAlign: 'top' }}>
       <Table.Td>
-        <Badge variant="light" color={verdict.color} tt="none">
+        <Badge variant="dot" color={verdict.color} tt="none" fw={500} miw="max-content">
           {verdict.text}
         </Badge>
       </Table.Td>

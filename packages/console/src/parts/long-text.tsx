@@ -7,7 +7,7 @@ const SHOWN_MAX = 4_000;
 const STEP = 40_000;
 
 /** A text that others wrote, of any length: a part of it is shown, all of it can be copied. */
-export function ClippedText({ text, label }: { text: string; label: string }) {
+export function LongText({ text, label }: { text: string; label: string }) {
   const [shown, setShown] = useState(SHOWN_MAX);
   return (
     <>
