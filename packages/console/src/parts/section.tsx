@@ -14,7 +14,7 @@ export function Section({ title, purpose, actions, children }: SectionProps) {
   return (
     <Paper withBorder p="md" component="section" aria-label={title}>
       <Group justify="space-between" align="flex-start" mb="sm" gap="xs">
-        <Box>
+        <Box style={{ flex: '1 1 220px' }}>
           <Title order={2} size="h5">
             {title}
           </Title>

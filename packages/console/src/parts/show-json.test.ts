@@ -14,7 +14,7 @@ test('the value and its digits stay', () => {
     expect(JSON.parse(shown)).toEqual(JSON.parse(text));
     expect(shown.replaceAll(/\s/g, '')).toBe(text.replaceAll(/\s/g, ''));
   }
-  expect(showJson('[[7],{"a":1}]')).toBe('[\n  [\n    7\n  ],\n  {\n    "a": 1\n  }\n]');
+  expect(showJson('[[7,8],{"a":1}]')).toBe('[\n  [7, 8],\n  {"a": 1}\n]');
 });
 
 test('characters that hide or turn text are shown, and stand for the same value', () => {

@@ -30,7 +30,7 @@ export function Usage({ of }: { of: Record<string, string> }) {
   const errors = countErrors(total.errors);
   return (
     <Stack gap="sm">
-      <Group gap="xl">
+      <Group gap="8px 32px">
         <Figure name="Calls" value={total.calls.toLocaleString('en')} />
         <Figure
           name="Errors"
@@ -78,6 +78,7 @@ function Bars({ bars, total, errors }: { bars: readonly Bar[]; total: number; er
       preserveAspectRatio="none"
       width="100%"
       height={HEIGHT}
+      style={{ borderBottom: '1px solid var(--mantine-color-default-border)' }}
     >
       {bars.map(({ at, calls, errors: failed }, place) => (
         <g key={at}>

@@ -87,7 +87,7 @@ function Details({ approval, path }: { approval: ApprovalDetails; path: string }
           <Facts facts={listFacts(approval)} />
           <Group mt="sm" gap="md">
             <Anchor
-              size="sm"
+              fz="sm"
               renderRoot={(props) => <CallsLink {...props} filters={{ approval: approval.id }} />}
             >
               Show its calls
@@ -143,7 +143,7 @@ function listFacts(approval: ApprovalView) {
     ['Client key', <KeyLink key="key" id={key_id} />],
     ['From', data('address', address)],
     ['Asked', <Time key="asked" at={created_at} />],
-    [state === 'pending' ? 'To be decided' : 'Its time ends', <Time key="ends" at={expires_at} />],
+    [state === 'pending' ? 'Time to decide ends' : 'Its time ends', <Time key="ends" at={expires_at} />],
     ['Method', data('method', `${model} ${action}`)],
     [
       'Instance',
@@ -208,7 +208,7 @@ function Decision({ approval, path, effect }: DecisionProps) {
       <RefuseButton path={path} id={approval.id} />
       <AsCode request={request} command={`approvals approve ${approval.id}`} />
       <Text size="sm" c="dimmed">
-        It can be decided until <Time at={approval.expires_at} />.
+        The time to decide ends <Time at={approval.expires_at} />.
       </Text>
     </Group>
   );
@@ -227,7 +227,7 @@ function Outcome({ approval }: { approval: ApprovalView }) {
     case 'approved':
       return (
         <Alert color="teal" title="Approved">
-          It was approved{by}. Its caller can send it once, until <Time at={expires_at} />.
+          It was approved{by}. Its caller can send it once; the time for that ends <Time at={expires_at} />.
         </Alert>
       );
     case 'used':

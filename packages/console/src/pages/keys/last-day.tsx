@@ -2,8 +2,8 @@
 import type { ComparedCalls, PolicyComparison } from '@erp-proxy/contract';
 import { Anchor, Badge, Button, Group, List, Stack, Table, Text, Tooltip } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import type { AdminRequest } from '../../api/send.ts';
-import { send } from '../../api/send.ts';
+import { useState } from 'react';
+import { type AdminRequest, send } from '../../api/send.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { CallsLink } from '../../parts/calls-link.tsx';
 import { isSame } from '../../parts/compare-members.ts';
@@ -58,8 +58,11 @@ export function LastDay({ read, clientId }: { read: ReadDraft; clientId: string 
   );
 }
 
+const SHOWN_STEP = 100;
+
 function Comparison({ comparison }: { comparison: PolicyComparison }) {
   const { calls, denied, groups, unlisted, unjudged, is_cut, since } = comparison;
+  const [shown, setShown] = useState(SHOWN_STEP);
   return (
     <Stack gap="sm">
       <Text size="sm" role="status">
@@ -69,15 +72,20 @@ function Comparison({ comparison }: { comparison: PolicyComparison }) {
       </Text>
       <ListTable
         label="Calls by method"
-        columns={['Verdict', 'Model', 'Method', 'Server', 'Calls', 'Why']}
+        columns={['Verdict', 'Method', 'Calls', 'Why']}
         isLoading={false}
         isEmpty={groups.length === 0}
         empty="There were no calls to judge."
       >
-        {groups.map((group) => (
+        {groups.slice(0, shown).map((group) => (
           <GroupRow key={printGroup(group)} group={group} />
         ))}
       </ListTable>
+      {groups.length > shown && (
+        <Button variant="default" size="xs" onClick={() => setShown(shown + SHOWN_STEP)}>
+          Show more of {groups.length.toLocaleString('en')} methods
+        </Button>
+      )}
       {unlisted > 0 && (
         <Text size="xs" c="dimmed">
           {unlisted.toLocaleString('en')} calls of further methods are not listed.
@@ -111,9 +119,13 @@ function GroupRow({ group }: { group: ComparedCalls }) {
           {verdict.text}
         </Badge>
       </Table.Td>
-      <Table.Td className="data">{model}</Table.Td>
-      <Table.Td className="data">{action}</Table.Td>
-      <Table.Td className="data">{instance ?? upstream}</Table.Td>
+      <Table.Td className="data" miw={150}>
+        <div>{model}</div>
+        <div>{action}</div>
+        <Text size="xs" c="dimmed" inherit>
+          {instance ?? upstream}
+        </Text>
+      </Table.Td>
       <Table.Td style={{ fontVariantNumeric: 'tabular-nums' }}>
         {calls.toLocaleString('en')}
         {denied_then > 0 && denied_then < calls && (

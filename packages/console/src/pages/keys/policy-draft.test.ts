@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createDraft, readDraft, setMembers } from './policy-draft.ts';
+import { chooseInstance, createDraft, readDraft, setMembers } from './policy-draft.ts';
 
 const POLICY = { instances: ['prod'], models: { 'res.partner': ['read'] }, per_day: 5 };
 
@@ -17,4 +17,10 @@ test('a form changes its members and keeps the others', () => {
 
 test.each(['', '{', '[]', 'null', '1'])('%j is a mistake, and not no policy', (text) => {
   expect(readDraft({ isRestricted: true, text })).toHaveProperty('mistake');
+});
+
+test('an example calls an instance that the policy names, if there is one', () => {
+  expect(chooseInstance({ policy: POLICY }, ['a'])).toBe('prod');
+  expect(chooseInstance({ policy: { instances: ['*-test'], models: {} } }, ['a'])).toBe('a');
+  expect(chooseInstance({ policy: null }, [])).toBe('prod');
 });

@@ -16,7 +16,10 @@ export type ReadDraft = { policy: Policy | null } | { mistake: string };
 export function createDraft(policy: KeyView['policy']): PolicyDraft {
   if (policy === null) return { isRestricted: false, text: '' };
   // Whoever replaces a policy that cannot be read begins with an empty one.
-  return { isRestricted: true, text: 'unreadable' in policy ? '' : printJson(policy) };
+  if ('unreadable' in policy) return { isRestricted: true, text: '' };
+  // Readers ask first for the servers.
+  const { instances, origins, dbs, ...rest } = policy;
+  return { isRestricted: true, text: printJson({ instances, origins, dbs, ...rest }) };
 }
 
 export function readDraft({ isRestricted, text }: PolicyDraft): ReadDraft {
@@ -46,4 +49,10 @@ function isEmpty(value: unknown): boolean {
   if (value === undefined || value === false) return true;
   if (Array.isArray(value)) return value.length === 0;
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}
+
+/** The instance of an example call: one that the policy allows. */
+export function chooseInstance(read: ReadDraft, stored: readonly string[]): string {
+  const patterns = 'policy' in read && Array.isArray(read.policy?.instances) ? read.policy.instances : [];
+  return patterns.find((pattern) => !String(pattern).includes('*')) ?? stored[0] ?? 'prod';
 }

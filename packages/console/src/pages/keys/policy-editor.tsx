@@ -9,7 +9,7 @@ import { listPolicyTemplates } from '../../parts/policy-templates.ts';
 import { printJson } from '../../parts/print-json.ts';
 import { CallTest } from './call-test.tsx';
 import { LastDay } from './last-day.tsx';
-import { type PolicyDraft, type ReadDraft, readDraft } from './policy-draft.ts';
+import { chooseInstance, type PolicyDraft, type ReadDraft, readDraft } from './policy-draft.ts';
 import { PolicyForm } from './policy-form.tsx';
 import { suggestPolicy } from './suggest-policy.ts';
 import { useKnownNames } from './use-known-names.ts';
@@ -78,7 +78,7 @@ export function PolicyEditor({ draft, onChange, error, clientId }: PolicyEditorP
             </Tabs.Panel>
           )}
           <Tabs.Panel value="test">
-            <CallTest read={read} instance={known.instances[0] ?? 'prod'} />
+            <CallTest read={read} instance={chooseInstance(read, known.instances)} />
           </Tabs.Panel>
           <Tabs.Panel value="day">
             <LastDay read={read} clientId={clientId} />
