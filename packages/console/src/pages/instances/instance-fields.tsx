@@ -117,7 +117,7 @@ export function InstanceFields({ draft, onChange, error, isNew, riskyChanges }: 
       />
       <div>
         <Button variant="subtle" size="compact-sm" onClick={toggle} aria-expanded={isMoreOpen || hasFault}>
-          {isMoreOpen || hasFault ? 'Less' : 'More: protocol, time limit, certificates …'}
+          {isMoreOpen || hasFault ? 'Fewer settings' : 'More settings'}
         </Button>
       </div>
       <Collapse expanded={isMoreOpen || hasFault}>

@@ -224,8 +224,13 @@ function ByModel<Value>({
             style={{ flexGrow: 1 }}
             spellCheck={false}
           />
-          <Button variant="default" onClick={add} disabled={added.trim() === '' || taken.has(added.trim())}>
-            {addLabel}
+          <Button
+            variant="default"
+            aria-label={addLabel}
+            onClick={add}
+            disabled={added.trim() === '' || taken.has(added.trim())}
+          >
+            Add
           </Button>
         </Group>
       </Stack>

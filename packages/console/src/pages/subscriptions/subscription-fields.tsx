@@ -1,16 +1,6 @@
 /** The inputs of a subscription. */
 import type { InstanceView, KeyView } from '@erp-proxy/contract';
-import {
-  NumberInput,
-  SegmentedControl,
-  SimpleGrid,
-  Stack,
-  Switch,
-  TagsInput,
-  Text,
-  TextInput,
-} from '@mantine/core';
-import type { ReactNode } from 'react';
+import { NumberInput, Radio, SimpleGrid, Stack, Switch, TagsInput, Text, TextInput } from '@mantine/core';
 import { findFault } from '../../parts/find-fault.ts';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
 import { ObjectSelect } from '../../parts/object-select.tsx';
@@ -121,28 +111,28 @@ export function SubscriptionFields({ draft, onChange, error, isNew }: Subscripti
           error={findFault(error, 'key')}
         />
       </SimpleGrid>
-      <Choice label="Payload" hint="Thin: only ids, without the values of the record">
-        <SegmentedControl
-          aria-label="Payload"
-          data={[
-            { value: 'full', label: 'Full' },
-            { value: 'thin', label: 'Thin' },
-          ]}
-          value={draft.payload}
-          onChange={(payload) => onChange({ payload: payload === 'thin' ? 'thin' : 'full' })}
-        />
-      </Choice>
-      <Choice label="Start" hint="What is sent first">
-        <SegmentedControl
-          aria-label="Start"
-          data={[
-            { value: 'now', label: 'Changes from now on' },
-            { value: 'all', label: 'All records that match' },
-          ]}
-          value={draft.start}
-          onChange={(start) => onChange({ start: start === 'all' ? 'all' : 'now' })}
-        />
-      </Choice>
+      <Radio.Group
+        label="Payload"
+        value={draft.payload}
+        onChange={(payload) => onChange({ payload: payload === 'thin' ? 'thin' : 'full' })}
+        error={findFault(error, 'payload')}
+      >
+        <Stack gap={6} mt={4}>
+          <Radio value="full" label="Full: with the values of the fields" />
+          <Radio value="thin" label="Thin: only which record has changed" />
+        </Stack>
+      </Radio.Group>
+      <Radio.Group
+        label="Start"
+        value={draft.start}
+        onChange={(start) => onChange({ start: start === 'all' ? 'all' : 'now' })}
+        error={findFault(error, 'start')}
+      >
+        <Stack gap={6} mt={4}>
+          <Radio value="now" label="With what changes from now on" />
+          <Radio value="all" label="With all records that match" />
+        </Stack>
+      </Radio.Group>
       <Switch
         label="Send records that vanish, too"
         description="At most 50,000 records may match then"
@@ -151,19 +141,5 @@ export function SubscriptionFields({ draft, onChange, error, isNew }: Subscripti
         error={findFault(error, 'gone')}
       />
     </Stack>
-  );
-}
-
-function Choice({ label, hint, children }: { label: string; hint: string; children: ReactNode }) {
-  return (
-    <div>
-      <Text size="sm" fw={500}>
-        {label}
-      </Text>
-      <Text size="xs" c="dimmed" mb={4}>
-        {hint}
-      </Text>
-      {children}
-    </div>
   );
 }
