@@ -36,7 +36,7 @@ export function InstancesPage() {
       </PageHeader>
       <Group mb="sm">
         <SearchInput
-          label="Search by name or address"
+          label="Search instances"
           value={filters.search}
           onChange={(search) => void navigate({ search: { search } })}
         />

@@ -41,7 +41,7 @@ export function KeysPage() {
       <KeysTabs value="keys" />
       <Group mb="sm" gap="sm">
         <SearchInput
-          label="Search by name or id"
+          label="Search keys"
           value={filters.search}
           onChange={(search) => void navigate({ search: (old) => ({ ...old, search, cursor: undefined }) })}
         />

@@ -42,7 +42,7 @@ export function SubscriptionsPage() {
       </PageHeader>
       <Group mb="sm" gap="sm">
         <SearchInput
-          label="Search by name, instance, model"
+          label="Search subscriptions"
           value={filters.search}
           onChange={(search) => void navigate({ search: (old) => ({ ...old, search, cursor: undefined }) })}
         />
