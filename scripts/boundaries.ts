@@ -200,7 +200,7 @@ const BOUNDARIES: Boundary[] = [
       '../execute/{request,terms}/*',
       '../mcp/mcp.ts',
       '../data/*/*',
-      './{admin,connection,openapi,reference,shedding}/*',
+      './{admin,connection,console,openapi,reference,shedding}/*',
       CONTRACT,
       'fastify',
       '@fastify/*',
@@ -256,6 +256,7 @@ const BOUNDARIES: Boundary[] = [
       'node:{http,net}',
     ],
   },
+  { files: `${SERVER}/http/console/**`, allow: ['../{encoding,etag}.ts', 'fastify', 'node:*'] },
   { files: `${SERVER}/http/reference/**`, allow: ['fastify', 'node:*'] },
   {
     files: `${SERVER}/http/shedding/**`,

@@ -7,6 +7,7 @@ import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFi
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { bundleProgram } from './pack/bundle-program.ts';
+import { copyConsole } from './pack/copy-console.ts';
 import { emitLibrary } from './pack/emit-library.ts';
 import { type Manifest, makeManifest, readManifest } from './pack/manifest.ts';
 import { root } from './pack/root.ts';
@@ -16,8 +17,17 @@ interface Pack {
   source: string;
   /** Files of the repository that the tarball also has, relative to the root. */
   extra: readonly string[];
-  /** Fills the folder of the package. Returns members of its package.json, and the dependencies that it contains. */
-  build(folder: string): Promise<{ manifest: Partial<Manifest>; bundled: readonly string[] }>;
+  /** Fills the folder of the package. */
+  build(folder: string): Promise<Built>;
+}
+
+interface Built {
+  /** Members of the package.json. */
+  manifest: Partial<Manifest>;
+  /** The dependencies that the package contains. */
+  bundled: readonly string[];
+  /** Folders of the package beside `dist`. */
+  folders: readonly string[];
 }
 
 const PACKS: readonly Pack[] = [
@@ -27,8 +37,9 @@ const PACKS: readonly Pack[] = [
     extra: ['SECURITY.md', 'erp-proxy.example.yaml', 'docs/*.md', 'docs/openapi.json'],
     async build(folder) {
       const bundled = await bundleProgram(folder);
+      const folders = copyConsole(join(root, 'packages/console'), folder);
       const manifest = { ...emitLibrary('packages/contract', folder), engines: { node: '>=24' } };
-      return { manifest, bundled };
+      return { manifest, bundled, folders };
     },
   },
   {
@@ -37,7 +48,7 @@ const PACKS: readonly Pack[] = [
     extra: ['approvals', 'changes', 'errors', 'idempotency', 'values', 'webhooks'].map(
       (name) => `docs/${name}.md`,
     ),
-    build: async (folder) => ({ manifest: emitLibrary('packages/client', folder), bundled: [] }),
+    build: async (folder) => ({ manifest: emitLibrary('packages/client', folder), bundled: [], folders: [] }),
   },
 ];
 
@@ -52,11 +63,11 @@ for (const pack of PACKS) {
 async function writeTarball({ source, extra, build }: Pack): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-pack-'));
   try {
-    const { manifest: built, bundled } = await build(folder);
+    const { manifest: built, bundled, folders } = await build(folder);
     copy('LICENSE', join(folder, 'LICENSE'));
     writeReadme(source, folder);
     for (const path of globSync([...extra], { cwd: root })) copy(path, join(folder, path));
-    const manifest = makeManifest(readManifest(source), { built, bundled, extra });
+    const manifest = makeManifest(readManifest(source), { built, bundled, extra: [...folders, ...extra] });
     writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
     return packFolder(folder);
   } finally {

@@ -6,10 +6,10 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/s
 import { HAS_CHROMIUM } from '../../server/test/chromium.ts';
 import { closeAfterTest } from '../../server/test/close-after-test.ts';
 import { type ProxyOptions, type Proxy as RunningProxy, startProxy } from '../../server/test/harness.ts';
+import { ADMIN_TOKEN } from './seed-proxy.ts';
 
-export { HAS_CHROMIUM };
+export { ADMIN_TOKEN, HAS_CHROMIUM };
 
-export const ADMIN_TOKEN = 'the-admin-token-of-these-tests-0123456789';
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
 const CHROMIUM = '/usr/bin/chromium';
 /** Pages draw slowly on a busy machine. */

@@ -31,11 +31,13 @@ else process.exitCode = await runProgram();
 
 async function runProgram(): Promise<number> {
   const { runCommandLine } = await import('./cli/run.ts');
+  const { readSecretsFile } = await import('./config/secrets-file.ts');
   const options: RunOptions = {
     argv: process.argv.slice(2),
     env: process.env,
     cwd: process.cwd(),
     readFile: (path) => readFileSync(path, 'utf8'),
+    readSecrets: readSecretsFile,
     version,
   };
   return runCommandLine(options, {

@@ -38,6 +38,8 @@ export interface ProxyOptions {
   nowMs?: () => number;
   /** Shorter times of the work for subscriptions. */
   subscriptionTimes?: Partial<WorkerTimes>;
+  /** Folder of the built console. */
+  consoleFolder?: string;
 }
 
 export interface HttpAnswer {
@@ -71,6 +73,7 @@ export async function startProxy({
   clock,
   nowMs,
   subscriptionTimes,
+  consoleFolder,
 }: ProxyOptions = {}): Promise<Proxy> {
   const log: Record<string, unknown>[] = [];
   const logger = createLogger('info', {
@@ -94,6 +97,7 @@ export async function startProxy({
     ...(clock === undefined ? {} : { clock }),
     ...(nowMs === undefined ? {} : { nowMs }),
     ...(subscriptionTimes === undefined ? {} : { subscriptionTimes }),
+    ...(consoleFolder === undefined ? {} : { consoleFolder }),
   });
   const url = await app.listen();
   const { key } = await app.keys.create({ name: 'test' });

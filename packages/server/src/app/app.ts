@@ -22,6 +22,7 @@ import { createProtocolChoice } from '../execute/upstream/protocol-choice.ts';
 import { Servers } from '../execute/upstream/servers.ts';
 import { createReads } from '../execute/upstream/share-read.ts';
 import { nameDatabaseAcrossTrusts } from '../execute/upstream/target-names.ts';
+import { CONSOLE_FOLDER } from '../http/console/console-routes.ts';
 import { listen } from '../http/listen.ts';
 import { createServer, type ServerDeps } from '../http/server.ts';
 import { LoadShedder } from '../http/shedding/load-shedder.ts';
@@ -67,6 +68,8 @@ export interface AppOptions {
   gatherMetrics?: GatherMetrics | undefined;
   /** Times of the work for subscriptions; tests set shorter ones. */
   subscriptionTimes?: Partial<WorkerTimes>;
+  /** Folder of the built console; tests pass their own. */
+  consoleFolder?: string;
 }
 
 export interface App
@@ -109,6 +112,7 @@ export async function createApp({
   logger = createLogger(settings.log.level),
   gatherMetrics,
   subscriptionTimes,
+  consoleFolder = CONSOLE_FOLDER,
 }: AppOptions): Promise<App> {
   const { issuers, errors } = parseIssuers(settings.auth);
   if (errors.length > 0) throw new StartError(errors.join('\n'));
@@ -188,8 +192,11 @@ export async function createApp({
       slowdown: createSlowdown({ clock: nowMs }),
       clock,
       events,
+      // The owner is new for each claim, so nobody has the lease already.
+      claimOnce: (name, ttlMs) => store.leases.acquire(name, randomUUID(), ttlMs),
       recordLogin: (login) => audit.noteLogin(login),
     },
+    console: { ...settings.console, folder: consoleFolder },
     conversations: {
       exporter: createExporter({
         nowMs,

@@ -31,6 +31,8 @@ export interface AuditOptions {
 
 /** A login of an administrator. */
 export interface Login extends Pick<Act, 'actor' | 'address' | 'requestId' | 'action'> {
+  /** What it was tried with, for example `link`. */
+  way: string;
   isRefused: boolean;
 }
 
@@ -104,9 +106,9 @@ export function createAudit({
     recordRefusal(record) {
       if (isToRecord(record)) writer.push(toAuditedCall(record), clock());
     },
-    noteLogin({ isRefused, ...login }) {
+    noteLogin({ isRefused, way, ...login }) {
       if (isRefused && !refusedLogins.allows(null)) return;
-      writer.push({ ...login, target: 'admin', changes: {} }, clock());
+      writer.push({ ...login, target: 'admin', changes: { way: { from: null, to: way } } }, clock());
     },
     prepareAct,
     recordAct: (act) => writer.append(prepareAct(act)),

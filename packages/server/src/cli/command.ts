@@ -43,6 +43,10 @@ export interface CommandInput extends Surroundings {
   isSet(name: string): boolean;
   settings: Settings;
   sources: Sources;
+  /** Path of the file of secrets that belongs to the store, which need not exist; null: the store has none. */
+  secretsFile: string | null;
+  /** Loads the settings again, after a file was created. */
+  reloadSettings(): Settings;
   /** Version of this program. */
   version: string;
   env: Environment;

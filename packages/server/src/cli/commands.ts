@@ -12,6 +12,7 @@ import type { Command } from './command.ts';
 import { createCompletionCommand } from './completion.ts';
 import { configCheckCommand, configPrintCommand } from './config.ts';
 import { configExportCommand } from './config-export.ts';
+import { consoleCommand } from './console.ts';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
 import { exportCommand } from './export.ts';
@@ -57,6 +58,7 @@ import { vaultKeyCommand, vaultResealCommand } from './vault.ts';
 
 export const COMMANDS: readonly Command[] = [
   serveCommand,
+  consoleCommand,
   demoCommand,
   sandboxCommand,
   callCommand,

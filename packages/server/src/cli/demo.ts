@@ -1,4 +1,5 @@
 /** `demo`: runs a sandbox Odoo and the proxy, and shows the request and the answer of one real call. */
+import { randomBytes } from 'node:crypto';
 import { EXECUTE_PATH, KEY_HEADER } from '@erp-proxy/contract';
 import type { App } from '../app/app.ts';
 import { StartError } from '../config/start-error.ts';
@@ -6,19 +7,21 @@ import { createLogger } from '../observe/log.ts';
 import type { Command, CommandInput } from './command.ts';
 import { makeLocalUrl } from './local-url.ts';
 import { createDispatcherTo, postJson } from './post.ts';
+import { describeLink, makeSignInLink } from './sign-in-link.ts';
 
 export const demoCommand: Command = {
   name: 'demo',
   arguments: [],
   summary: 'Run a sandbox Odoo and the proxy, and show one real call.',
   options: { once: { type: 'boolean', description: 'Exit after the call, with status 0 if it succeeded.' } },
-  async run({ settings, version, print, complain, isSet, untilStopped }) {
+  async run({ settings, version, print, complain, isSet, isTerminal, untilStopped }) {
     const isOnce = isSet('once');
     const stopped = isOnce ? null : untilStopped();
     // Loaded here, so that other commands start faster.
     const { startSandbox } = await import('@erp-proxy/sandbox');
     const sandbox = await startSandbox({ version: 18 });
-    const { app, url } = await startProxy({ settings, version }, sandbox.url, isOnce);
+    const token = settings.admin.token ?? randomBytes(32).toString('base64url');
+    const { app, url } = await startProxy({ settings, version, token }, sandbox.url, isOnce);
     try {
       const { key } = await app.keys.create({ name: 'demo' });
       const call = {
@@ -50,6 +53,10 @@ export const demoCommand: Command = {
       }
       print(`${answer.body}\n\n`);
       if (!isOnce) {
+        // Other outputs may be kept in a log.
+        if (isTerminal && settings.console.enabled) {
+          print(`${describeLink(makeSignInLink(token, url).url)}\n`);
+        }
         print('Both keep running: send the call again, or change it. Ctrl-C ends them.\n');
         await stopped;
       }
@@ -63,7 +70,7 @@ export const demoCommand: Command = {
 
 /** Starts a proxy on a memory store, on the port of the settings, or on a free one if that is taken or not needed. */
 async function startProxy(
-  { settings, version }: Pick<CommandInput, 'settings' | 'version'>,
+  { settings, version, token }: Pick<CommandInput, 'settings' | 'version'> & { token: string },
   sandboxUrl: string,
   isOnce: boolean,
 ): Promise<{ app: App; url: string }> {
@@ -74,6 +81,11 @@ async function startProxy(
         ...settings,
         http: { ...settings.http, port },
         store: { url: 'memory:' },
+        admin: { ...settings.admin, token },
+        vault: {
+          ...settings.vault,
+          masterKey: settings.vault.masterKey ?? randomBytes(32).toString('base64'),
+        },
         egress: { allow: [...settings.egress.allow, sandboxUrl] },
       },
       version,

@@ -1,6 +1,7 @@
 /**
  * Creates the first client key if the store has none, and prints it on a terminal. Without a terminal, output is
- * usually logged and visible to others. So no key is created then, and the log says how to create one.
+ * usually logged and visible to others. So no key is created then, and the log says how to create one. Resolves to
+ * whether a key was created.
  */
 import { hostname } from 'node:os';
 import type { App } from '../app/app.ts';
@@ -16,15 +17,16 @@ export interface FirstKeyOptions {
 export async function introduceFirstKey(
   app: App,
   { print, isTerminal, isSpeaker }: FirstKeyOptions,
-): Promise<void> {
-  if (!(await app.keys.isEmpty())) return;
+): Promise<boolean> {
+  if (!(await app.keys.isEmpty())) return false;
   if (!isTerminal) {
     if (isSpeaker) app.logger.warn('no client key', { advice: adviseNewKey(app.store.label) });
-    return;
+    return false;
   }
   const key = await makeFirstKey(app);
-  if (key === null) return;
+  if (key === null) return false;
   print(`The first client key, shown this once. Send it in the header x-proxy-api:\n\n  ${key}\n\n`);
+  return true;
 }
 
 const LEASE_MS = 10_000;

@@ -64,6 +64,7 @@ async function migrate(url: string, ...flags: string[]): Promise<string> {
   const status = await migrateCommand.run(
     Object.assign(surroundings, {
       ...loaded,
+      reloadSettings: () => loaded.settings,
       version: '1.2.3',
       env: {},
       arguments: [],

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { AdminError } from '../admin/admin-error.ts';
 import { splitFlags } from '../config/flags.ts';
+import type { SettingError } from '../config/given.ts';
 import { type LoadOptions, loadSettings } from '../config/load.ts';
 import { explainReadError, readErrorCode } from '../config/read-error.ts';
 import { StartError } from '../config/start-error.ts';
@@ -13,7 +14,7 @@ import { explainProblem } from './explain-problem.ts';
 import { renderCommandHelp } from './help.ts';
 import { showOverview } from './overview.ts';
 
-export interface RunOptions extends Pick<LoadOptions, 'env' | 'readFile' | 'cwd'> {
+export interface RunOptions extends Pick<LoadOptions, 'env' | 'readFile' | 'readSecrets' | 'cwd'> {
   /** The arguments without the name of the program. */
   argv: readonly string[];
   version: string;
@@ -36,10 +37,12 @@ export async function runCommandLine(options: RunOptions, surroundings: Surround
     }
     checkArguments(command, positionals);
     const file = values['config'] as string | undefined;
-    const loaded = loadSettings({ ...options, argv: settingFlags, ...(file === undefined ? {} : { file }) });
+    const load = () =>
+      loadSettings({ ...options, argv: settingFlags, ...(file === undefined ? {} : { file }) });
+    const loaded = load();
     const isSet = (name: string) => values[name] === true;
     if (!loaded.ok) {
-      const errors = loaded.errors.map(({ source, message }) => `${source}: ${message}`);
+      const errors = printErrors(loaded.errors);
       if (command.reportErrors) command.reportErrors(errors, { ...surroundings, isSet });
       else surroundings.complain(`${errors.join('\n')}\n`);
       return 2;
@@ -55,6 +58,12 @@ export async function runCommandLine(options: RunOptions, surroundings: Surround
       isSet,
       settings: loaded.settings,
       sources: loaded.sources,
+      secretsFile: loaded.secretsFile,
+      reloadSettings() {
+        const again = load();
+        if (again.ok) return again.settings;
+        throw new CommandError(printErrors(again.errors).join('\n'));
+      },
       version: options.version,
       env: options.env,
     });
@@ -63,6 +72,10 @@ export async function runCommandLine(options: RunOptions, surroundings: Surround
     surroundings.complain(`${message}\n`);
     return status;
   }
+}
+
+function printErrors(errors: readonly SettingError[]): string[] {
+  return errors.map(({ source, message }) => `${source}: ${message}`);
 }
 
 /** The message and the exit status of errors that an operator can fix. Other errors are thrown again. */

@@ -5,6 +5,8 @@ import type { AppOptions } from '../app/app.ts';
 import { createLogger, type Logger } from '../observe/log.ts';
 import { type Command, CommandError, type CommandInput } from './command.ts';
 import { introduceFirstKey } from './first-key.ts';
+import { createFirstSecrets } from './first-secrets.ts';
+import { chooseBaseUrl, describeLink, makeSignInLink } from './sign-in-link.ts';
 import { answerHeartbeats } from './workers-heartbeat.ts';
 
 export const serveCommand: Command = {
@@ -12,10 +14,12 @@ export const serveCommand: Command = {
   arguments: [],
   summary: 'Run the proxy until SIGTERM or SIGINT. Running calls then have http.shutdownGraceMs to finish.',
   options: {},
-  async run(input) {
-    const { workers: count, store, log } = input.settings;
+  async run(given) {
     // First of all: a supervisor that sees the proxy listen may stop it at once.
-    const stopped = input.untilStopped();
+    const stopped = given.untilStopped();
+    // A worker finds the file that the primary created.
+    const input = cluster.isPrimary ? await createFirstSecrets(given) : given;
+    const { workers: count, store, log } = input.settings;
     if (count === 1) return serve(input, stopped);
     if (cluster.isPrimary) {
       if (store.url === 'memory:') {
@@ -56,7 +60,16 @@ async function serve(
     await app.stop();
     throw error;
   });
-  await introduceFirstKey(app, { print, isTerminal, isSpeaker: (cluster.worker?.id ?? 1) === 1 });
+  const isSpeaker = (cluster.worker?.id ?? 1) === 1;
+  const isFirstStart = await introduceFirstKey(app, { print, isTerminal, isSpeaker });
+  if (isTerminal && settings.console.enabled) {
+    const base = chooseBaseUrl(settings, url);
+    if (isFirstStart && settings.admin.token !== null) {
+      print(`${describeLink(makeSignInLink(settings.admin.token, base).url)}\n`);
+    } else if (isSpeaker) {
+      print(`Console: ${base} (for a link that signs you in: erp-proxy console)\n\n`);
+    }
+  }
   app.logger.info('listening', { url, store: app.store.label });
   await stopped;
   app.logger.info('stopping');

@@ -40,7 +40,9 @@ Set a value in one of these places. The first place that sets it takes precedenc
 1. a flag: \`--http.port 8080\` or \`--http.port=8080\`
 2. an environment variable: \`ERP_PROXY_HTTP_PORT=8080\`
 3. \`erp-proxy.yaml\` in the working directory, or the file that \`--config\` names
-4. the default below
+4. \`secrets.yaml\` beside a SQLite database: only \`admin.token\` and \`vault.masterKey\`, as a
+   [first start on a terminal](deployment.md#first-start) creates them
+5. the default below
 
 [erp-proxy.example.yaml](../erp-proxy.example.yaml) is a file to start from. Unknown names and wrong values prevent the
 start, and all of them are reported at once. \`erp-proxy config check\` checks the settings without starting.

@@ -1,6 +1,6 @@
 /**
- * Loads the settings from defaults, `erp-proxy.yaml`, the environment and flags. Later sources take precedence. Reports
- * all errors of all sources at once.
+ * Loads the settings from defaults, `secrets.yaml` beside a SQLite database, `erp-proxy.yaml`, the environment and
+ * flags. Later sources take precedence. Reports all errors of all sources at once.
  */
 import { resolve } from 'node:path';
 import type { GivenSetting, Reading, SettingError } from './given.ts';
@@ -11,6 +11,7 @@ import { explainReadError, readErrorCode } from './read-error.ts';
 import { readFlags } from './read-flags.ts';
 import { readSettingsFile } from './read-settings-file.ts';
 import type { SettingName, Settings } from './schema.ts';
+import { locateSecretsFile } from './secrets-file.ts';
 
 export interface LoadOptions {
   /** Flags that are settings, as `splitFlags` returns them. */
@@ -18,6 +19,8 @@ export interface LoadOptions {
   env: Environment;
   /** Returns the text of a file, or throws as `readFileSync` does. */
   readFile: (path: string) => string;
+  /** Reads the file of secrets with this path and this name in sources. Left out: there is none. */
+  readSecrets?: (path: string, label: string) => Reading;
   /** The folder of `erp-proxy.yaml`, and the base of relative paths. */
   cwd: string;
   /** A settings file that the operator names. It must exist, and replaces `erp-proxy.yaml`. */
@@ -28,11 +31,20 @@ export interface LoadOptions {
 export type Sources = ReadonlyMap<SettingName, string>;
 
 type LoadedSettings =
-  | { ok: true; settings: Settings; sources: Sources }
+  | {
+      ok: true;
+      settings: Settings;
+      sources: Sources;
+      /** The file of secrets that belongs to the store, which need not exist; null: the store has none. */
+      secretsFile: string | null;
+    }
   | { ok: false; errors: SettingError[] };
 
-export function loadSettings({ argv, env, readFile, cwd, file }: LoadOptions): LoadedSettings {
-  const readings = [readFromFile(readFile, cwd, file), readEnvironment(env, readFile, cwd), readFlags(argv)];
+export function loadSettings({ argv, env, readFile, readSecrets, cwd, file }: LoadOptions): LoadedSettings {
+  const operator = [readFromFile(readFile, cwd, file), readEnvironment(env, readFile, cwd), readFlags(argv)];
+  const secretsFile = findSecretsFile(operator);
+  const secrets = secretsFile === null ? undefined : readSecrets?.(resolve(cwd, secretsFile), secretsFile);
+  const readings = secrets === undefined ? operator : [secrets, ...operator];
   const errors = readings.flatMap((reading) => reading.errors);
   const values = new Map<SettingName, unknown>();
   const sources = new Map<SettingName, string>();
@@ -49,7 +61,17 @@ export function loadSettings({ argv, env, readFile, cwd, file }: LoadOptions): L
     values.set(given.name, judged.data);
     sources.set(given.name, given.source);
   }
-  return errors.length > 0 ? { ok: false, errors } : { ok: true, settings: nestValues(values), sources };
+  return errors.length > 0
+    ? { ok: false, errors }
+    : { ok: true, settings: nestValues(values), sources, secretsFile };
+}
+
+/** Null: the store has no such file, or its URL is invalid, which is reported with the other errors. */
+function findSecretsFile(readings: readonly Reading[]): string | null {
+  const { kind, default: initial } = findSetting('store.url');
+  const given = readings.flatMap((reading) => reading.given).findLast(({ name }) => name === 'store.url');
+  const url = given === undefined ? initial : kind.schema.safeParse(given.value).data;
+  return typeof url === 'string' ? locateSecretsFile(url) : null;
 }
 
 const DEFAULT_FILE = 'erp-proxy.yaml';

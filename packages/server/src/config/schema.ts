@@ -110,7 +110,7 @@ export const SETTINGS = {
     kind: optional(text('an http or https URL without query, such as https://erp.example.com', isPublicUrl)),
     default: null,
     description:
-      'Address under which callers reach the proxy. Needed for tokens ([tokens.md](tokens.md)), whose callers learn from it where to get one.',
+      'Address under which callers reach the proxy. Needed for tokens ([tokens.md](tokens.md)), whose callers learn from it where to get one. Links of `erp-proxy console` begin with it.',
   }),
   workers: define({
     kind: integer(1, 128, 'processes'),
@@ -181,6 +181,12 @@ export const SETTINGS = {
     secret: true,
     description:
       'Bearer token of the admin API (`/admin/v1`). If empty, the admin API is off, and keys are managed with the commands on this machine.',
+  }),
+  'console.enabled': define({
+    kind: boolean(),
+    default: true,
+    description:
+      'Serves the console, a web page at `/` for administrators, who sign in with `admin.token` or a link of `erp-proxy console`.',
   }),
   'audit.retentionDays': define({
     kind: integer(0, 3650, 'days'),

@@ -14,29 +14,34 @@ const PREFERENCE: readonly Encoding[] = ['zstd', 'br', 'gzip', 'deflate'];
 const choices = new Map<string, Encoding | null>();
 const CHOICES_MAX = 500;
 
-/** The encoding for an `accept-encoding` header; null: uncompressed. */
+/** The encoding of an answer for an `accept-encoding` header; null: uncompressed. */
 export function chooseEncoding(header: string | undefined): Encoding | null {
   if (header === undefined || header === '') return null;
   let choice = choices.get(header);
   if (choice === undefined) {
-    choice = negotiate(header);
+    choice = negotiateEncoding(header, PREFERENCE);
     if (choices.size >= CHOICES_MAX) choices.clear();
     choices.set(header, choice);
   }
   return choice;
 }
 
-function negotiate(header: string): Encoding | null {
+/** The encoding among those that exist, which are in order of preference; null: uncompressed. */
+export function negotiateEncoding<Offered extends Encoding>(
+  header: string | undefined,
+  offered: readonly Offered[],
+): Offered | null {
   const weights = new Map<string, number>();
-  for (const part of header.toLowerCase().split(',')) {
+  for (const part of header?.toLowerCase().split(',') ?? []) {
     const [name, ...parameters] = part.split(';').map((text) => text.trim());
     const q = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
     const weight = q === undefined ? 1 : /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(q) ? Number(q) : 0;
     weights.set(name === 'x-gzip' ? 'gzip' : (name ?? ''), weight);
   }
   const weigh = (encoding: Encoding) => weights.get(encoding) ?? weights.get('*') ?? 0;
-  const best = PREFERENCE.reduce((a, b) => (weigh(b) > weigh(a) ? b : a));
-  return weigh(best) > 0 && weigh(best) >= (weights.get('identity') ?? 0) ? best : null;
+  const [best] = offered.toSorted((a, b) => weigh(b) - weigh(a));
+  if (best === undefined || weigh(best) === 0) return null;
+  return weigh(best) >= (weights.get('identity') ?? 0) ? best : null;
 }
 
 const { constants } = zlib;

@@ -16,6 +16,7 @@ import { addCallRoutes, type CallRoutesDeps } from './call-routes.ts';
 import { createAddressFinder } from './caller-address.ts';
 import { addCompatiblePages } from './compatible-pages.ts';
 import { ConnectionListener } from './connection/connection-listener.ts';
+import { addConsoleRoutes, type ConsoleRoutesDeps } from './console/console-routes.ts';
 import { addConversationRoutes, type Conversations } from './conversation-routes.ts';
 import { addHealthRoutes, type HealthRouteDeps } from './health-route.ts';
 import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
@@ -44,6 +45,7 @@ export interface ServerDeps
   /** The issuers whose tokens are accepted. */
   issuers: readonly TokenIssuer[];
   admin: Omit<AdminRoutesDeps, 'execute'> & { keys: ExecuteDeps['keys'] };
+  console: ConsoleRoutesDeps;
   /** What serves the routes whose calls are made while they are answered. */
   conversations: Conversations;
   /** Version of this program. */
@@ -125,6 +127,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   addAdminRoutes(app, { ...deps.admin, execute });
   addOpenapiRoute(app, { ...deps, execute: pipelines.execute });
   addReferenceRoutes(app);
+  addConsoleRoutes(app, deps.console);
 
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] as string;

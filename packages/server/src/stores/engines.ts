@@ -3,7 +3,7 @@
  * its test, and a row here. An engine is loaded only if it is used.
  */
 import type { FoundStore, OpenedStore } from './ports.ts';
-import { readSqlitePath } from './sqlite/address.ts';
+import { findSqlitePath, readSqlitePath } from './sqlite/address.ts';
 import { StoreError } from './store-error.ts';
 import type { StoreTables } from './tables.ts';
 
@@ -17,6 +17,8 @@ export interface StoreEngine {
   readonly example: string;
   /** A sentence for the documentation of the setting. */
   readonly description: string;
+  /** Path of the database file; null: it is no file, or the URL names none. */
+  findFile(url: string): string | null;
   /** Rejects with a {@link StoreError}. */
   open(url: string): Promise<OpenedStore>;
   /** Looks whether the store exists, and does not create it. Rejects with a {@link StoreError}. */
@@ -35,6 +37,7 @@ export const STORE_ENGINES: readonly StoreEngine[] = [
     form: 'sqlite:<path of a file>',
     example: 'sqlite:./data/erp-proxy.db',
     description: '`sqlite:` takes the path of a file, which is created if missing.',
+    findFile: findSqlitePath,
     open: async (url) => (await import('./sqlite/store.ts')).openSqliteStore(readSqlitePath(url)),
     lookFor: async (url) => (await import('./sqlite/store.ts')).lookForSqliteStore(readSqlitePath(url)),
     openTables: async (url, mode) =>
@@ -46,6 +49,7 @@ export const STORE_ENGINES: readonly StoreEngine[] = [
     form: 'postgres://<user>@<host>/<database>',
     example: 'postgres://<user>@<host>/<database>',
     description: '`postgres://` serves several machines.',
+    findFile: () => null,
     open: async (url) => (await import('./postgres/store.ts')).openPostgresStore(url),
     lookFor: async (url) => (await import('./postgres/store.ts')).lookForPostgresStore(url),
     openTables: async (url, mode) =>
@@ -57,6 +61,7 @@ export const STORE_ENGINES: readonly StoreEngine[] = [
     form: 'memory:',
     example: 'memory:',
     description: '`memory:` loses everything at exit.',
+    findFile: () => null,
     open: async () => (await import('./memory/store.ts')).openMemoryStore(),
     lookFor: async () => (await import('./memory/store.ts')).lookForMemoryStore(),
     openTables: null,

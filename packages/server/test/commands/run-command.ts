@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { runCommandLine } from '../../src/cli/run.ts';
 import { recordSurroundings } from '../../src/cli/surroundings.fixture.ts';
+import { readSecretsFile } from '../../src/config/secrets-file.ts';
 
 export interface Ran {
   status: number;
@@ -34,6 +35,7 @@ export async function runCommand(
       env: { ERP_PROXY_STORE_URL: `sqlite:${join(folder, 'proxy.db')}`, ...env },
       cwd: folder,
       readFile: (path) => readFileSync(path, 'utf8'),
+      readSecrets: readSecretsFile,
       version: '1.2.3',
     },
     surroundings,

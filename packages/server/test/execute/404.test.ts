@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => pair.close());
 
 test.each([
-  ['GET', '/'],
+  ['GET', '/index.html'],
   ['GET', '/api'],
   ['POST', '/api/erp/execute/'],
   ['POST', '/api/erp/Execute'],

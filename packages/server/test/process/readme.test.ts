@@ -24,6 +24,7 @@ const SANDBOX = 'npx erp-proxy sandbox --version 17';
 const SANDBOX_18 = 'npx erp-proxy sandbox --version 18 --port 8018';
 const SANDBOX_19 = 'npx erp-proxy sandbox --version 19 --port 8019';
 const START_BOTH = 'npm start -- --egress.allow http://127.0.0.1:8018,http://127.0.0.1:8019';
+const CONSOLE = 'npx erp-proxy console';
 const CREATE_KEY = 'npx erp-proxy keys create --name shop';
 const CREATE_MY_KEY = 'npx erp-proxy keys create --name me';
 
@@ -60,6 +61,7 @@ test('the README has no command that is not run here', () => {
       SANDBOX_18,
       SANDBOX_19,
       START_BOTH,
+      CONSOLE,
       CREATE_KEY,
       CREATE_MY_KEY,
     ]),
@@ -103,6 +105,15 @@ test.runIf(HAS_TERMINAL)('the steps for one’s own Odoo lead to a call with the
     const created = await type(command).ended;
     expect(await runCurl(line.replace(key, created.stdout.trim()))).toContain('"result"');
   }
+
+  const printed = (await type(`ERP_PROXY_URL=http://${address} ${CONSOLE}`).ended).stdout;
+  const [, code = ''] = /sign-in#code=(\S+)/.exec(printed) ?? [];
+  const { status } = await send(`http://${address}/admin/v1/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ code }),
+  });
+  expect(status).toBe(200);
 
   proxy.input(CTRL_C);
   expect((await proxy.ended).stdout).toContain('"msg":"stopped"');

@@ -26,7 +26,8 @@ beforeAll(async () => {
   upstream = await startUpstream((socket) => answerLikeOdoo(socket, printResult('[{"id": 1}]')));
   proxy = await startProxy({
     allow: [upstream.url],
-    settings: { 'http.trustProxy': '127.0.0.1' },
+    // The pages of the console are not JSON-RPC.
+    settings: { 'http.trustProxy': '127.0.0.1', 'console.enabled': 'false' },
   });
 });
 afterAll(async () => {

@@ -1,13 +1,14 @@
 /**
- * Authenticates requests to the admin API: by the admin token, or by a session that was started with it. A browser
- * sends the session's cookie with any request to the proxy. So a request that makes a change must also come from the
- * proxy's own pages.
+ * Authenticates requests to the admin API: by the admin token, or by a session that was started with it or with a
+ * sign-in link. A browser sends the session's cookie with any request to the proxy. So a request that makes a change
+ * must also come from the proxy's own pages.
  */
 
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { createAdminError } from '../../admin/admin-error.ts';
+import { AdminError, createAdminError, describeProblem } from '../../admin/admin-error.ts';
+import { createSignInCodes } from '../../admin/sign-in-codes.ts';
 import type { Slowdown } from '../../keys/slowdown.ts';
 import { delay } from '../../streams/wait.ts';
 import { readRequestId } from '../request-id.ts';
@@ -23,9 +24,17 @@ export interface Identity {
 export interface Authenticator {
   identify(request: FastifyRequest, reply: FastifyReply): Promise<Identity>;
   /** Starts a session and sets its cookie on the answer. */
-  login(token: string, request: FastifyRequest, reply: FastifyReply): Promise<Identity>;
+  login(given: LoginInput, request: FastifyRequest, reply: FastifyReply): Promise<Identity>;
   /** Clears the cookie of the session, if there is one. */
   logout(request: FastifyRequest, reply: FastifyReply): void;
+}
+
+/** One of the two. */
+export interface LoginInput {
+  /** The admin token. */
+  token?: string;
+  /** The code of a sign-in link, which works once. */
+  code?: string;
 }
 
 /** A login for the audit. */
@@ -34,8 +43,12 @@ export interface Login {
   address: string;
   requestId: string;
   action: 'login.token' | 'login.session' | 'logout.session' | 'login.refused';
+  /** What the request was authenticated by. */
+  way: LoginWay;
   isRefused: boolean;
 }
+
+type LoginWay = 'token' | 'link' | 'session';
 
 export interface AuthenticateOptions {
   token: string;
@@ -43,8 +56,16 @@ export interface AuthenticateOptions {
   slowdown: Slowdown;
   /** Milliseconds since 1970. */
   clock: () => number;
+  /**
+   * True for the first caller with this name, over all processes that share the store. The name can be claimed again
+   * after `ttlMs`.
+   */
+  claimOnce: (name: string, ttlMs: number) => boolean | Promise<boolean>;
   recordLogin: (login: Login) => void;
 }
+
+/** A used code is remembered for this time after its end, because the clocks of replicas differ. */
+const USED_CODE_MARGIN_MS = 3_600_000;
 
 /** A program sends the token with each request. Its login is recorded once per address in this time. */
 const LOGIN_RECORD_INTERVAL_MS = 3_600_000;
@@ -54,34 +75,72 @@ export function createAuthenticator({
   token,
   slowdown,
   clock,
+  claimOnce,
   recordLogin,
 }: AuthenticateOptions): Authenticator {
   const recordedAt = new LRUCache<string, number>({ max: ADDRESSES_MAX });
   const sessions = createSessions({ token, clock });
+  const codes = createSignInCodes({ token, clock });
   const tokenHash = hash('sha256', token, 'buffer');
 
-  function record(actor: Login['actor'], action: Login['action'], request: FastifyRequest): void {
-    const requestId = readRequestId(request.headers);
-    recordLogin({ actor, action, address: request.ip, requestId, isRefused: action === 'login.refused' });
+  function record(
+    actor: Login['actor'],
+    action: Login['action'],
+    way: LoginWay,
+    { headers, ip: address }: FastifyRequest,
+  ): void {
+    const requestId = readRequestId(headers);
+    recordLogin({ actor, action, way, address, requestId, isRefused: action === 'login.refused' });
   }
 
   function recordToken(request: FastifyRequest): void {
     const now = clock();
     if (Math.abs(now - (recordedAt.get(request.ip) ?? -Infinity)) < LOGIN_RECORD_INTERVAL_MS) return;
     recordedAt.set(request.ip, now);
-    record('token', 'login.token', request);
+    record('token', 'login.token', 'token', request);
   }
 
   async function checkToken(given: string, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     if (timingSafeEqual(hash('sha256', given, 'buffer'), tokenHash)) return;
-    record('nobody', 'login.refused', request);
+    const detail = 'This is not the admin token; it is the setting admin.token of the proxy.';
+    await refuseSlowly('token', detail, request, reply);
+  }
+
+  /** Uses the code of a sign-in link. */
+  async function takeCode(given: string, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const refusal = await judgeCode(given);
+    if (refusal !== null) await refuseSlowly('link', `${refusal} ${NEW_LINK}`, request, reply);
+  }
+
+  /** Returns why the code is refused; null: it was right, and is used now. */
+  async function judgeCode(given: string): Promise<string | null> {
+    const code = codes.read(given);
+    if (code === null) return 'This is not a sign-in link of this proxy.';
+    const leftMs = code.expiresAt - clock();
+    if (leftMs <= 0) return 'This sign-in link has expired.';
+    try {
+      const isFirst = await claimOnce(`sign-in ${code.nonce}`, leftMs + USED_CODE_MARGIN_MS);
+      return isFirst ? null : 'This sign-in link works once, and it was used.';
+    } catch (cause) {
+      throw new AdminError(describeProblem(503, CODE_UNCHECKED), { cause });
+    }
+  }
+
+  /** Throws the refusal, later if the address has failed before. */
+  async function refuseSlowly(
+    way: LoginWay,
+    detail: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<never> {
+    record('nobody', 'login.refused', way, request);
     const penalty = slowdown.penalize(request.ip);
     if ('retryAfterSeconds' in penalty) {
       reply.headers({ 'retry-after': String(penalty.retryAfterSeconds), connection: 'close' });
-      throw createAdminError(429, 'Too many refused tokens: wait before you try again.');
+      throw createAdminError(429, 'Too many refused logins: wait before you try again.');
     }
     if (penalty.delayMs > 0) await waitUnlessClosed(penalty.delayMs, reply);
-    throw createAdminError(401, 'This is not the admin token; it is the setting admin.token of the proxy.');
+    throw createAdminError(401, detail);
   }
 
   return {
@@ -98,16 +157,18 @@ export function createAuthenticator({
       }
       const session = sessions.find(value);
       if (session === null) {
-        record('nobody', 'login.refused', request);
+        record('nobody', 'login.refused', 'session', request);
         throw createAdminError(401, 'The session has ended: log in again.');
       }
       if (!isSafe(request.method)) requireOwnPage(request);
       return { actor: 'session', expiresAt: session.expiresAt };
     },
 
-    async login(given, request, reply) {
-      await checkToken(given, request, reply);
-      record('session', 'login.session', request);
+    async login({ token = '', code }, request, reply) {
+      if (code === undefined) await checkToken(token, request, reply);
+      else await takeCode(code, request, reply);
+      const way = code === undefined ? 'token' : 'link';
+      record('session', 'login.session', way, request);
       const { value, expiresAt } = sessions.open();
       reply.header('set-cookie', printSessionCookie(value, isSecure(request)));
       return { actor: 'session', expiresAt };
@@ -117,12 +178,17 @@ export function createAuthenticator({
       const value = readSessionCookie(request.headers.cookie);
       if (value !== undefined) {
         requireOwnPage(request);
-        if (sessions.find(value) !== null) record('session', 'logout.session', request);
+        if (sessions.find(value) !== null) record('session', 'logout.session', 'session', request);
       }
       reply.header('set-cookie', printEndOfSession(isSecure(request)));
     },
   };
 }
+
+const NEW_LINK = 'Run `erp-proxy console` where the proxy has its settings: it prints a new one.';
+
+const CODE_UNCHECKED =
+  'The store of the proxy did not say whether this sign-in link was used. Try again when it answers, or print a new link with `erp-proxy console`.';
 
 function isSafe(method: string): boolean {
   return method === 'GET' || method === 'HEAD';

@@ -73,12 +73,6 @@ export function readIfMatch(header: string | undefined): number | undefined {
   return Number(version);
 }
 
-/** Whether `if-none-match` contains this ETag, weak or strong (RFC 9110 section 13.1.2). */
-export function hasTag(header: string | undefined, etag: string): boolean {
-  const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
-  return tags.includes(etag) || tags.includes('*');
-}
-
 function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodType): InvalidMember[] {
   const path = issue.path.join('.') || 'body';
   if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];

@@ -9,11 +9,17 @@ import type { Actor, Admin } from '../../admin/admin.ts';
 import { AdminError, createAdminError, describeProblem } from '../../admin/admin-error.ts';
 import type { Slowdown } from '../../keys/slowdown.ts';
 import type { Events } from '../../observe/events.ts';
+import { hasTag } from '../etag.ts';
 import { sendProblem } from '../problem.ts';
 import { readRequestId } from '../request-id.ts';
-import { type Authenticator, createAuthenticator, type Login } from './authenticate.ts';
+import {
+  type AuthenticateOptions,
+  type Authenticator,
+  createAuthenticator,
+  type Login,
+} from './authenticate.ts';
 import { createExecute, type Execute, type ExecuteDeps } from './execute.ts';
-import { hasTag, readIfMatch, readInput, readJsonBody } from './input.ts';
+import { readIfMatch, readInput, readJsonBody } from './input.ts';
 import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute } from './table.ts';
 
 export interface AdminRoutesDeps {
@@ -25,6 +31,7 @@ export interface AdminRoutesDeps {
   /** Milliseconds since 1970. */
   clock: () => number;
   events: Pick<Events, 'faultSeen'>;
+  claimOnce: AuthenticateOptions['claimOnce'];
   recordLogin: (login: Login) => void;
   /** What runs the calls of administrators. */
   execute: ExecuteDeps;
@@ -49,7 +56,7 @@ const UNDER_ADMIN_PATH = new RegExp(`^${ADMIN_PATH}(?![^/?])`);
 const NO_ROUTE = 'There is no such route; see /openapi.json.';
 
 function addRoutes(scope: FastifyInstance, deps: AdminRoutesDeps): void {
-  const { token, slowdown, clock, recordLogin } = deps;
+  const { token, slowdown, clock, claimOnce, recordLogin } = deps;
   // A body is read after its sender was authenticated.
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
@@ -59,7 +66,7 @@ function addRoutes(scope: FastifyInstance, deps: AdminRoutesDeps): void {
   scope.setErrorHandler((error, _request, reply) => answerError(error, reply, deps));
   scope.setNotFoundHandler((request, reply) => sendProblem(reply, describeMissing(request, reply, token)));
   if (token === null) return;
-  const authenticator = createAuthenticator({ token, slowdown, clock, recordLogin });
+  const authenticator = createAuthenticator({ token, slowdown, clock, claimOnce, recordLogin });
   const execute = createExecute(deps.execute);
   for (const route of ADMIN_ROUTES) {
     scope.route({

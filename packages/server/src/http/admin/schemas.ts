@@ -677,7 +677,19 @@ export const statusView = named(
 
 export const loginInput = named(
   'Login',
-  z.strictObject({ token: z.string().meta({ writeOnly: true }).describe('The setting `admin.token`.') }),
+  z
+    .strictObject({
+      token: z.string().meta({ writeOnly: true }).describe('The setting `admin.token`.').exactOptional(),
+      code: z
+        .string()
+        .meta({ writeOnly: true })
+        .describe('The code of a sign-in link, as `erp-proxy console` prints it. It works once.')
+        .exactOptional(),
+    })
+    .refine(
+      ({ token, code }) => (token === undefined) !== (code === undefined),
+      'must have either `token` or `code`',
+    ),
 );
 
 export const sessionView = named(

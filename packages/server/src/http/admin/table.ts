@@ -542,12 +542,13 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'POST',
     path: '/session',
     id: 'login',
-    summary: 'Starts a session of eight hours. Its cookie replaces the token on pages of the proxy itself.',
+    summary:
+      'Starts a session of eight hours, with the token or with the code of a sign-in link. Its cookie replaces the token on pages of the proxy itself.',
     body: schemas.loginInput,
     answer: { status: 200, schema: schemas.sessionView },
     isOpen: true,
     handle: async ({ authenticator, body, request, reply }) =>
-      showSession(await authenticator.login(body.token, request, reply)),
+      showSession(await authenticator.login(body, request, reply)),
   }),
   route({
     method: 'GET',

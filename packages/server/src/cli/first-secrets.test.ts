@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { loadSettings } from '../config/load.ts';
+import { createSecretsFile, readSecretsFile } from '../config/secrets-file.ts';
+import { createFirstSecrets } from './first-secrets.ts';
+import { recordSurroundings } from './surroundings.fixture.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'erp-proxy-first-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function load() {
+  const loaded = loadSettings({
+    argv: [`--store.url=sqlite:${join(folder, 'proxy.db')}`],
+    env: {},
+    cwd: folder,
+    readFile: () => {
+      throw Object.assign(new Error('ENOENT'), { code: 'ENOENT' });
+    },
+    readSecrets: readSecretsFile,
+  });
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors));
+  return loaded;
+}
+
+test('uses the file that another process created after the settings were loaded', async () => {
+  const input = {
+    ...load(),
+    ...recordSurroundings({ isTerminal: true }),
+    reloadSettings: () => load().settings,
+  };
+  expect(input.settings.admin.token).toBe(null);
+  const token = 'a-token-of-more-than-thirty-two-characters';
+  createSecretsFile(join(folder, 'secrets.yaml'), { 'admin.token': token });
+  const { settings } = await createFirstSecrets(input);
+  expect(settings.admin.token).toBe(token);
+  expect(input.stdout).toBe('');
+});

@@ -1,0 +1,57 @@
+/**
+ * Creates the file of secrets at the first start on a terminal: the admin token and the master key, if neither the
+ * operator nor the file sets them. Without a terminal nothing is created: such a start is usually that of a service,
+ * whose secrets are set by its operator.
+ */
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readErrorCode } from '../config/read-error.ts';
+import { createSecretsFile, type FileSecrets } from '../config/secrets-file.ts';
+import { openStore } from '../stores/open.ts';
+import type { CommandInput } from './command.ts';
+
+type Input = Pick<
+  CommandInput,
+  'settings' | 'secretsFile' | 'reloadSettings' | 'isTerminal' | 'print' | 'complain'
+>;
+
+/** Resolves to the input with the settings that apply then. */
+export async function createFirstSecrets<Given extends Input>(input: Given): Promise<Given> {
+  const { settings, secretsFile, isTerminal } = input;
+  if (!isTerminal || secretsFile === null) return input;
+  if (settings.admin.token !== null && settings.vault.masterKey !== null) return input;
+  if (!existsSync(secretsFile)) await createFile(secretsFile, input);
+  // Also if another process has created the file since the settings were loaded.
+  return { ...input, settings: input.reloadSettings() };
+}
+
+async function createFile(path: string, { settings, print, complain }: Input): Promise<void> {
+  const hasSealed = await hasSealedInstances(settings.store.url);
+  const secrets: FileSecrets = {
+    ...(settings.admin.token === null && { 'admin.token': randomBytes(32).toString('base64url') }),
+    // Another key in place of the one that sealed them would mislead.
+    ...(settings.vault.masterKey === null &&
+      !hasSealed && { 'vault.masterKey': randomBytes(32).toString('base64') }),
+  };
+  const names = Object.keys(secrets).join(' and ');
+  if (names === '') return;
+  try {
+    if (!createSecretsFile(path, secrets)) return;
+    print(`Created ${path}, which only you can read, with random values for ${names}.\n`);
+    print('Back it up as well: a restored proxy needs it.\n\n');
+  } catch (error) {
+    complain(
+      `${path} could not be created (${readErrorCode(error) ?? 'unknown error'}): the proxy starts without ${names}. Set them by environment, or remove the cause and start again.\n`,
+    );
+  }
+}
+
+/** Creates the store if it is missing, and with it the folder of the file. */
+async function hasSealedInstances(storeUrl: string): Promise<boolean> {
+  const store = await openStore(storeUrl);
+  try {
+    return (await store.instances.countByMasterKey()).size > 0;
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * Serves the console, a web page for administrators: `index.html` at the paths that its script shows, and its files at
+ * `/assets`. The page calls `/admin/v1` like any other client, so its files are no secret.
+ */
+import { fileURLToPath } from 'node:url';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { negotiateEncoding } from '../encoding.ts';
+import { hasTag } from '../etag.ts';
+import { type PageFile, readPageFiles } from './page-files.ts';
+
+export interface ConsoleRoutesDeps {
+  /** The setting `console.enabled`. */
+  enabled: boolean;
+  /** Folder of the built page. */
+  folder: string;
+}
+
+/** The paths that the script of the page shows. */
+const PATHS = [
+  '/',
+  '/sign-in',
+  '/start',
+  '/playground',
+  ...['/calls', '/keys', '/instances', '/subscriptions', '/approvals'].flatMap((path) => [path, `${path}/*`]),
+];
+
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
+const REVALIDATED = 'no-cache';
+/** The name of an asset has a hash of its content. */
+const UNCHANGING = 'public, max-age=31536000, immutable';
+
+/** Where the build puts the page. The bundle of the published package is JavaScript, and has the page beside it. */
+export const CONSOLE_FOLDER = fileURLToPath(
+  new URL(import.meta.url.endsWith('.ts') ? '../../../../console/dist' : '../console', import.meta.url),
+);
+
+export function addConsoleRoutes(app: FastifyInstance, { enabled, folder }: ConsoleRoutesDeps): void {
+  if (!enabled) return;
+  const page = readPageFiles(folder);
+  if (page === null) {
+    for (const path of PATHS) app.get(path, (_request, reply) => answerUnbuilt(reply));
+    return;
+  }
+  for (const path of PATHS) {
+    app.get(path, (request, reply) => sendFile(page.index, REVALIDATED, request, reply));
+  }
+  for (const file of page.assets) {
+    app.get(`/${file.name}`, (request, reply) => sendFile(file, UNCHANGING, request, reply));
+  }
+}
+
+async function sendFile(
+  file: PageFile,
+  cacheControl: string,
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const encoding = negotiateEncoding(headers['accept-encoding'], file.encodings);
+  const etag = `"${file.etag}${encoding === null ? '' : `-${encoding}`}"`;
+  reply.headers({ ...HEADERS, 'cache-control': cacheControl, etag, vary: 'accept-encoding' });
+  if (hasTag(headers['if-none-match'], etag)) return reply.code(304).send();
+  if (encoding !== null) reply.header('content-encoding', encoding);
+  return reply.type(file.type).send(encoding === null ? file.plain : await file.encode(encoding));
+}
+
+function answerUnbuilt(reply: FastifyReply): FastifyReply {
+  return reply
+    .code(503)
+    .headers({ ...HEADERS, 'cache-control': 'no-store' })
+    .type('text/plain; charset=utf-8')
+    .send('The console is not built. Run "npm run build" in the checkout, then start the proxy again.\n');
+}
