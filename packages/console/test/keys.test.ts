@@ -1,8 +1,10 @@
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ADMIN_TOKEN, expectAccessible, HAS_CHROMIUM, openConsole, startChromium } from './open-console.ts';
 
 startChromium();
+// Pages are opened many times here.
+vi.setConfig({ testTimeout: 90_000 });
 
 const POLICY = { instances: ['prod'], models: { 'res.partner': ['search_read'] } };
 

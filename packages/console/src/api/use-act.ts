@@ -5,11 +5,18 @@ import { type AdminRequest, ProblemError, send } from './send.ts';
 /** Statuses that say that what is shown has changed since it was read. */
 const STALE = [404, 409, 412];
 
+export interface Act {
+  run: (request: AdminRequest) => void;
+  isPending: boolean;
+  error: Error | null;
+  reset: () => void;
+}
+
 /**
  * `run` sends the request, then makes what is shown of `resources` (`/keys`, …) stale. `error` stays until `reset` is
  * called or the act succeeds.
  */
-export function useAct<Answer>(resources: readonly string[], onDone?: (answer: Answer) => void) {
+export function useAct<Answer>(resources: readonly string[], onDone?: (answer: Answer) => void): Act {
   const queryClient = useQueryClient();
   const refresh = () =>
     Promise.all(resources.map((resource) => queryClient.invalidateQueries({ queryKey: [resource] })));

@@ -1,5 +1,8 @@
 /** Colours, fonts and defaults of components. Fonts are those of the system: nothing is loaded from elsewhere. */
-import { Anchor, type CSSVariablesResolver, createTheme } from '@mantine/core';
+import { Anchor, type CSSVariablesResolver, createTheme, Drawer, Modal } from '@mantine/core';
+
+/** For those who do not see its cross. */
+const CLOSE = { 'aria-label': 'Close' };
 
 export const theme = createTheme({
   primaryColor: 'indigo',
@@ -10,13 +13,28 @@ export const theme = createTheme({
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
   headings: { fontWeight: '600' },
   cursorType: 'pointer',
-  // A link has the size of the text around it.
-  components: { Anchor: Anchor.extend({ defaultProps: { inherit: true } }) },
+  components: {
+    // A link has the size of the text around it.
+    Anchor: Anchor.extend({ defaultProps: { inherit: true } }),
+    Drawer: Drawer.extend({ defaultProps: { closeButtonProps: CLOSE } }),
+    Modal: Modal.extend({ defaultProps: { closeButtonProps: CLOSE } }),
+  },
 });
 
-/** Secondary text as dark as WCAG AA asks for. Mantine's own is lighter. */
-export const resolveColors: CSSVariablesResolver = () => ({
+/** Secondary text, and text on light backgrounds, as dark as WCAG AA asks for. Mantine's own is lighter. */
+export const resolveColors: CSSVariablesResolver = ({ colors }) => ({
   variables: {},
-  light: { '--mantine-color-dimmed': 'var(--mantine-color-gray-7)' },
+  light: {
+    '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
+    ...Object.fromEntries(
+      Object.keys(colors).flatMap((name) => [
+        [`--mantine-color-${name}-text`, `var(--mantine-color-${name}-9)`],
+        [
+          `--mantine-color-${name}-light-color`,
+          `color-mix(in srgb, var(--mantine-color-${name}-9), black 20%)`,
+        ],
+      ]),
+    ),
+  },
   dark: { '--mantine-color-dimmed': 'var(--mantine-color-dark-1)' },
 });

@@ -25,7 +25,7 @@ export function ConfirmButton({
   isPending,
   error,
   onDismiss,
-  confirmColor = 'red',
+  confirmColor = 'red.9',
   ...props
 }: ConfirmButtonProps) {
   const [isOpen, { open, close }] = useDisclosure(false);

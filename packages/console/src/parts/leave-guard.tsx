@@ -17,7 +17,7 @@ export function LeaveGuard({ isDirty }: { isDirty: boolean }) {
           <Button variant="default" onClick={() => reset?.()}>
             Stay
           </Button>
-          <Button color="red" onClick={() => proceed?.()}>
+          <Button color="red.9" onClick={() => proceed?.()}>
             Leave
           </Button>
         </Group>

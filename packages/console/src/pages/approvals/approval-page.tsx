@@ -7,7 +7,7 @@ import { Link } from '@tanstack/react-router';
 import { type FormEvent, useMemo, useState } from 'react';
 import { readAdmin } from '../../api/queries.ts';
 import type { AdminRequest } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { type Act, useAct } from '../../api/use-act.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { CallsLink } from '../../parts/calls-link.tsx';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
@@ -173,6 +173,7 @@ interface DecisionProps {
 
 function Decision({ approval, path, effect }: DecisionProps) {
   const approve = useAct<ApprovalView>(RESOURCES);
+  const refuse = useAct<ApprovalView>(RESOURCES);
   const request: AdminRequest = { method: 'POST', path: `${path}/approve` };
   if (approval.state !== 'pending') {
     return (
@@ -180,6 +181,7 @@ function Decision({ approval, path, effect }: DecisionProps) {
         <Outcome approval={approval} />
         {/* Somebody else was faster: the answer to the own attempt says so. */}
         <ProblemAlert error={approve.error} onDismiss={approve.reset} />
+        <ProblemAlert error={refuse.error} onDismiss={refuse.reset} />
       </>
     );
   }
@@ -205,7 +207,7 @@ function Decision({ approval, path, effect }: DecisionProps) {
         error={approve.error}
         onDismiss={approve.reset}
       />
-      <RefuseButton path={path} id={approval.id} />
+      <RefuseButton path={path} id={approval.id} refuse={refuse} />
       <AsCode request={request} command={`approvals approve ${approval.id}`} />
       <Text size="sm" c="dimmed">
         The time to decide ends <Time at={approval.expires_at} />.
@@ -251,10 +253,15 @@ function Outcome({ approval }: { approval: ApprovalView }) {
   }
 }
 
-function RefuseButton({ path, id }: { path: string; id: string }) {
+interface RefuseButtonProps {
+  path: string;
+  id: string;
+  refuse: Act;
+}
+
+function RefuseButton({ path, id, refuse }: RefuseButtonProps) {
   const [isOpen, { open, close }] = useDisclosure(false);
   const [reason, setReason] = useState('');
-  const refuse = useAct<ApprovalView>(RESOURCES);
   useCloseWhenDone(refuse.isPending, refuse.error, close);
   const request: AdminRequest = { method: 'POST', path: `${path}/refuse`, body: { reason } };
   const submit = (event: FormEvent) => {
@@ -289,7 +296,7 @@ function RefuseButton({ path, id }: { path: string; id: string }) {
               <Button variant="default" onClick={close}>
                 Cancel
               </Button>
-              <Button type="submit" color="red" loading={refuse.isPending} disabled={reason.trim() === ''}>
+              <Button type="submit" color="red.9" loading={refuse.isPending} disabled={reason.trim() === ''}>
                 Refuse call
               </Button>
             </Group>

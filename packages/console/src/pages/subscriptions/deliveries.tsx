@@ -132,7 +132,7 @@ function DeliveryRow({ delivery, isPending, onReplay }: DeliveryRowProps) {
             size="compact-xs"
             variant="default"
             disabled={isPending}
-            aria-label={`Send ${id} again`}
+            aria-label={`Send again ${id}`}
             onClick={onReplay}
           >
             Send again

@@ -67,7 +67,7 @@ export function SubscriptionFields({ draft, onChange, error, isNew }: Subscripti
         description="Their values are sent. Type a name and press Enter."
         placeholder={draft.fields.length === 0 ? 'name, email' : ''}
         value={draft.fields}
-        onChange={(fields) => onChange({ fields })}
+        onChange={(fields) => onChange({ fields: splitNames(fields) })}
         splitChars={[',', ' ']}
         acceptValueOnBlur
         error={findFault(error, 'fields')}
@@ -142,4 +142,9 @@ export function SubscriptionFields({ draft, onChange, error, isNew }: Subscripti
       />
     </Stack>
   );
+}
+
+/** Several names can be typed or pasted at once. */
+function splitNames(texts: readonly string[]): string[] {
+  return [...new Set(texts.flatMap((text) => text.split(/[\s,]+/)))].filter((name) => name !== '');
 }
