@@ -622,6 +622,8 @@ const BOUNDARIES: Boundary[] = [
     allow: [
       '../{approvals,audit,instances,key-rotation,keys,policy,statistics}/*',
       '../{approvals,audit,instances,key-rotation,keys,policy,subscriptions}/*',
+      '../odoo/methods.ts',
+      '../odoo/signatures/*',
       '../stores/ports.ts',
       '../text/read-time.ts',
       CONTRACT,

@@ -444,7 +444,20 @@ export interface AuditQuery extends PageQuery {
   model?: string;
   action?: string;
   outcome?: string;
+  /** True: only calls that ended with an error. */
+  errors_only?: boolean;
+  /** Calls and acts of this administrator. */
   actor?: string;
+  request_id?: string;
+  trace_id?: string;
+  /** Address of the caller or the administrator. */
+  address?: string;
+  upstream?: string;
+  db?: string;
+  rule?: string;
+  /** Code of the error. */
+  code?: number;
+  http_status?: number;
 }
 
 /** The result of `audit verify`. */
@@ -625,6 +638,68 @@ export interface UpstreamView {
   breaker: 'closed' | 'open' | 'half_open';
   /** Milliseconds until the next probe; 0 while the breaker is closed. */
   retry_after_seconds: number;
+  /** Version of the server, as in `18.0`; null: not known. */
+  version: string | null;
+  /** The newest protocol of the server; null: not known. A setting or an instance can name another one for calls. */
+  protocol: 'jsonrpc' | 'json2' | null;
+  /** Mean answer time in milliseconds; null: not known. */
+  answer_ms: number | null;
+}
+
+/** What needs an administrator. The names never change. */
+export const ATTENTION_KINDS = [
+  'check_failed',
+  'breaker_open',
+  'audit_lost',
+  'audit_waiting',
+  'internal_errors',
+  'instance_key_expired',
+  'instance_key_expiring',
+  'instance_key_not_rotated',
+  'client_key_expired',
+  'client_key_expiring',
+  'subscription_disabled',
+  'subscription_failing',
+  'subscription_unreadable',
+  'approvals_pending',
+  'calls_refused',
+] as const;
+export type AttentionKind = (typeof ATTENTION_KINDS)[number];
+
+/** The worst first. */
+export const ATTENTION_SEVERITIES = ['critical', 'warning', 'info'] as const;
+
+export interface AttentionItem {
+  kind: AttentionKind;
+  severity: (typeof ATTENTION_SEVERITIES)[number];
+  /** Its object, as in the audit: `key <id>`, `instance <name>`. */
+  target: string;
+  /** What is wrong, and what to do. */
+  text: string;
+  /** When it began; null: not known. */
+  since: string | null;
+}
+
+export interface AttentionView {
+  /** The worst first, and then the oldest. */
+  items: AttentionItem[];
+  /** Number of further items. */
+  more: number;
+}
+
+/** The methods of Odoo whose parameters the proxy knows. */
+export interface MethodsView {
+  methods: MethodView[];
+}
+
+export interface MethodView {
+  action: string;
+  /** The only model with these parameters; null: any model. */
+  model: string | null;
+  /** What it does to records. `unknown`: code of its model decides. */
+  kind: 'read' | 'write' | 'delete' | 'unknown';
+  /** The positional arguments, in their order. */
+  params: { name: string; required?: true }[];
 }
 
 /** What calls can be grouped by, and filtered by. `key`: the client, whose id stays over rotations of its key. */

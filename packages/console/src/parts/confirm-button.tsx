@@ -1,6 +1,8 @@
 import { Button, type ButtonProps, Group, Modal, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { ReactNode } from 'react';
+import type { AdminRequest } from '../api/send.ts';
+import { AsCode } from './as-code.tsx';
 import { ProblemAlert } from './problem-alert.tsx';
 import { useCloseWhenDone } from './use-close-when-done.ts';
 
@@ -13,6 +15,8 @@ interface ConfirmButtonProps extends ButtonProps {
   isPending: boolean;
   error: Error | null;
   onDismiss: () => void;
+  /** The same without the console. */
+  code?: { request: AdminRequest; command: string | null };
   /** Of the button that runs the act. Default: red. */
   confirmColor?: string;
 }
@@ -25,6 +29,7 @@ export function ConfirmButton({
   isPending,
   error,
   onDismiss,
+  code,
   confirmColor = 'red.9',
   ...props
 }: ConfirmButtonProps) {
@@ -42,6 +47,7 @@ export function ConfirmButton({
           </Text>
           <ProblemAlert error={error} onDismiss={onDismiss} />
           <Group justify="flex-end">
+            {code !== undefined && <AsCode {...code} />}
             <Button variant="default" onClick={close}>
               Cancel
             </Button>

@@ -1,6 +1,8 @@
 import { Button, Group, Modal, Select, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
+import type { AdminRequest } from '../api/send.ts';
+import { AsCode } from './as-code.tsx';
 import { ProblemAlert } from './problem-alert.tsx';
 import { useCloseWhenDone } from './use-close-when-done.ts';
 
@@ -8,7 +10,9 @@ interface OverlapButtonProps {
   label: string;
   /** What happens to the old secret. */
   consequence: string;
-  onConfirm: (overlapSeconds: number) => void;
+  /** The act, with the overlap in seconds. */
+  describe: (overlapSeconds: number) => { request: AdminRequest; command: string };
+  onConfirm: (request: AdminRequest) => void;
   isPending: boolean;
   error: Error | null;
   onDismiss: () => void;
@@ -26,6 +30,7 @@ const OVERLAPS = [
 export function OverlapButton({
   label,
   consequence,
+  describe,
   onConfirm,
   isPending,
   error,
@@ -34,6 +39,7 @@ export function OverlapButton({
   const [isOpen, { open, close }] = useDisclosure(false);
   useCloseWhenDone(isPending, error, close);
   const [overlap, setOverlap] = useState('86400');
+  const code = describe(Number(overlap));
   return (
     <>
       <Button variant="default" onClick={open}>
@@ -52,10 +58,11 @@ export function OverlapButton({
           />
           <ProblemAlert error={error} onDismiss={onDismiss} />
           <Group justify="flex-end">
+            <AsCode {...code} />
             <Button variant="default" onClick={close}>
               Cancel
             </Button>
-            <Button loading={isPending} onClick={() => onConfirm(Number(overlap))}>
+            <Button loading={isPending} onClick={() => onConfirm(code.request)}>
               {label}
             </Button>
           </Group>

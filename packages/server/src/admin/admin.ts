@@ -7,6 +7,7 @@ import type {
   ApprovalQuery,
   ApprovalRefusal,
   ApprovalView,
+  AttentionView,
   AuditCallView,
   AuditQuery,
   AuditVerdict,
@@ -28,6 +29,7 @@ import type {
   KeyQuery,
   KeyRotation,
   KeyView,
+  MethodsView,
   NewKeyView,
   NewSubscriptionView,
   Page,
@@ -54,6 +56,7 @@ import type { Approvals } from '../approvals/approvals.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Instances } from '../instances/instances.ts';
 import type { DescribeKeyRotationAct } from '../key-rotation/key-rotation.ts';
+import type { ExpiryNotice } from '../keys/expiry-notices.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Statistics } from '../statistics/statistics.ts';
 import type { DeniedSubjectStore, KeyRecord } from '../stores/ports.ts';
@@ -134,6 +137,10 @@ export interface Admin {
   resealVault(): Promise<{ resealed: number }>;
   getStatistics(query: StatisticsFilters): Promise<StatisticsView>;
   status(): Promise<StatusView>;
+  /** The methods of Odoo whose parameters are known. */
+  listMethods(): Promise<MethodsView>;
+  /** What needs an administrator, the worst first. */
+  listAttention(): Promise<AttentionView>;
 }
 
 export interface AdminDeps {
@@ -148,6 +155,8 @@ export interface AdminDeps {
   issuers: readonly string[];
   audit: Pick<Audit, 'prepareAct' | 'search' | 'export' | 'verify'>;
   statistics: Pick<Statistics, 'query'>;
+  /** Client keys that end soon, or have ended within a day. */
+  listEndingKeys: () => Promise<ExpiryNotice[]>;
   status: () => Promise<StatusView>;
   explain: (key: KeyRecord, input: ExplainInput) => Promise<Explanation>;
   drafts: DraftPolicies;

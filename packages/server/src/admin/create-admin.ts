@@ -5,6 +5,8 @@
 import { createActDescriber } from './acts.ts';
 import type { Actor, Admin, AdminDeps } from './admin.ts';
 import { createApprovalAdmin } from './approval-admin.ts';
+import { listAttention } from './attention.ts';
+import { describeMethods } from './describe-methods.ts';
 import { createInstanceAdmin } from './instance-admin.ts';
 import { createKeyAdmin } from './key-admin.ts';
 import { createPolicyAdmin } from './policy-admin.ts';
@@ -64,6 +66,8 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
     resealVault: convertErrors(instances.resealVault),
     getStatistics: convertErrors(createStatisticsAdmin(deps).getStatistics),
     status: convertErrors(deps.status),
+    listMethods: async () => ({ methods: describeMethods() }),
+    listAttention: convertErrors(() => listAttention(deps)),
   };
 }
 

@@ -47,23 +47,29 @@ export function showInstance(instance: InstanceRecord, now: number): InstanceVie
 }
 
 /** What the limiters know of one upstream database. */
-interface UpstreamState
-  extends Omit<UpstreamView, 'retry_after_seconds' | 'background_running' | 'background_waiting'> {
+interface UpstreamState extends Pick<UpstreamView, 'database' | 'running' | 'waiting' | 'limit' | 'breaker'> {
   backgroundRunning: number;
   backgroundWaiting: number;
   retryAfterSeconds: number;
+  /** 0 while unknown. */
+  usualMs: number;
 }
 
 const UPSTREAMS_SHOWN_MAX = 1_000;
 
-export function showUpstreams(states: readonly UpstreamState[]): UpstreamView[] {
+export function showUpstreams(
+  states: readonly UpstreamState[],
+  describeServer: (database: string) => Pick<UpstreamView, 'version' | 'protocol'>,
+): UpstreamView[] {
   return states
     .slice(0, UPSTREAMS_SHOWN_MAX)
-    .map(({ retryAfterSeconds, backgroundRunning, backgroundWaiting, ...state }) => ({
+    .map(({ retryAfterSeconds, backgroundRunning, backgroundWaiting, usualMs, ...state }) => ({
       ...state,
       background_running: backgroundRunning,
       background_waiting: backgroundWaiting,
       retry_after_seconds: retryAfterSeconds,
+      ...describeServer(state.database),
+      answer_ms: usualMs === 0 ? null : Math.round(usualMs),
     }));
 }
 

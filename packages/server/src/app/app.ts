@@ -122,7 +122,12 @@ export async function createApp({
     version,
     clock,
     logger,
-    listUpstreams: () => showUpstreams(databaseLimiters.states()),
+    listUpstreams: () => showUpstreams(databaseLimiters.states(), (database) => servers.describe(database)),
+    checkMore: () => ({
+      traffic: checkTraffic(admission),
+      ...(replicas && { redis: replicas.check() }),
+      ...(tokens && { token_issuers: checkIssuers(tokens.states()) }),
+    }),
     onKeyNotice: (notice) => events.keyNoticed(notice),
     isServing: true,
     sendTimeoutMs: times.sendMs,
@@ -146,6 +151,12 @@ export async function createApp({
     // Redis does not know all workers right after the start and while it is away.
     processes: () => Math.max(settings.workers, replicas?.count() ?? 1),
     ...(replicas && { peers: replicas.breakers }),
+  });
+  const servers = new Servers({
+    egress,
+    nowMs,
+    timeoutMs: settings.upstream.timeoutMs,
+    bytesMax: settings.upstream.answerBytesMax,
   });
   const databases = () => databaseLimiters.states();
   const metrics = createMetrics({
@@ -178,12 +189,7 @@ export async function createApp({
     issuers,
     loadShedder,
     metrics,
-    checkReadiness: async () => ({
-      traffic: checkTraffic(admission),
-      ...(await services.check()),
-      ...(replicas && { redis: replicas.check() }),
-      ...(tokens && { token_issuers: checkIssuers(tokens.states()) }),
-    }),
+    checkReadiness: services.check,
     admin: {
       token: settings.admin.token,
       adminFor: services.adminFor,
@@ -240,12 +246,7 @@ export async function createApp({
       nowMs,
       new LoginTrials(nowMs, () => settings.workers),
     ),
-    servers: new Servers({
-      egress,
-      nowMs,
-      timeoutMs: settings.upstream.timeoutMs,
-      bytesMax: settings.upstream.answerBytesMax,
-    }),
+    servers,
     modelFields: new ModelFields({ nowMs }),
     knownNames: new KnownNames({ nowMs }),
     protocolFor: createProtocolChoice(settings.upstream),

@@ -54,6 +54,8 @@ export interface ServicesOptions {
   logger: Logger;
   /** The upstream databases that this process knows. */
   listUpstreams: () => UpstreamView[];
+  /** Checks of `/readyz` that only a running proxy has. */
+  checkMore?: () => Record<string, HealthCheck>;
   /** Receives the notices of client keys that expire soon. */
   onKeyNotice?: (notice: ExpiryNotice) => void;
   /** True if this process also does periodic work: audit retention and the rotation of instance keys. */
@@ -87,6 +89,7 @@ const DAY_MS = 86_400_000;
 
 export async function openServices(options: ServicesOptions): Promise<Services> {
   const { settings, version, clock, logger, listUpstreams, isServing, onKeyNotice = () => {} } = options;
+  const { checkMore = () => ({}) } = options;
   const faults = explainContradictions(settings);
   if (faults.length > 0) throw new StartError(faults.join('\n'));
   const egress = openEgress(settings);
@@ -174,6 +177,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     audit: checkAudit(audit),
     instance_keys: checkInstanceKeys(keyRotation.warning()),
     client_keys: checkClientKeys(expiryNotices.warning()),
+    ...checkMore(),
   });
   const adminDeps: AdminDeps = {
     keys,
@@ -184,6 +188,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     issuers: parseIssuers(settings.auth).issuers.map(({ name }) => name),
     audit,
     statistics,
+    listEndingKeys: expiryNotices.list,
     explainReceiver: (origin) => (isServing ? (egress.judge(origin)?.detail ?? null) : null),
     clock,
     nowMs: () => performance.now(),

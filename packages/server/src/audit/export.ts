@@ -1,7 +1,7 @@
 /** Exports all matching records, oldest first, up to the newest record at the start. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditQuery, AuditView } from '@erp-proxy/contract';
-import type { AuditFilters, AuditStore } from '../stores/ports.ts';
+import type { AuditStore } from '../stores/ports.ts';
 import { readSelection, type Selection } from './query.ts';
 import { readView } from './record.ts';
 
@@ -15,7 +15,7 @@ export function exportRecords(store: ReadStore, query: AuditQuery): AsyncIterabl
 
 async function* readRecords(
   store: ReadStore,
-  { since, until, filters }: Selection,
+  { since, until, ...wanted }: Selection,
 ): AsyncGenerator<AuditView> {
   const head = await store.readHead();
   const last = head?.seq ?? Number.POSITIVE_INFINITY;
@@ -28,13 +28,15 @@ async function* readRecords(
       // Rows of several processes are not strictly ordered by time, so the export cannot stop at `until`.
       if ((since !== undefined && row.at < since) || (until !== undefined && row.at >= until)) continue;
       const view = readView(row);
-      if (matches(view, filters)) yield view;
+      if (matches(view, wanted)) yield view;
     }
     await nextTurn();
   }
 }
 
-function matches(view: AuditView, filters: AuditFilters): boolean {
+function matches(view: AuditView, { filters, exceptOutcomes }: Omit<Selection, 'since' | 'until'>): boolean {
   const members: Record<string, unknown> = { ...view };
+  if (exceptOutcomes !== undefined && (view.kind !== 'call' || exceptOutcomes.includes(view.outcome)))
+    return false;
   return Object.entries(filters).every(([name, value]) => members[name] === value);
 }

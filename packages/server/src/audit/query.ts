@@ -19,7 +19,17 @@ const FILTERS = [
   'action',
   'outcome',
   'actor',
+  'request_id',
+  'trace_id',
+  'address',
+  'upstream',
+  'db',
+  'rule',
+  'code',
+  'http_status',
 ] as const;
+/** Outcomes that are no errors. */
+const GOOD_OUTCOMES: readonly string[] = ['ok', 'replayed'];
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 500;
 
@@ -28,12 +38,18 @@ export interface Selection {
   since?: number | undefined;
   until?: number | undefined;
   filters: AuditFilters;
+  exceptOutcomes?: readonly string[];
 }
 
 export function readSelection(query: AuditQuery): Selection {
   const filters: AuditFilters = {};
-  for (const name of FILTERS) if (query[name] !== undefined) filters[name] = query[name];
-  return { since: readMoment('since', query.since), until: readMoment('until', query.until), filters };
+  for (const name of FILTERS) if (query[name] !== undefined) Object.assign(filters, { [name]: query[name] });
+  return {
+    since: readMoment('since', query.since),
+    until: readMoment('until', query.until),
+    filters,
+    ...(query.errors_only === true ? { exceptOutcomes: GOOD_OUTCOMES } : {}),
+  };
 }
 
 export function readLimit({ limit = LIMIT_DEFAULT }: AuditQuery): number {

@@ -38,7 +38,16 @@ const FILTER_OPTIONS = {
     value: 'type',
     description: 'Only calls with this outcome, such as ok or policy_denied.',
   },
-  actor: { type: 'string', value: 'name', description: 'Only acts of this actor.' },
+  'errors-only': { type: 'boolean', description: 'Only calls that ended with an error.' },
+  actor: { type: 'string', value: 'name', description: 'Only calls and acts of this administrator.' },
+  'request-id': { type: 'string', value: 'id', description: 'Only calls and acts of this request.' },
+  'trace-id': { type: 'string', value: 'id', description: 'Only calls of this trace.' },
+  address: { type: 'string', value: 'address', description: 'Only calls and acts from this address.' },
+  upstream: { type: 'string', value: 'url', description: 'Only calls to this Odoo server.' },
+  db: { type: 'string', value: 'name', description: 'Only calls to databases of this name.' },
+  rule: { type: 'string', value: 'rule', description: 'Only calls that this rule of a policy denied.' },
+  code: { type: 'string', value: 'number', description: 'Only calls with this code of an error.' },
+  'http-status': { type: 'string', value: 'number', description: 'Only calls with this HTTP status.' },
 } satisfies Record<string, CommandOption>;
 
 const LINES_DEFAULT = 50;
@@ -126,7 +135,7 @@ export const auditVerifyCommand: Command = {
     }),
 };
 
-function readFilters({ option }: CommandInput): AuditQuery {
+function readFilters({ option, isSet }: CommandInput): AuditQuery {
   const since = option('since');
   const until = option('until');
   return pickGiven({
@@ -141,8 +150,22 @@ function readFilters({ option }: CommandInput): AuditQuery {
     model: option('model'),
     action: option('action'),
     outcome: option('outcome'),
+    errors_only: isSet('errors-only') || undefined,
     actor: option('actor'),
+    request_id: option('request-id'),
+    trace_id: option('trace-id'),
+    address: option('address'),
+    upstream: option('upstream'),
+    db: option('db'),
+    rule: option('rule'),
+    code: readNumber('code', option('code')),
+    http_status: readNumber('http-status', option('http-status')),
   });
+}
+
+function readNumber(name: string, text: string | undefined): number | undefined {
+  if (text === undefined || /^-?\d{1,9}$/.test(text)) return text === undefined ? undefined : Number(text);
+  throw new CommandError(`--${name} "${text}" is not a whole number.`);
 }
 
 function readKind(text: string | undefined): AuditQuery['kind'] {
@@ -172,7 +195,9 @@ async function* takeFirst<Item>(items: AsyncIterable<Item>, count: number): Asyn
 
 function nameActor(record: AuditView): string | null {
   if (record.kind === 'damaged') return null;
-  return record.kind === 'admin' ? record.actor : record.key_id;
+  if (record.kind === 'admin') return record.actor;
+  const { actor, key_id: key } = record;
+  return actor === undefined ? key : `${actor} as ${key}`;
 }
 
 function nameAction(record: AuditView): string | null {

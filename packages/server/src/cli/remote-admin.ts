@@ -14,6 +14,7 @@ import {
   ANYTHING,
   APPROVAL,
   APPROVAL_DETAILS,
+  ATTENTION,
   COMPARISON,
   cleanTexts,
   DELIVERY,
@@ -170,6 +171,8 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
     resealVault: () => ask(ANYTHING, { method: 'POST', path: '/vault/reseal' }),
     getStatistics: (query) => ask(ANYTHING, { path: '/stats', query }),
     status: () => ask(ANYTHING, { path: '/status' }),
+    listMethods: () => ask(ANYTHING, { path: '/methods' }),
+    listAttention: () => ask(ATTENTION, { path: '/attention' }),
   };
 }
 

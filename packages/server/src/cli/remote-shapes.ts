@@ -39,6 +39,10 @@ export const REPLAYED = has({ replayed: isNumber });
 export const DENIED_SUBJECT = has({ id: isText, denied_at: isText });
 export const EXPLANATION = has({ message: isText, sets: ANYTHING });
 export const COMPARISON = has({ groups: isListOf(has({ model: isText, action: isText, calls: isNumber })) });
+export const ATTENTION = has({
+  items: isListOf(has({ severity: isText, target: isText, text: isText })),
+  more: isNumber,
+});
 export const EXAMINATION = has({
   checks: isListOf(has({ name: isText, state: isText, text: isText })),
 });

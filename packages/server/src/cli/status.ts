@@ -1,6 +1,7 @@
 /** `status` and `top`: what the proxy does, on a terminal. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  type AttentionView,
   type CallStatistics,
   type DurationQuantiles,
   STATISTICS_DIMENSIONS,
@@ -38,9 +39,11 @@ export const statusCommand: Command = {
     useAdmin(input, async (admin) => {
       const status = await admin.status();
       const statistics = await readStatistics(admin, input, 'instance');
-      if (input.isSet('json')) printJson(input, { ...status, statistics });
+      const attention = await admin.listAttention();
+      if (input.isSet('json')) printJson(input, { ...status, statistics, attention });
       else {
         printStatus(input, status, statistics);
+        printAttention(input, attention);
         await printUpstreams(input, status.upstreams);
         await printGroups(input, 'instance', statistics);
       }
@@ -102,6 +105,13 @@ function printStatus({ print }: CommandInput, status: StatusView, statistics: St
   print(`${describeCalls(statistics)}\n`);
 }
 
+function printAttention({ print }: CommandInput, { items, more }: AttentionView): void {
+  if (items.length === 0) return;
+  print('\nNeeds attention:\n');
+  for (const { severity, target, text } of items) print(`  ${severity.padEnd(8)} ${target}: ${text}\n`);
+  if (more > 0) print(`and ${more} more\n`);
+}
+
 /** One line: `1,204 calls since …: 12 errors, 3 refused; …`. */
 function describeCalls({ since, total, now }: StatisticsView): string {
   const parts = [
@@ -132,6 +142,8 @@ const UPSTREAM_COLUMNS: readonly Column<UpstreamView>[] = [
   { heading: 'RUNNING', show: ({ running, limit }) => `${running} of ${limit}` },
   { heading: 'WAITING', show: ({ waiting }) => waiting },
   { heading: 'BREAKER', show: ({ breaker }) => breaker },
+  { heading: 'ODOO', show: ({ version }) => version },
+  { heading: 'MEAN', show: ({ answer_ms }) => answer_ms && `${answer_ms} ms` },
 ];
 
 type Group = StatisticsView['groups'][number];

@@ -33,6 +33,8 @@ export interface ExpiryNotices {
   start(): void;
   /** Checks the keys once. Rejects if the store fails. */
   check(): Promise<void>;
+  /** Reads the keys in the order of their ends, at most 1,000. Gives no notice. */
+  list(): Promise<ExpiryNotice[]>;
   /** As of the last check, in the order of their ends, at most 1,000. */
   states(): readonly ExpiryNotice[];
   /** The text for `/readyz`, without names; null if no key expires soon. */
@@ -56,16 +58,20 @@ export function createExpiryNotices(options: ExpiryNoticesOptions): ExpiryNotice
   let states: ExpiryNotice[] = [];
   let task: PeriodicTask | undefined;
 
-  async function check(): Promise<void> {
-    if (noticeDays === 0) return;
-    const now = clock();
+  async function findPresent(now: number): Promise<{ key: EndingKey; stageDays: number }[]> {
     // The first notice is due at this moment, and `listEnding` lists keys that expire before its end.
     const until = now + noticeDays * DAY_MS + 1;
     const keys = await store.listEnding(now - DAY_MS, until, KEYS_MAX);
-    const present = keys.flatMap((key) => {
+    return keys.flatMap((key) => {
       const stageDays = findStage(key, stagesDays, now);
       return stageDays === undefined ? [] : [{ key, stageDays }];
     });
+  }
+
+  async function check(): Promise<void> {
+    if (noticeDays === 0) return;
+    const now = clock();
+    const present = await findPresent(now);
     states = present.map(({ key }) => describeKey(key, now));
     const names = new Set<string>();
     for (const { key, stageDays } of present) {
@@ -87,6 +93,10 @@ export function createExpiryNotices(options: ExpiryNoticesOptions): ExpiryNotice
       task.run();
     },
     check,
+    async list() {
+      const now = clock();
+      return noticeDays === 0 ? [] : (await findPresent(now)).map(({ key }) => describeKey(key, now));
+    },
     states: () => states,
     warning() {
       const expired = states.filter(({ kind }) => kind === 'expired').length;

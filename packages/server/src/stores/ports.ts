@@ -170,6 +170,14 @@ export interface AuditFilters {
   action?: string | undefined;
   outcome?: string | undefined;
   actor?: string | undefined;
+  request_id?: string | undefined;
+  trace_id?: string | undefined;
+  address?: string | undefined;
+  upstream?: string | undefined;
+  db?: string | undefined;
+  rule?: string | undefined;
+  code?: number | undefined;
+  http_status?: number | undefined;
 }
 
 export interface AuditSearch {
@@ -178,6 +186,8 @@ export interface AuditSearch {
   since?: number | undefined;
   until?: number | undefined;
   filters: AuditFilters;
+  /** Only records that have the member `outcome`, with another value than these, at least one. */
+  exceptOutcomes?: readonly string[] | undefined;
   limit: number;
   /** Maximum number of rows that the search reads. Bounds its time. */
   scanMax: number;

@@ -1,6 +1,9 @@
 import { type IncomingMessage, request } from 'node:http';
 import { expect, test } from 'vitest';
+import { makeCall } from '../../src/audit/audit.fixture.ts';
+import { runCommand } from '../commands/run-command.ts';
 import { send } from '../harness.ts';
+import { makeFolder } from '../process/program.ts';
 import { type Json, startAdmin, TOKEN } from './admin-client.ts';
 
 const CALL = { action: 'read', model_id: 'res.partner', params: [[1]], erp_instance: { name: 'missing' } };
@@ -29,6 +32,60 @@ test('lists acts and calls, newest first, by every filter', async () => {
   expect(await list('instance=other')).toEqual([]);
   expect(await list('until=2001-01-01')).toEqual([]);
   expect(await list('since=2001-01-01T00:00:00Z')).toHaveLength(2);
+});
+
+test('lists and exports calls by what their records know', async () => {
+  const { proxy, get } = await startAdmin();
+  const { audit } = proxy.app;
+  const other = {
+    requestId: 'r2',
+    traceId: 'b'.repeat(32),
+    address: '198.51.100.7',
+    upstream: 'https://other.example.com',
+    db: 'test',
+    outcome: 'policy_denied',
+    rule: 'models',
+    code: -32010,
+    httpStatus: 403,
+    via: 'console',
+    actor: 'session',
+  } as const;
+  audit.recordCall(makeCall({ requestId: 'r1', outcome: 'replayed' }));
+  audit.recordCall(makeCall(other));
+  audit.recordCall(makeCall({ requestId: 'r3' }));
+  await audit.flush();
+  for (const query of [
+    'request_id=r2',
+    `trace_id=${other.traceId}`,
+    'address=198.51.100.7',
+    'upstream=https://other.example.com',
+    'db=test',
+    'rule=models',
+    'code=-32010',
+    'http_status=403',
+    'actor=session',
+    'errors_only=true',
+  ]) {
+    const { items } = (await get(`/audit?kind=call&${query}`)).json;
+    expect([query, items.map((item: Json) => item.request_id)]).toEqual([query, ['r2']]);
+    const exported = (await get(`/audit/export?kind=call&${query}`)).body.toString();
+    expect([
+      query,
+      exported
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ]).toEqual([query, items]);
+  }
+  const options = ['--errors-only', '--request-id=r2', '--address=198.51.100.7', '--code=-32010'];
+  const listed = await runCommand(['audit', 'list', ...options, '--db=test', `--url=${proxy.url}`], {
+    folder: makeFolder(),
+    env: { ERP_PROXY_ADMIN_TOKEN: TOKEN },
+  });
+  expect(listed).toMatchObject({ status: 0, stdout: expect.stringContaining('session as key1') });
+  expect((await get('/audit?kind=call&errors_only=false')).json.items).toHaveLength(3);
+  const faulty = await get('/audit?errors_only=yes&code=x');
+  expect(faulty.json.faults.map(({ path }: Json) => path).sort()).toEqual(['code', 'errors_only']);
 });
 
 test('lists the calls of a client with all keys of its rotations', async () => {

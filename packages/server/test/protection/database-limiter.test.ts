@@ -265,7 +265,17 @@ test('shows the state of each database to administrators and in the metrics', as
     headers: { authorization: `Bearer ${token}` },
   });
   expect(await status.json()).toMatchObject({
-    upstreams: [{ database: `${upstream.url} prod`, limit: 8, breaker: 'closed', retry_after_seconds: 0 }],
+    upstreams: [
+      {
+        database: `${upstream.url} prod`,
+        limit: 8,
+        breaker: 'closed',
+        retry_after_seconds: 0,
+        version: null,
+        protocol: null,
+        answer_ms: null,
+      },
+    ],
   });
   const metrics = await (await fetch(`${proxy.url}/metrics`)).text();
   expect(metrics).toContain(`erp_proxy_upstream_limit{upstream="${upstream.url}",db="prod"} 8`);

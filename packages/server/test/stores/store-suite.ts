@@ -661,6 +661,26 @@ function describeAudit(use: () => AuditStore): void {
     expect((await search({ filters: { kind: undefined } })).seqs).toHaveLength(12);
   });
 
+  test('compares numbers, and leaves out records by their outcome', async () => {
+    const records = [
+      { outcome: 'ok', code: null, http_status: 200 },
+      { outcome: 'policy_denied', code: -32010, http_status: 403 },
+      { outcome: 'replayed', code: null, http_status: 200 },
+      { action: 'key.create' },
+      { outcome: 'rate_limited', code: -32012, http_status: 429 },
+      { outcome: null, http_status: '403' },
+    ];
+    const texts = [...records.map((record) => JSON.stringify(record)), 'no json', '{"outcome":'];
+    await audit.append(makeBatch(...texts.map((record) => ({ at: 1, record }))));
+    expect((await search({ filters: { code: -32010 } })).seqs).toEqual([2]);
+    expect((await search({ filters: { http_status: 200 } })).seqs).toEqual([3, 1]);
+    expect((await search({ filters: { http_status: 403 } })).seqs).toEqual([2]);
+    const exceptOutcomes = ['ok', 'replayed'];
+    expect((await search({ exceptOutcomes })).seqs).toEqual([5, 2]);
+    expect((await search({ exceptOutcomes, filters: { http_status: 429 } })).seqs).toEqual([5]);
+    expect((await search({ exceptOutcomes, limit: 1 })).seqs).toEqual([5]);
+  });
+
   test('continues past records that are not JSON, which match no filter', async () => {
     const texts = [
       '{"model":"a"}',

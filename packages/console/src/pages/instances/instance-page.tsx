@@ -4,6 +4,7 @@ import { Button, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { readAdmin } from '../../api/queries.ts';
+import type { AdminRequest } from '../../api/send.ts';
 import { useAct } from '../../api/use-act.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { CallsLink } from '../../parts/calls-link.tsx';
@@ -72,6 +73,8 @@ function Acts({ current, path }: CurrentProps) {
   const navigate = useNavigate();
   const rotate = useAct<InstanceView>(['/instances']);
   const remove = useAct(['/instances'], () => void navigate({ to: '/instances' }));
+  const rotation: AdminRequest = { method: 'POST', path: `${path}/rotate-key` };
+  const removal: AdminRequest = { method: 'DELETE', path, version: current.version };
   return (
     <>
       <Button
@@ -83,7 +86,8 @@ function Acts({ current, path }: CurrentProps) {
       <ConfirmButton
         label="Rotate Odoo key"
         consequence="Odoo creates a new key for the user, and the proxy stores it in place of the old one. Odoo 19 and later can do this; the proxy says so if the server cannot."
-        onConfirm={() => rotate.run({ method: 'POST', path: `${path}/rotate-key` })}
+        onConfirm={() => rotate.run(rotation)}
+        code={{ request: rotation, command: `instances rotate-key ${quoteIfNeeded(current.name)}` }}
         isPending={rotate.isPending}
         error={rotate.error}
         onDismiss={rotate.reset}
@@ -99,7 +103,8 @@ function Acts({ current, path }: CurrentProps) {
             <InstanceUsers name={current.name} />
           </>
         }
-        onConfirm={() => remove.run({ method: 'DELETE', path, version: current.version })}
+        onConfirm={() => remove.run(removal)}
+        code={{ request: removal, command: `instances remove ${quoteIfNeeded(current.name)}` }}
         isPending={remove.isPending}
         error={remove.error}
         onDismiss={remove.reset}

@@ -2,7 +2,7 @@
 import type { NewKeyView } from '@erp-proxy/contract';
 import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { AdminRequest } from '../../api/send.ts';
 import { useAct } from '../../api/use-act.ts';
 import { AsCode } from '../../parts/as-code.tsx';
@@ -30,10 +30,6 @@ export function NewKeyPage() {
   const body = { name, expires_at: expiresAt, policy };
   const request: AdminRequest = { method: 'POST', path: '/keys', body };
   const isDirty = created === null && (name !== '' || draft.text !== '');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if ('policy' in read) create.run(request);
-  };
 
   return (
     <>
@@ -44,48 +40,46 @@ export function NewKeyPage() {
         <AsCode request={request} command={printKeyCommand('keys create', body, Date.now())} />
       </PageHeader>
       <LeaveGuard isDirty={isDirty} />
-      <form onSubmit={submit}>
-        <Stack gap="md">
-          <Section title="Key">
-            <Group align="flex-start" gap="lg">
-              <TextInput
-                label="Name"
-                description="Whom the key is for, as lists and the audit show it"
-                placeholder="Web shop"
-                value={name}
-                onChange={({ currentTarget }) => setName(currentTarget.value)}
-                error={findFault(create.error, 'name')}
-                required
-                maxLength={200}
-                w="min(360px, 100%)"
-                data-autofocus
-              />
-              <TimeInput
-                label="Ends"
-                description="Calls are refused from then on"
-                value={expiresAt}
-                onChange={setExpiresAt}
-                error={findFault(create.error, 'expires_at')}
-                days={[30, 90, 365]}
-                none="Never"
-              />
-            </Group>
-          </Section>
-          <Section title="Policy">
-            <PolicyEditor draft={draft} onChange={setDraft} error={create.error} clientId={null} />
-          </Section>
-          <ProblemAlert error={create.error} onDismiss={create.reset} />
-          <Group justify="flex-end">
-            <Button
-              type="submit"
-              loading={create.isPending}
-              disabled={name.trim() === '' || 'mistake' in read}
-            >
-              Create key
-            </Button>
+      <Stack gap="md">
+        <Section title="Key">
+          <Group align="flex-start" gap="lg">
+            <TextInput
+              label="Name"
+              description="Whom the key is for, as lists and the audit show it"
+              placeholder="Web shop"
+              value={name}
+              onChange={({ currentTarget }) => setName(currentTarget.value)}
+              error={findFault(create.error, 'name')}
+              required
+              maxLength={200}
+              w="min(360px, 100%)"
+              data-autofocus
+            />
+            <TimeInput
+              label="Ends"
+              description="Calls are refused from then on"
+              value={expiresAt}
+              onChange={setExpiresAt}
+              error={findFault(create.error, 'expires_at')}
+              days={[30, 90, 365]}
+              none="Never"
+            />
           </Group>
-        </Stack>
-      </form>
+        </Section>
+        <Section title="Policy">
+          <PolicyEditor draft={draft} onChange={setDraft} error={create.error} clientId={null} />
+        </Section>
+        <ProblemAlert error={create.error} onDismiss={create.reset} />
+        <Group justify="flex-end">
+          <Button
+            onClick={() => create.run(request)}
+            loading={create.isPending}
+            disabled={name.trim() === '' || 'mistake' in read}
+          >
+            Create key
+          </Button>
+        </Group>
+      </Stack>
       <SecretOnce
         title={`The key of ${created?.name ?? ''}`}
         secret={created?.key ?? null}

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { readAdmin } from '../../api/queries.ts';
+import type { AdminRequest } from '../../api/send.ts';
 import { useAct } from '../../api/use-act.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { CallsLink } from '../../parts/calls-link.tsx';
@@ -76,6 +77,7 @@ function Acts({ current, path }: { current: KeyView; path: string }) {
   const [successor, setSuccessor] = useState<NewKeyView | null>(null);
   const rotate = useAct<NewKeyView>(RESOURCES, setSuccessor);
   const revoke = useAct<KeyView>(RESOURCES);
+  const revocation: AdminRequest = { method: 'POST', path: `${path}/revoke` };
   return (
     <>
       <Button
@@ -88,14 +90,16 @@ function Acts({ current, path }: { current: KeyView; path: string }) {
         <OverlapButton
           label="Rotate key"
           consequence="A new key with the same name, policy and end is created, and shown once. The limits of the policy go on counting."
-          onConfirm={(overlap_seconds) =>
-            rotate.run({
+          describe={(overlap_seconds) => ({
+            request: {
               method: 'POST',
               path: `${path}/rotate`,
               body: { overlap_seconds },
               version: current.version,
-            })
-          }
+            },
+            command: `keys rotate ${current.id} --overlap ${overlap_seconds / 60}m`,
+          })}
+          onConfirm={rotate.run}
           isPending={rotate.isPending}
           error={rotate.error}
           onDismiss={rotate.reset}
@@ -112,7 +116,8 @@ function Acts({ current, path }: { current: KeyView; path: string }) {
               refused within a second, on every replica. This cannot be undone.
             </>
           }
-          onConfirm={() => revoke.run({ method: 'POST', path: `${path}/revoke` })}
+          onConfirm={() => revoke.run(revocation)}
+          code={{ request: revocation, command: `keys revoke ${current.id}` }}
           isPending={revoke.isPending}
           error={revoke.error}
           onDismiss={revoke.reset}

@@ -220,7 +220,9 @@ function ByModel<Value>({
             limit={40}
             value={added}
             onChange={setAdded}
-            onKeyDown={(event) => event.key === 'Enter' && add()}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter') add();
+            }}
             style={{ flexGrow: 1 }}
             spellCheck={false}
           />

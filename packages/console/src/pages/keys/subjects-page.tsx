@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { readAdmin } from '../../api/queries.ts';
+import type { AdminRequest } from '../../api/send.ts';
 import { useAct } from '../../api/use-act.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
@@ -103,6 +104,7 @@ function DenyForm() {
 
 function AllowButton({ id }: { id: string }) {
   const allow = useAct(RESOURCES);
+  const request: AdminRequest = { method: 'DELETE', path: `/denied-subjects/${encodeURIComponent(id)}` };
   return (
     <ConfirmButton
       size="xs"
@@ -112,7 +114,8 @@ function AllowButton({ id }: { id: string }) {
           Tokens of <span className="data">{id}</span> are accepted again.
         </>
       }
-      onConfirm={() => allow.run({ method: 'DELETE', path: `/denied-subjects/${encodeURIComponent(id)}` })}
+      onConfirm={() => allow.run(request)}
+      code={{ request, command: `subjects allow ${quoteIfNeeded(id)}` }}
       isPending={allow.isPending}
       error={allow.error}
       onDismiss={allow.reset}

@@ -4,9 +4,12 @@ import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/co
 import { useDisclosure } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
+import type { AdminRequest } from '../../api/send.ts';
 import { useAct } from '../../api/use-act.ts';
+import { AsCode } from '../../parts/as-code.tsx';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { OverlapButton } from '../../parts/overlap-button.tsx';
+import { printOptions, quoteIfNeeded } from '../../parts/print-options.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { SecretOnce } from '../../parts/secret-once.tsx';
 import { useCloseWhenDone } from '../../parts/use-close-when-done.ts';
@@ -23,21 +26,29 @@ export function SubscriptionActs({ current, path }: ActProps) {
   const [secret, setSecret] = useState<string | null>(null);
   const rotate = useAct<NewSubscriptionView>(RESOURCES, (view) => setSecret(view.secret));
   const remove = useAct(RESOURCES, () => void navigate({ to: '/subscriptions' }));
+  const removal: AdminRequest = { method: 'DELETE', path, version: current.version };
+  const name = quoteIfNeeded(current.name);
   return (
     <>
-      <PingButton path={path} />
-      {current.state === 'active' ? <PauseButton path={path} /> : <ResumeButton path={path} />}
+      <PingButton path={path} name={name} />
+      {current.state === 'active' ? (
+        <PauseButton path={path} name={name} />
+      ) : (
+        <ResumeButton path={path} name={name} />
+      )}
       <OverlapButton
         label="Rotate secret"
         consequence="A new secret signs from now on, and is shown once. For the overlap the old one signs, too, so that the receiver can change over."
-        onConfirm={(overlap_seconds) =>
-          rotate.run({
+        describe={(overlap_seconds) => ({
+          request: {
             method: 'POST',
             path: `${path}/rotate-secret`,
             body: { overlap_seconds },
             version: current.version,
-          })
-        }
+          },
+          command: `subscriptions rotate-secret ${name} --overlap ${overlap_seconds / 60}m`,
+        })}
+        onConfirm={rotate.run}
         isPending={rotate.isPending}
         error={rotate.error}
         onDismiss={rotate.reset}
@@ -52,7 +63,8 @@ export function SubscriptionActs({ current, path }: ActProps) {
             cannot be undone.
           </>
         }
-        onConfirm={() => remove.run({ method: 'DELETE', path, version: current.version })}
+        onConfirm={() => remove.run(removal)}
+        code={{ request: removal, command: `subscriptions remove ${name}` }}
         isPending={remove.isPending}
         error={remove.error}
         onDismiss={remove.reset}
@@ -66,26 +78,32 @@ export function SubscriptionActs({ current, path }: ActProps) {
   );
 }
 
-function PingButton({ path }: { path: string }) {
+interface NamedProps {
+  path: string;
+  /** For commands. */
+  name: string;
+}
+
+function PingButton({ path, name }: NamedProps) {
   const [answer, setAnswer] = useState<PingView | null>(null);
   const ping = useAct<PingView>(RESOURCES, setAnswer);
+  const request: AdminRequest = { method: 'POST', path: `${path}/ping` };
   const close = () => {
     setAnswer(null);
     ping.reset();
   };
   return (
     <>
-      <Button
-        variant="default"
-        loading={ping.isPending}
-        onClick={() => ping.run({ method: 'POST', path: `${path}/ping` })}
-      >
+      <Button variant="default" loading={ping.isPending} onClick={() => ping.run(request)}>
         Send ping
       </Button>
       <Modal opened={answer !== null || ping.error !== null} onClose={close} title="Ping">
         <Stack gap="sm">
           <ProblemAlert error={ping.error} />
           {answer !== null && <PingAnswer answer={answer} />}
+          <Group justify="flex-end">
+            <AsCode request={request} command={`subscriptions ping ${name}`} />
+          </Group>
         </Stack>
       </Modal>
     </>
@@ -115,14 +133,16 @@ function PingAnswer({ answer: { delivered, status, failure, duration_ms } }: { a
   );
 }
 
-function PauseButton({ path }: { path: string }) {
+function PauseButton({ path, name }: NamedProps) {
   const [isOpen, { open, close }] = useDisclosure(false);
   const [reason, setReason] = useState('');
   const pause = useAct<SubscriptionView>(RESOURCES);
+  const given = reason.trim() === '' ? {} : { reason };
+  const request: AdminRequest = { method: 'POST', path: `${path}/pause`, body: given };
   useCloseWhenDone(pause.isPending, pause.error, close);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    pause.run({ method: 'POST', path: `${path}/pause`, body: reason.trim() === '' ? {} : { reason } });
+    pause.run(request);
   };
   return (
     <>
@@ -146,6 +166,7 @@ function PauseButton({ path }: { path: string }) {
             />
             <ProblemAlert error={pause.error} onDismiss={pause.reset} />
             <Group justify="flex-end">
+              <AsCode request={request} command={`subscriptions pause ${name}${printOptions(given)}`} />
               <Button variant="default" onClick={close}>
                 Cancel
               </Button>
@@ -160,16 +181,15 @@ function PauseButton({ path }: { path: string }) {
   );
 }
 
-function ResumeButton({ path }: { path: string }) {
+function ResumeButton({ path, name }: NamedProps) {
   const resume = useAct<SubscriptionView>(RESOURCES);
+  const request: AdminRequest = { method: 'POST', path: `${path}/resume` };
   return (
     <>
-      <Button
-        loading={resume.isPending}
-        onClick={() => resume.run({ method: 'POST', path: `${path}/resume` })}
-      >
+      <Button loading={resume.isPending} onClick={() => resume.run(request)}>
         Resume
       </Button>
+      <AsCode request={request} command={`subscriptions resume ${name}`} />
       <Modal opened={resume.error !== null} onClose={resume.reset} title="It was not resumed">
         <ProblemAlert error={resume.error} />
       </Modal>

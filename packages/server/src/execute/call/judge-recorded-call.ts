@@ -30,7 +30,7 @@ export interface Judgment {
 }
 
 const ALLOWED: Judgment = { denied: null, approval: null };
-/** Of names and addresses that callers choose. */
+/** Callers choose names and addresses. */
 const KEPT_MAX = 10_000;
 
 /** `policy` null: there is none. */

@@ -26,7 +26,7 @@ import { ABORTED } from '../../streams/wait.ts';
 import type { MethodCall } from '../terms/method-call.ts';
 import type { Target } from '../terms/target.ts';
 import type { Lockout } from './login-trials.ts';
-import { nameDatabaseByTrust, nameServer } from './target-names.ts';
+import { nameDatabaseByTrust, nameServer, nameServerOfDatabase } from './target-names.ts';
 
 /** The protocols of a server. */
 export interface Protocols {
@@ -44,6 +44,13 @@ export interface Unanswered {
  */
 export interface Unconfirmed {
   unconfirmed: Pick<WholeAnswer, 'status' | 'headers'>;
+}
+
+/** What administrators see of a server. Null: not known. */
+export interface ServerFacts {
+  version: string | null;
+  /** The newest protocol. */
+  protocol: 'jsonrpc' | 'json2' | null;
 }
 
 /** What a server can contradict. */
@@ -82,6 +89,7 @@ const PARAMETERS_MAX = 1_000_000;
 const NO_PAGE: DocPage = { refusal: 'no page' };
 const CONFIRMED = 'confirmed';
 const EXISTS = Object.freeze({ exists: true });
+const NO_FACTS: ServerFacts = { version: null, protocol: null };
 const JSONRPC_ONLY: Protocols = { jsonrpc: true, json2: false };
 const NO_PROTOCOL: Protocols = { jsonrpc: false, json2: false };
 const READ_ACCESS_BODY = Buffer.from('{"operation":"read"}');
@@ -93,6 +101,8 @@ export class Servers {
   readonly #protocols: SingleFlightCache<Protocols | Unanswered>;
   /** By server. Odoo 16 and later lock no addresses out. */
   readonly #lockouts = new LRUCache<string, 'none' | 'known'>({ max: ENTRIES_MAX });
+  /** By server, as of the last probe. */
+  readonly #facts = new LRUCache<string, ServerFacts>({ max: ENTRIES_MAX });
   readonly #docPages: SingleFlightCache<DocPage>;
   readonly #models: SingleFlightCache<{ fault: Fault } | Unanswered | typeof EXISTS>;
   readonly #users: SingleFlightCache<Fault | Unanswered | Unconfirmed | typeof CONFIRMED>;
@@ -130,9 +140,18 @@ export class Servers {
     this.#lockouts.set(nameServer(target), isRecent ? 'none' : 'known');
   }
 
+  /** What is known about the server of a database, which nameDatabaseByTrust names. Asks nobody. */
+  describe(database: string): ServerFacts {
+    return this.#facts.peek(nameServerOfDatabase(database)) ?? NO_FACTS;
+  }
+
   /** Finds the protocols of the server, with one probe per server at a time. */
   findProtocols(target: Target, signal: AbortSignal) {
     return this.#protocols.get(nameServer(target), () => this.#probe(target), signal);
+  }
+
+  #noteFacts(target: Target, facts: ServerFacts): void {
+    this.#facts.set(nameServerOfDatabase(nameDatabaseByTrust(target)), facts);
   }
 
   /** Finds the signature on the model's doc page; undefined if the page has none that can be used. */
@@ -201,10 +220,12 @@ export class Servers {
       const version = readJsonrpcVersion(answer.body);
       const major = version === null ? null : readMajor(version);
       this.#noteLockout(target, major !== null && major >= LOCKS_NOBODY_OUT_SINCE);
-      return {
-        value: { jsonrpc: true, json2: major !== null && major >= JSON2_SINCE },
-        ttlMs: PROTOCOLS_TTL_MS,
-      };
+      const json2 = major !== null && major >= JSON2_SINCE;
+      this.#noteFacts(target, {
+        version: version?.server_serie ?? null,
+        protocol: json2 ? 'json2' : 'jsonrpc',
+      });
+      return { value: { jsonrpc: true, json2 }, ttlMs: PROTOCOLS_TTL_MS };
     }
     if (classifyWhole(answer).kind === 'status') return { value: { failure: answer }, ttlMs: 0 };
     // /jsonrpc was removed (22 and later) or is blocked, or another program answers. Only an answer of json2 tells.
@@ -221,6 +242,7 @@ export class Servers {
     const { kind } = classifyWhole(answer);
     if (kind === 'result' || kind === 'fault' || kind === 'database_hidden') {
       this.#noteLockout(target, true);
+      this.#noteFacts(target, { version: null, protocol: 'json2' });
       return {
         value: { jsonrpc: false, json2: true },
         ttlMs: isRouteGone ? PROTOCOLS_TTL_MS : DOUBTFUL_TTL_MS,

@@ -10,6 +10,11 @@ export function nameDatabaseByTrust({ origin, pathPrefix, trust, db }: Target): 
   return `${appendTrust(unifyLoopback(origin) + pathPrefix, trust)} ${db}`;
 }
 
+/** The server in such a name of a database, which has no space. */
+export function nameServerOfDatabase(database: string): string {
+  return database.slice(0, database.lastIndexOf(' '));
+}
+
 /** The same name for every trust, because a write makes reads stale however the database is reached. */
 export function nameDatabaseAcrossTrusts({
   origin,

@@ -8,6 +8,9 @@ import {
   type ApprovalQuery,
   type ApprovalRefusal,
   type ApprovalView,
+  ATTENTION_KINDS,
+  ATTENTION_SEVERITIES,
+  type AttentionView,
   type AuditQuery,
   type AuditVerdict,
   type AuditView,
@@ -29,6 +32,7 @@ import {
   type KeyQuery,
   type KeyRotation,
   type KeyView,
+  type MethodsView,
   type NewKeyView,
   type NewSubscriptionView,
   type Page,
@@ -604,6 +608,7 @@ const auditView = named(
         .enum(CALL_SOURCES)
         .nullable()
         .describe('What made the call while it answered a request; null: its caller.'),
+      actor: z.string().exactOptional().describe('The administrator who made the call; otherwise absent.'),
       trace_id: z
         .string()
         .exactOptional()
@@ -669,10 +674,52 @@ export const statusView = named(
           limit: z.int(),
           breaker: z.enum(['closed', 'open', 'half_open']),
           retry_after_seconds: z.int(),
+          version: z.string().nullable().describe('Version of the server; null: not known.'),
+          protocol: z
+            .enum(['jsonrpc', 'json2'])
+            .nullable()
+            .describe('The newest protocol of the server; null: not known.'),
+          answer_ms: z.int().nullable().describe('Mean answer time; null: not known.'),
         }),
       )
       .describe('The upstream databases that this process knows.'),
   }) satisfies z.ZodType<StatusView>,
+);
+
+export const methodsView = named(
+  'Methods',
+  z.object({
+    methods: z.array(
+      z.object({
+        action: z.string(),
+        model: z.string().nullable().describe('The only model with these parameters; null: any model.'),
+        kind: z
+          .enum(['read', 'write', 'delete', 'unknown'])
+          .describe('What it does to records. `unknown`: code of its model decides.'),
+        params: z
+          .array(z.object({ name: z.string(), required: z.literal(true).exactOptional() }))
+          .describe('The positional arguments, in their order.'),
+      }),
+    ),
+  }) satisfies z.ZodType<MethodsView>,
+);
+
+export const attentionView = named(
+  'Attention',
+  z.object({
+    items: z
+      .array(
+        z.object({
+          kind: z.enum(ATTENTION_KINDS),
+          severity: z.enum(ATTENTION_SEVERITIES),
+          target: z.string().describe('As in the audit: `key <id>`, `instance <name>`.'),
+          text: z.string().describe('The cause, and what to do.'),
+          since: time.nullable().describe('When it began; null: not known.'),
+        }),
+      )
+      .describe('The worst first, and then the oldest.'),
+    more: z.int().describe('Number of further items.'),
+  }) satisfies z.ZodType<AttentionView>,
 );
 
 export const loginInput = named(
@@ -806,7 +853,27 @@ const AUDIT_FILTERS = {
   model: z.string().exactOptional(),
   action: z.string().exactOptional(),
   outcome: z.string().exactOptional(),
-  actor: z.string().exactOptional(),
+  errors_only: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .pipe(z.boolean())
+    .describe('True: only calls that ended with an error.')
+    .exactOptional(),
+  actor: z.string().describe('Calls and acts of this administrator.').exactOptional(),
+  request_id: z.string().describe('The `x-request-id`. The calls of a batch have the same.').exactOptional(),
+  trace_id: z.string().exactOptional(),
+  address: z.string().describe('Address of the caller or the administrator.').exactOptional(),
+  upstream: z.string().describe('Base address of the Odoo server.').exactOptional(),
+  db: z.string().exactOptional(),
+  rule: z.string().describe('The rule that denied the call.').exactOptional(),
+  code: z
+    .string()
+    .regex(/^-?\d{1,9}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.int())
+    .describe('Code of the error.')
+    .exactOptional(),
+  http_status: wholeNumber().pipe(z.int()).exactOptional(),
 };
 
 export const auditQuery = z.strictObject({

@@ -539,6 +539,22 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     handle: ({ admin }) => admin.status(),
   }),
   route({
+    method: 'GET',
+    path: '/methods',
+    id: 'listMethods',
+    summary: 'Lists methods of Odoo with the names of their positional arguments.',
+    answer: { status: 200, schema: schemas.methodsView },
+    handle: ({ admin }) => admin.listMethods(),
+  }),
+  route({
+    method: 'GET',
+    path: '/attention',
+    id: 'listAttention',
+    summary: 'Lists what needs an administrator, the worst first.',
+    answer: { status: 200, schema: schemas.attentionView },
+    handle: ({ admin }) => admin.listAttention(),
+  }),
+  route({
     method: 'POST',
     path: '/session',
     id: 'login',

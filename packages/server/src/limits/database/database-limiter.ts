@@ -53,6 +53,8 @@ export interface DatabaseLimiterState {
   breaker: 'closed' | 'open' | 'half_open';
   /** 0 while the breaker is closed. */
   retryAfterSeconds: number;
+  /** Mean answer time in milliseconds; 0 while unknown. */
+  usualMs: number;
 }
 
 /**
@@ -131,6 +133,7 @@ export class DatabaseLimiter {
       limit: this.#concurrency.limit,
       breaker,
       retryAfterSeconds: breaker === 'closed' ? 0 : this.#breaker.retryAfterSeconds,
+      usualMs: this.#concurrency.usualMs,
     };
   }
 

@@ -25,13 +25,13 @@ export function createMemoryAudit(): AuditStore {
       const start = Math.max(0, seq - floor.seq);
       return rows.slice(start, start + limit);
     },
-    search({ beforeSeq, since = -Infinity, until = Infinity, filters, limit, scanMax }) {
+    search({ beforeSeq, since = -Infinity, until = Infinity, limit, scanMax, ...wanted }) {
       const end = Math.min(beforeSeq ?? Infinity, readHead().seq + 1);
       const start = Math.max(floor.seq + 1, end - scanMax);
       const found = rows
         .slice(start - floor.seq - 1, Math.max(0, end - floor.seq - 1))
         .reverse()
-        .filter((row) => row.at >= since && row.at < until && matchesFilters(row, filters))
+        .filter((row) => row.at >= since && row.at < until && matchesFilters(row, wanted))
         .slice(0, limit);
       const next = found.length === limit ? (found.at(-1)?.seq ?? start) : start;
       return { rows: found, next: next > floor.seq + 1 ? next : null };

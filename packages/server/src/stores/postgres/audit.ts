@@ -59,7 +59,7 @@ export function createPostgresAudit(database: Database): AuditStore {
         [seq, limit],
       );
     },
-    async search({ beforeSeq, since, until, filters, limit, scanMax }) {
+    async search({ beforeSeq, since, until, filters, exceptOutcomes, limit, scanMax }) {
       const { first, last } = await readSpan();
       const end = Math.min(beforeSeq ?? Number.POSITIVE_INFINITY, last + 1);
       const start = Math.max(end - scanMax, first);
@@ -74,15 +74,17 @@ export function createPostgresAudit(database: Database): AuditStore {
         );
       const wanted = JSON.stringify(filters);
       const rows =
-        wanted === '{}'
+        wanted === '{}' && exceptOutcomes === undefined
           ? await select([...values, limit], `ORDER BY seq DESC LIMIT $${values.length + 1}`)
           : await select(
-              [...values, wanted, limit],
-              `AND ${RECORD} @> ${asJsonb(`$${values.length + 1}::text`)} ORDER BY seq DESC LIMIT $${values.length + 2}`,
+              [...values, wanted, exceptOutcomes ?? null, limit],
+              `AND ${RECORD} @> ${asJsonb(`$${values.length + 1}::text`)}
+               AND ($${values.length + 2}::text[] IS NULL OR ${RECORD} ->> 'outcome' <> ALL($${values.length + 2}))
+               ORDER BY seq DESC LIMIT $${values.length + 3}`,
             ).catch(async (error: unknown) => {
               if (!isUnsearchable(error)) throw error;
               const all = await select(values, 'ORDER BY seq DESC');
-              return all.filter((row) => matchesFilters(row, filters)).slice(0, limit);
+              return all.filter((row) => matchesFilters(row, { filters, exceptOutcomes })).slice(0, limit);
             });
       const next = rows.length === limit ? (rows.at(-1)?.seq ?? start) : start;
       return { rows, next: next > first ? next : null };

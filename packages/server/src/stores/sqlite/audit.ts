@@ -14,6 +14,9 @@ const COLUMNS = 'seq, at, record, hash';
 /** Limits numbers that were changed by hand to the range of JavaScript. */
 const READ_COLUMNS = `seq, ${bound('at')} AS at, record, hash`;
 
+/** The member of a record at a path; NULL if the record is not JSON. */
+const MEMBER = ' AND CASE WHEN json_valid(record) THEN record ->> ? END';
+
 /** More rows than other processes append before a batch is repeated. */
 const TAIL_ROWS = 5000;
 
@@ -71,7 +74,7 @@ export function createSqliteAudit(database: DatabaseSync, { isSuccessor = false 
     readAfter(seq, limit) {
       return readAfter.all(seq, limit) as unknown as AuditRow[];
     },
-    search({ beforeSeq, since, until, filters, limit, scanMax }) {
+    search({ beforeSeq, since, until, filters, exceptOutcomes, limit, scanMax }) {
       const span = findSpan(since, until);
       const first = Math.max(span.first, (floor.read()?.seq ?? 0) + 1);
       const end = Math.min(beforeSeq ?? Infinity, span.last + 1);
@@ -84,7 +87,8 @@ export function createSqliteAudit(database: DatabaseSync, { isSuccessor = false 
       const rows = database
         .prepare(
           `SELECT ${READ_COLUMNS} FROM audit WHERE seq >= ? AND seq < ? AND ${bound('at')} >= ? AND ${bound('at')} < ?
-           ${' AND CASE WHEN json_valid(record) THEN record ->> ? END = ?'.repeat(compared.length / 2)} ORDER BY seq DESC LIMIT ?`,
+           ${`${MEMBER} = ?`.repeat(compared.length / 2)}
+           ${exceptOutcomes === undefined ? '' : `${MEMBER} NOT IN (SELECT value FROM json_each(?))`} ORDER BY seq DESC LIMIT ?`,
         )
         .all(
           start,
@@ -92,6 +96,7 @@ export function createSqliteAudit(database: DatabaseSync, { isSuccessor = false 
           since ?? 0,
           until ?? Number.MAX_SAFE_INTEGER,
           ...compared,
+          ...(exceptOutcomes === undefined ? [] : ['$.outcome', JSON.stringify(exceptOutcomes)]),
           limit,
         ) as unknown as AuditRow[];
       const next = rows.length === limit ? (rows.at(-1)?.seq ?? start) : start;

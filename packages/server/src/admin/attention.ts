@@ -1,0 +1,215 @@
+/**
+ * Lists what needs an administrator: states that lose calls or data, that will do so soon, or that wait for a decision.
+ * Each part is read in bounded pages, so that the cost does not grow with keys and subscriptions.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  ATTENTION_SEVERITIES,
+  type AttentionItem,
+  type AttentionView,
+  type StatusView,
+} from '@erp-proxy/contract';
+import type { InstanceRecord } from '../instances/instances.ts';
+import { judgeKey } from '../key-rotation/expiry.ts';
+import type { ExpiryNotice } from '../keys/expiry-notices.ts';
+import type { SubscriptionRecord } from '../subscriptions/subscriptions.ts';
+import type { AdminDeps } from './admin.ts';
+import { showTime } from './time.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const ITEMS_MAX = 50;
+const PAGE_ROWS = 100;
+/** Maximum number of instances, and of subscriptions, that are looked at. */
+const ROWS_MAX = 2000;
+const PENDING_SHOWN_MAX = 100;
+/** Days before its end at which the end of a client key is urgent: the second notice. */
+const URGENT_DAYS = 3;
+
+/** Checks of `/readyz` whose causes have items of their own. */
+const DETAILED_CHECKS: ReadonlySet<string> = new Set(['audit', 'instance_keys', 'client_keys']);
+
+export async function listAttention(deps: AdminDeps): Promise<AttentionView> {
+  const now = deps.clock();
+  const status = await deps.status();
+  const parts = await Promise.allSettled([
+    listInstanceKeys(deps, now),
+    deps.listEndingKeys().then((keys) => keys.map((key) => describeClientKey(key, now))),
+    listSubscriptions(deps),
+    listApprovals(deps),
+    listCalls(deps, now),
+  ]);
+  // While the store is away, the rest is shown, and the check says so.
+  const failed = parts.find((part) => part.status === 'rejected');
+  if (failed !== undefined && status.checks['store']?.state === 'ok') throw failed.reason;
+  const found = parts.flatMap((part) => (part.status === 'fulfilled' ? part.value : []));
+  const items = [...listChecks(status), ...listUpstreams(status), ...found].sort(compareItems);
+  return { items: items.slice(0, ITEMS_MAX), more: Math.max(0, items.length - ITEMS_MAX) };
+}
+
+function compareItems(one: AttentionItem, other: AttentionItem): number {
+  const rank = ({ severity }: AttentionItem) => ATTENTION_SEVERITIES.indexOf(severity);
+  const bySeverity = rank(one) - rank(other);
+  if (bySeverity !== 0) return bySeverity;
+  const begin = ({ since }: AttentionItem) => (since === null ? Number.MAX_SAFE_INTEGER : Date.parse(since));
+  return begin(one) - begin(other);
+}
+
+function listChecks({ checks, audit }: StatusView): AttentionItem[] {
+  const failed = Object.entries(checks).flatMap(([name, { state, detail }]): AttentionItem[] => {
+    if (state === 'ok' || DETAILED_CHECKS.has(name)) return [];
+    const severity = state === 'failed' ? 'critical' : 'warning';
+    return [{ kind: 'check_failed', severity, target: `check ${name}`, text: detail ?? state, since: null }];
+  });
+  const isWaiting = audit.lost === 0 && checks['audit']?.state !== 'ok';
+  return [
+    ...failed,
+    ...(audit.lost === 0 ? [] : [describeAudit('audit_lost', `${audit.lost} records are lost; see the log`)]),
+    ...(isWaiting ? [describeAudit('audit_waiting', `${audit.waiting} records wait to be written`)] : []),
+  ];
+}
+
+function describeAudit(kind: 'audit_lost' | 'audit_waiting', text: string): AttentionItem {
+  const severity = kind === 'audit_lost' ? 'critical' : 'warning';
+  return { kind, severity, target: 'audit', text, since: null };
+}
+
+function listUpstreams({ upstreams }: StatusView): AttentionItem[] {
+  return upstreams
+    .filter(({ breaker }) => breaker !== 'closed')
+    .map(({ database, breaker, retry_after_seconds: seconds }) => ({
+      kind: 'breaker_open',
+      severity: breaker === 'open' ? 'critical' : 'warning',
+      target: `upstream ${database}`,
+      text:
+        breaker === 'open'
+          ? `does not answer, so that calls to it are refused; it is tried again in ${seconds} s. Check the Odoo server.`
+          : 'did not answer, and is being tried. Check the Odoo server.',
+      since: null,
+    }));
+}
+
+async function listInstanceKeys({ instances }: AdminDeps, now: number): Promise<AttentionItem[]> {
+  const items: AttentionItem[] = [];
+  for await (const instance of readPages((after, limit) => instances.list({ after, limit }), nameInstance))
+    items.push(...describeInstance(instance, now));
+  return items;
+}
+
+function nameInstance({ name }: InstanceRecord): string {
+  return name;
+}
+
+function describeInstance({ name, key }: InstanceRecord, now: number): AttentionItem[] {
+  const target = `instance ${name}`;
+  const state = judgeKey(key, now);
+  const endsAt = key.expiresAt ?? now;
+  const advice = key.rotate
+    ? 'The proxy replaces it; if that fails, give another one.'
+    : 'Give the instance another key.';
+  const items: AttentionItem[] = [];
+  if (state === 'expired') {
+    const text = `its Odoo key expired at ${showTime(endsAt)}, so that calls fail. ${advice}`;
+    const since = showTime(endsAt);
+    items.push({ kind: 'instance_key_expired', severity: 'critical', target, text, since });
+  }
+  if (state === 'expiring') {
+    const text = `its Odoo key expires at ${showTime(endsAt)}. ${advice}`;
+    items.push({ kind: 'instance_key_expiring', severity: 'warning', target, text, since: null });
+  }
+  if (key.failure !== null) {
+    const text = `its Odoo key could not be replaced: ${key.failure}`;
+    items.push({ kind: 'instance_key_not_rotated', severity: 'warning', target, text, since: null });
+  }
+  return items;
+}
+
+function describeClientKey({ kind, keyId, name, expiresAt }: ExpiryNotice, now: number): AttentionItem {
+  const isOver = kind === 'expired';
+  const isUrgent = isOver || expiresAt - now <= URGENT_DAYS * DAY_MS;
+  return {
+    kind: isOver ? 'client_key_expired' : 'client_key_expiring',
+    severity: isUrgent ? 'warning' : 'info',
+    target: `key ${keyId}`,
+    text: `the client key ${JSON.stringify(name)} ${isOver ? 'expired' : 'expires'} at ${showTime(expiresAt)}. Rotate it, or change its end, if it is still needed.`,
+    since: isOver ? showTime(expiresAt) : null,
+  };
+}
+
+async function listSubscriptions({ subscriptions }: AdminDeps): Promise<AttentionItem[]> {
+  const items: AttentionItem[] = [];
+  const list = (after: string | null, limit: number) => subscriptions.list({ after, limit });
+  for await (const { row } of readPages(list, ({ row: { name } }) => name))
+    items.push(...describeSubscription(row));
+  return items;
+}
+
+function describeSubscription(row: SubscriptionRecord['row']): AttentionItem[] {
+  const { state, reason, problem, failures, failingSince, lastFailure } = row;
+  const target = `subscription ${row.name}`;
+  if (state === 'disabled') {
+    const text = `is disabled: ${reason} Correct the cause, then resume it.`;
+    return [{ kind: 'subscription_disabled', severity: 'warning', target, text, since: null }];
+  }
+  if (state === 'paused') return [];
+  const items: AttentionItem[] = [];
+  if (problem !== null) {
+    const text = `its changes cannot be read: ${problem}`;
+    items.push({ kind: 'subscription_unreadable', severity: 'warning', target, text, since: null });
+  }
+  if (failingSince !== null) {
+    const text = `its receiver did not take ${failures} attempts: ${lastFailure}`;
+    const since = showTime(failingSince);
+    items.push({ kind: 'subscription_failing', severity: 'warning', target, text, since });
+  }
+  return items;
+}
+
+async function listApprovals({ approvals }: AdminDeps): Promise<AttentionItem[]> {
+  const pending = await approvals.list({ after: null, limit: PENDING_SHOWN_MAX, state: 'pending' });
+  const oldest = pending.at(-1);
+  if (oldest === undefined) return [];
+  const count =
+    pending.length === PENDING_SHOWN_MAX ? `${PENDING_SHOWN_MAX} or more` : String(pending.length);
+  return [
+    {
+      kind: 'approvals_pending',
+      severity: 'info',
+      target: 'approvals',
+      text: `${count} ${pending.length === 1 ? 'call waits' : 'calls wait'} for a decision.`,
+      since: showTime(oldest.createdAt),
+    },
+  ];
+}
+
+async function listCalls({ statistics }: AdminDeps, now: number): Promise<AttentionItem[]> {
+  const { since, total } = await statistics.query({ since: now - HOUR_MS });
+  const internal = total.errors['internal'] ?? 0;
+  const items: AttentionItem[] = [];
+  if (internal > 0) {
+    const text = `${internal} calls of the last hour met an error of the proxy itself; see the log.`;
+    items.push({ kind: 'internal_errors', severity: 'critical', target: 'calls', text, since });
+  }
+  if (total.refused > 0) {
+    const text = `${total.refused} requests of the last hour were refused for lack of capacity, or over a limit of their key.`;
+    items.push({ kind: 'calls_refused', severity: 'warning', target: 'calls', text, since });
+  }
+  return items;
+}
+
+/** The rows of a list, up to {@link ROWS_MAX}. */
+async function* readPages<Row>(
+  list: (after: string | null, limit: number) => Promise<Row[]>,
+  nameOf: (row: Row) => string,
+): AsyncGenerator<Row> {
+  let after: string | null = null;
+  for (let read = 0; read < ROWS_MAX; read += PAGE_ROWS) {
+    const rows: Row[] = await list(after, PAGE_ROWS);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield* rows;
+    after = nameOf(last);
+    // A store in memory answers at once.
+    await nextTurn();
+  }
+}

@@ -1,0 +1,222 @@
+/** What needs an administrator: `GET /admin/v1/attention`. */
+import { ATTENTION_SEVERITIES } from '@erp-proxy/contract';
+import { expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
+import { runCommand } from '../commands/run-command.ts';
+import { POLL } from '../poll.ts';
+import { makeFolder } from '../process/program.ts';
+import { startUpstream } from '../scripted-upstream.ts';
+import { type Json, ODOO_SECRET, startAdmin, TOKEN } from './admin-client.ts';
+
+const DAY_MS = 86_400_000;
+const NOW = Date.parse('2027-03-01T08:00:00.000Z');
+const at = (days: number) => new Date(NOW + days * DAY_MS).toISOString();
+
+async function start() {
+  const admin = await startAdmin({ clock: () => NOW });
+  const list = async (): Promise<Json[]> => {
+    const { status, json } = await admin.get('/attention');
+    expect(status).toBe(200);
+    return json.items;
+  };
+  return { ...admin, list };
+}
+
+const INSTANCE = {
+  url: 'https://erp.example.com',
+  db: 'prod',
+  user_id: 2,
+  api_key: `${ODOO_SECRET}1`,
+};
+
+test('nothing needs attention in a new proxy', async () => {
+  const { get } = await start();
+  expect((await get('/attention')).json).toEqual({ items: [], more: 0 });
+});
+
+test('lists keys at Odoo that have expired, or will soon', async () => {
+  const { post, list } = await start();
+  await post('/instances', { ...INSTANCE, name: 'over', key_expires_at: at(-1) });
+  await post('/instances', { ...INSTANCE, name: 'soon', key_expires_at: at(10) });
+  await post('/instances', { ...INSTANCE, name: 'later', key_expires_at: at(100) });
+  expect(await list()).toEqual([
+    {
+      kind: 'instance_key_expired',
+      severity: 'critical',
+      target: 'instance over',
+      text: `its Odoo key expired at ${at(-1)}, so that calls fail. Give the instance another key.`,
+      since: at(-1),
+    },
+    expect.objectContaining({ kind: 'instance_key_expiring', severity: 'warning', target: 'instance soon' }),
+  ]);
+});
+
+test('lists a key at Odoo that could not be replaced', async () => {
+  const { proxy, post, list } = await start();
+  await post('/instances', { ...INSTANCE, name: 'prod' });
+  await proxy.app.instances.changeKey('prod', 1, { failure: 'Odoo is away.' });
+  expect(await list()).toEqual([
+    expect.objectContaining({
+      kind: 'instance_key_not_rotated',
+      target: 'instance prod',
+      text: expect.stringContaining('Odoo is away.'),
+    }),
+  ]);
+});
+
+test('lists client keys that end within 14 days, and gives no notice of them', async () => {
+  const clock = { now: NOW - 30 * DAY_MS };
+  const { proxy, post, get } = await startAdmin({ clock: () => clock.now });
+  for (const days of [-0.5, 2, 10, 20]) await post('/keys', { name: `in ${days}`, expires_at: at(days) });
+  clock.now = NOW;
+  const { items } = (await get('/attention')).json;
+  expect(items.map(({ kind, severity, text }: Json) => [kind, severity, text.slice(0, 25)])).toEqual([
+    ['client_key_expired', 'warning', 'the client key "in -0.5" '],
+    ['client_key_expiring', 'warning', 'the client key "in 2" exp'],
+    ['client_key_expiring', 'info', 'the client key "in 10" ex'],
+  ]);
+  expect(proxy.log.filter(({ msg }) => String(msg).startsWith('client key'))).toEqual([]);
+});
+
+test('lists subscriptions that are disabled, that fail and that cannot be read', async () => {
+  const { proxy, post, list } = await start();
+  await post('/instances', { ...INSTANCE, name: 'prod' });
+  const { store } = proxy.app;
+  for (const name of ['failing', 'off', 'paused', 'unread']) {
+    const given = { name, instance: 'prod', model: 'res.partner', fields: ['name'] };
+    expect((await post('/subscriptions', { ...given, url: 'https://hooks.example.com' })).status).toBe(201);
+  }
+  expect((await post('/subscriptions/paused/pause', {})).status).toBe(200);
+  const off = await store.subscriptions.findByName('off');
+  const disabled = { state: 'disabled', reason: 'The receiver is gone.', now: NOW } as const;
+  await store.subscriptions.setState(off!.id, off!.version, disabled);
+  const unread = await store.subscriptions.findByName('unread');
+  await store.subscriptions.noteReadings([{ id: unread!.id, at: NOW, problem: 'access_error: no' }]);
+  const failing = await store.subscriptions.findByName('failing');
+  await store.subscriptions.recordAttempts(failing!.id, 'claim', {
+    failures: 3,
+    failingSince: NOW - 1000,
+    retryAt: NOW + DAY_MS,
+    lastFailure: 'HTTP 500',
+    deliveredAt: null,
+    now: NOW,
+    results: [],
+    wakesAll: false,
+    disables: null,
+  });
+  const items = await list();
+  expect(items.map(({ target }) => target)).not.toContain('subscription paused');
+  // The proxy tries to read all of them meanwhile, and cannot.
+  const expected = [
+    expect.objectContaining({
+      kind: 'subscription_disabled',
+      target: 'subscription off',
+      text: 'is disabled: The receiver is gone. Correct the cause, then resume it.',
+    }),
+    expect.objectContaining({ kind: 'subscription_unreadable', target: 'subscription unread' }),
+    expect.objectContaining({
+      kind: 'subscription_failing',
+      target: 'subscription failing',
+      text: 'its receiver did not take 3 attempts: HTTP 500',
+      since: new Date(NOW - 1000).toISOString(),
+    }),
+  ];
+  expect(items).toEqual(expect.arrayContaining(expected));
+});
+
+test('lists calls that wait for a decision, were refused, or met an error of the proxy', async () => {
+  const upstream = closeAfterTest(await startUpstream((socket) => void socket.destroy()));
+  const { proxy, get } = await startAdmin({ allow: [upstream.url] });
+  const policy = {
+    origins: [upstream.url],
+    models: { '*': ['*'] },
+    approve: { 'res.partner': ['unlink'] },
+    rate: { requests: 1, seconds: 3600 },
+  };
+  const { key } = await proxy.app.keys.create({ name: 'shop', policy });
+  const call = {
+    model_id: 'res.partner',
+    action: 'unlink',
+    params: [[1]],
+    erp_instance: { ...INSTANCE, url: upstream.url },
+  };
+  expect((await proxy.call(call, { 'x-proxy-api': key })).json.error.data.type).toBe('approval_required');
+  expect((await proxy.call(call, { 'x-proxy-api': key })).json.error.data.type).toBe('rate_limited');
+  const list = async () => (await get('/attention')).json.items;
+  await expect.poll(list, POLL).toHaveLength(2);
+  expect(await list()).toEqual([
+    expect.objectContaining({
+      kind: 'calls_refused',
+      severity: 'warning',
+      text: expect.stringMatching(/^1 requests/),
+    }),
+    expect.objectContaining({
+      kind: 'approvals_pending',
+      severity: 'info',
+      text: '1 call waits for a decision.',
+    }),
+  ]);
+});
+
+test('lists a database whose circuit breaker is open, and a check that failed', async () => {
+  const upstream = closeAfterTest(await startUpstream((socket) => void socket.destroy()));
+  const { proxy, get } = await startAdmin({ allow: [upstream.url] });
+  const call = {
+    model_id: 'res.partner',
+    action: 'read',
+    params: [[1]],
+    erp_instance: { ...INSTANCE, url: upstream.url },
+  };
+  const list = async (): Promise<Json[]> => (await get('/attention')).json.items;
+  await expect
+    .poll(async () => {
+      await proxy.call(call);
+      return (await list()).map(({ kind }) => kind);
+    }, POLL)
+    .toContain('breaker_open');
+  const [first] = await list();
+  expect(first).toMatchObject({ severity: expect.stringMatching(/critical|warning/) });
+  expect(first.target).toContain(upstream.url);
+});
+
+test('shows the worst 50 first, and counts the others', { timeout: 60_000 }, async () => {
+  const clock = { now: NOW - 30 * DAY_MS };
+  const { proxy, get, post } = await startAdmin({ clock: () => clock.now });
+  for (let index = 0; index < 10_000; index++)
+    await proxy.app.keys.create({ name: `k${index}`, expiresAt: NOW + (1 + (index % 200)) * DAY_MS });
+  await post('/instances', { ...INSTANCE, name: 'prod', key_expires_at: at(-1) });
+  clock.now = NOW;
+  const startedMs = performance.now();
+  const { json } = await get('/attention');
+  expect(performance.now() - startedMs).toBeLessThan(5000);
+  expect(json.items).toHaveLength(50);
+  expect(json.more).toBeGreaterThan(500);
+  expect(json.items[0].kind).toBe('instance_key_expired');
+  const ranks = json.items.map(({ severity }: Json) => ATTENTION_SEVERITIES.indexOf(severity));
+  expect(ranks).toEqual(ranks.toSorted());
+});
+
+test('erp-proxy status prints what needs attention, here and over --url', async () => {
+  const folder = makeFolder();
+  const { proxy, post } = await startAdmin();
+  await post('/instances', { ...INSTANCE, name: 'prod', key_expires_at: '2001-01-01T00:00:00Z' });
+  const remote = await runCommand(['status', `--url=${proxy.url}`], {
+    folder,
+    env: { ERP_PROXY_ADMIN_TOKEN: TOKEN },
+  });
+  expect(remote.stdout).toMatch(/Needs attention:\n {2}critical instance prod: its Odoo key expired at 2001/);
+  await runCommand(['keys', 'create', '--name=shop'], { folder });
+  const local = await runCommand(['status', '--json'], { folder, env: {} });
+  expect(JSON.parse(local.stdout).attention).toEqual({ items: [], more: 0 });
+});
+
+test('an error of the proxy itself is critical', async () => {
+  const { proxy, get } = await startAdmin();
+  const id = proxy.key.split('_')[1] as string;
+  await proxy.app.store.keys.update(id, 1, { policy: '{"sees":"all"}' });
+  await proxy.post('{}');
+  const { items } = (await get('/attention')).json;
+  expect(items).toEqual([
+    expect.objectContaining({ kind: 'internal_errors', severity: 'critical', target: 'calls' }),
+  ]);
+});
