@@ -1,5 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
+import { closeAfterTest } from '../../server/test/close-after-test.ts';
+import { AUDIENCE, describeIssuer, startIssuer } from '../../server/test/tokens/issuer.ts';
 import { ADMIN_TOKEN, expectAccessible, HAS_CHROMIUM, openConsole, startChromium } from './open-console.ts';
 
 startChromium();
@@ -63,8 +65,9 @@ test.skipIf(!HAS_CHROMIUM)('the form and the JSON of a policy stay in step', asy
   await page.goto(`${new URL(page.url()).origin}/keys/${key.id}?tab=policy`);
   await page.getByRole('switch', { name: 'Reads only' }).check();
   await page.getByRole('combobox', { name: 'Add model: name or pattern' }).fill('sale.order');
-  await page.getByRole('button', { name: 'Add model' }).click();
+  await page.keyboard.press('Enter');
   await page.getByText('"sale.order"').waitFor();
+  await page.keyboard.press('Escape');
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Save policy' }).click();
   await page.getByText('Not saved yet').waitFor({ state: 'hidden' });
@@ -225,6 +228,46 @@ test.skipIf(!HAS_CHROMIUM)('a subject that no issuer can have is refused with th
   await page.getByRole('alert').filter({ hasText: 'auth.issuers' }).waitFor();
   expect(await page.getByRole('textbox', { name: 'Subject' }).inputValue()).toBe('corp/3f6c');
 });
+
+test.skipIf(!HAS_CHROMIUM)('a subject is denied, listed and allowed again', async () => {
+  const issuer = closeAfterTest(await startIssuer());
+  const { page, ask, goto } = await openConsole({
+    settings: {
+      'auth.issuers': JSON.stringify([describeIssuer(issuer)]),
+      'http.publicUrl': AUDIENCE,
+    },
+  });
+  await goto('/keys/denied-subjects');
+  await page.getByRole('textbox', { name: 'Subject' }).fill('corp/3f6c');
+  await page.keyboard.press('Enter');
+  await page.getByRole('cell', { name: 'corp/3f6c' }).waitFor();
+  expect((await ask('GET', '/denied-subjects')).items).toHaveLength(1);
+  await page.getByRole('button', { name: 'Allow subject' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Allow subject' }).click();
+  await page.getByText('No subject is denied.').waitFor();
+  expect((await ask('GET', '/denied-subjects')).items).toEqual([]);
+});
+
+test.skipIf(!HAS_CHROMIUM)(
+  'the completion of a policy knows its members, instances and methods',
+  async () => {
+    const { page, addInstance, goto } = await openConsole();
+    await addInstance('my-instance');
+    await goto('/keys/new');
+    const complete = async (text: string, offered: string) => {
+      await writePolicy(page, text);
+      await page.keyboard.press('Control+End');
+      // Into the last string.
+      const back = text.length - text.lastIndexOf('"');
+      for (let step = 0; step < back; step++) await page.keyboard.press('ArrowLeft');
+      await page.keyboard.press('Control+Space');
+      await page.getByRole('option', { name: offered }).first().waitFor();
+      await page.keyboard.press('Escape');
+    };
+    await complete('{"instances": [""]}', 'my-instance');
+    await complete('{"models": {"res.partner": ["search_"]}}', 'search_read');
+  },
+);
 
 async function writePolicy(page: Page, text: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Policy' }).fill(text);

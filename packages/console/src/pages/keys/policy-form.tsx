@@ -221,7 +221,9 @@ function ByModel<Value>({
             value={added}
             onChange={setAdded}
             onKeyDown={(event) => {
-              if (event.key === 'Enter') add();
+              // With an option in focus, Enter takes it over into the input.
+              const hasOption = event.currentTarget.getAttribute('aria-activedescendant');
+              if (event.key === 'Enter' && !hasOption) add();
             }}
             style={{ flexGrow: 1 }}
             spellCheck={false}
