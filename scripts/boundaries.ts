@@ -47,6 +47,7 @@ const STEPS = [
   'resolve',
   'retry',
   'share-read',
+  'admit-data',
   'throttle',
 ];
 

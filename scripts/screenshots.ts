@@ -68,7 +68,7 @@ async function takePicture(path: string, file: string, width: number, colorSchem
       data: { token: ADMIN_TOKEN },
       headers: { origin: proxy.url },
     });
-    await page.goto(proxy.url + path, { waitUntil: 'networkidle' });
+    await page.goto(proxy.url + path);
     await page.getByRole('heading', { level: 1 }).waitFor();
     // Charts and editors load after the page.
     await page.waitForTimeout(1500);

@@ -261,7 +261,7 @@ test.skipIf(!HAS_CHROMIUM)(
       const back = text.length - text.lastIndexOf('"');
       for (let step = 0; step < back; step++) await page.keyboard.press('ArrowLeft');
       await page.keyboard.press('Control+Space');
-      await page.getByRole('option', { name: offered }).first().waitFor();
+      await page.locator('.cm-tooltip-autocomplete').getByText(offered, { exact: true }).waitFor();
       await page.keyboard.press('Escape');
     };
     await complete('{"instances": [""]}', 'my-instance');

@@ -93,7 +93,11 @@ async function createKeys(ask: SeededProxy['ask'], now: () => number): Promise<S
       { instances: ['production'], models: { 'res.partner': ['read', 'search*', 'create'] }, limit_max: 200 },
       200,
     ),
-    report: await create('Reporting', { instances: ['production', 'staging-19'], read_only: true }, 9),
+    report: await create(
+      'Reporting',
+      { instances: ['production', 'staging-19'], models: { '*': ['*'] }, read_only: true },
+      9,
+    ),
     agent: await create(
       'Office agent',
       { instances: ['production'], models: { 'res.*': ['*'] }, approve: { 'res.partner': ['unlink'] } },
@@ -133,7 +137,14 @@ async function execute(
   await send(`${url}/api/erp/execute`, {
     method: 'POST',
     headers: { 'x-proxy-api': key, 'content-type': 'application/json' },
-    body: JSON.stringify({ id: 1, action, model_id: model, keyword, params, erp_instance: instance }),
+    body: JSON.stringify({
+      id: 1,
+      action,
+      model_id: model,
+      keyword,
+      params,
+      erp_instance: { name: instance },
+    }),
   });
 }
 

@@ -209,29 +209,46 @@ export interface ApprovalRefusal {
 
 export type SubscriptionState = 'active' | 'paused' | 'disabled';
 
-/** Sends the changes of a model's records to a webhook. Its secrets are never shown. */
-export interface SubscriptionView {
-  name: string;
-  state: SubscriptionState;
-  /** Why it is paused or disabled; null while it is active. */
-  reason: string | null;
+/** Sends the changes of a model's records, or events of the proxy, to a webhook. Its secrets are never shown. */
+export type SubscriptionView = SubscriptionBasics & (RecordSource | EventSource);
+
+/** Events of the proxy itself. `key.ends`: a client key ends soon, or has ended. */
+export const SUBSCRIPTION_EVENTS = ['key.ends'] as const;
+export type SubscriptionEvent = (typeof SUBSCRIPTION_EVENTS)[number];
+
+/** The changes of a model's records. */
+export interface RecordSource {
+  events?: undefined;
   /** Name of the stored instance. */
   instance: string;
   model: string;
   /** Only records that match. A record that does not match any more is sent once, as `left`. */
   domain: unknown[];
   fields: string[];
-  /** Receives the changes by `POST`. */
-  url: string;
-  interval_seconds: number;
   /** `thin`: without the values of the record. */
   payload: SubscriptionPayload;
   /** True: records that vanish are sent, too. */
   gone: boolean;
-  /** `all`: begins with all records that match. */
-  start: SubscriptionStart;
   /** Id of the client key whose policy and limits its calls obey; null: no policy restricts them. */
   key: string | null;
+}
+
+/** Events of the proxy itself. */
+export interface EventSource extends Partial<Record<Exclude<keyof RecordSource, 'events'>, undefined>> {
+  events: SubscriptionEvent[];
+}
+
+/** The members of every subscription. */
+interface SubscriptionBasics {
+  name: string;
+  state: SubscriptionState;
+  /** Why it is paused or disabled; null while it is active. */
+  reason: string | null;
+  /** Receives the deliveries by `POST`. */
+  url: string;
+  interval_seconds: number;
+  /** `all`: begins with all records that match, or with all keys that end soon. */
+  start: SubscriptionStart;
   /** When changes were read last; null: not yet. */
   read_at: string | null;
   /** Why changes cannot be read at present; null: they can. */
@@ -259,18 +276,20 @@ export type SubscriptionPayload = 'full' | 'thin';
 export type SubscriptionStart = 'now' | 'all';
 
 /** The answer to a creation and to a new secret. Only here is the secret shown. */
-export interface NewSubscriptionView extends SubscriptionView {
+export type NewSubscriptionView = SubscriptionView & {
   /** `whsec_…` of Standard Webhooks. */
   secret: string;
-}
+};
 
+/** With `events`, or with `instance`, `model` and `fields` and the members for them. */
 export interface SubscriptionInput {
   name: string;
-  instance: string;
-  model: string;
+  events?: SubscriptionEvent[];
+  instance?: string;
+  model?: string;
   /** Default: all records. */
   domain?: unknown[];
-  fields: string[];
+  fields?: string[];
   url: string;
   /** 5 to 86,400; default 60. */
   interval_seconds?: number;
@@ -283,8 +302,8 @@ export interface SubscriptionInput {
 }
 
 /**
- * Omitted members keep their values. A change of instance, model, domain, fields, `gone` or key begins anew, by
- * `start`.
+ * Omitted members keep their values. A change of instance, model, domain, fields, `gone`, key or events begins anew, by
+ * `start`. A subscription to records cannot become one to events.
  */
 export type SubscriptionChanges = Partial<Omit<SubscriptionInput, 'name'>>;
 

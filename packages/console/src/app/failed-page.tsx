@@ -5,7 +5,9 @@ import type { ErrorComponentProps } from '@tanstack/react-router';
 export function FailedPage({ error, reset }: ErrorComponentProps) {
   return (
     <Stack gap="xs" align="flex-start">
-      <Title order={2}>This page failed</Title>
+      <Title order={1} size="h2">
+        This page failed
+      </Title>
       <Text className="data">{String(error)}</Text>
       <Text c="dimmed">After an update of the proxy, load the page again.</Text>
       <Button onClick={() => location.reload()}>Load again</Button>

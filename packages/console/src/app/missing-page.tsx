@@ -4,7 +4,9 @@ import { Link } from '@tanstack/react-router';
 export function MissingPage() {
   return (
     <Stack gap="xs">
-      <Title order={2}>There is no such page</Title>
+      <Title order={1} size="h2">
+        There is no such page
+      </Title>
       <Text>
         Go to the <Anchor renderRoot={(props) => <Link to="/" {...props} />}>overview</Anchor>.
       </Text>

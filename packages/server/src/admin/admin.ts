@@ -156,7 +156,7 @@ export interface AdminDeps {
   audit: Pick<Audit, 'prepareAct' | 'search' | 'export' | 'verify'>;
   statistics: Pick<Statistics, 'query'>;
   /** Client keys that end soon, or have ended within a day. */
-  listEndingKeys: () => Promise<ExpiryNotice[]>;
+  listEndingKeys: () => Promise<readonly ExpiryNotice[]>;
   status: () => Promise<StatusView>;
   explain: (key: KeyRecord, input: ExplainInput) => Promise<Explanation>;
   drafts: DraftPolicies;

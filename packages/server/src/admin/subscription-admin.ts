@@ -160,7 +160,7 @@ export function createSubscriptionAdmin(deps: AdminDeps, describeAct: DescribeAc
 
     async resumeSubscription(name) {
       const { body } = await find(name);
-      await checkNamed({ key: body.key });
+      await checkNamed('key' in body ? { key: body.key } : {});
       return setState(name, 'active', null, 'resume');
     },
 

@@ -28,6 +28,7 @@ import { createServer, type ServerDeps } from '../http/server.ts';
 import { LoadShedder } from '../http/shedding/load-shedder.ts';
 import { createIdempotency, type Idempotency } from '../idempotency/idempotency.ts';
 import { createSlowdown } from '../keys/slowdown.ts';
+import { DataRequests } from '../limits/data-requests.ts';
 import { chooseConcurrencyBounds } from '../limits/database/concurrency-bounds.ts';
 import { DatabaseLimiters } from '../limits/database/database-limiters.ts';
 import { KeyLimits } from '../limits/key-limits.ts';
@@ -159,11 +160,16 @@ export async function createApp({
     bytesMax: settings.upstream.answerBytesMax,
   });
   const databases = () => databaseLimiters.states();
+  const dataRequests = new DataRequests({
+    process: settings.data.requestsMax,
+    client: settings.data.clientRequestsMax,
+  });
   const metrics = createMetrics({
     classifyMethod: classifyAction,
     nameDatabase: (upstream, db) => nameDatabaseAcrossTrusts({ origin: upstream, pathPrefix: '', db }),
     sources: listMetricSources(services, replicas, {
       databases,
+      dataRequests: () => dataRequests.running,
       issuers: () => tokens?.states() ?? [],
       subscriptions: () => subscriptionWorker.states().backlogs,
       subscriptionWork: () => {
@@ -183,6 +189,13 @@ export async function createApp({
   });
   const admission = new Admission();
   const idempotency = openIdempotency(settings, services, replicas, { nowMs, logger });
+  const changes = createChanges({
+    instances,
+    secret: keys.deriveSecret('cursors of changes'),
+    overlapSeconds: settings.changes.overlapSeconds,
+    timeoutMs: settings.upstream.timeoutMs,
+    nowMs,
+  });
   const serverDeps: ServerDeps = {
     version,
     http: settings.http,
@@ -212,19 +225,14 @@ export async function createApp({
       }),
       mcp: createMcp({
         instances,
+        changes,
         secret: keys.deriveSecret('mcp confirmations'),
         version,
         clock,
         nowMs,
         onFault: (requestId, error) => events.faultSeen(requestId, error),
       }),
-      changes: createChanges({
-        instances,
-        secret: keys.deriveSecret('cursors of changes'),
-        overlapSeconds: settings.changes.overlapSeconds,
-        timeoutMs: settings.upstream.timeoutMs,
-        nowMs,
-      }),
+      changes,
     },
 
     // The parts of the steps of calls.
@@ -233,6 +241,7 @@ export async function createApp({
     slowdown: createSlowdown({ clock: nowMs }),
     tracing,
     limits: replicas?.limits ?? new KeyLimits(nowMs, clock, () => settings.workers, months),
+    dataRequests,
     idempotency,
     approvals,
     instances,
@@ -276,6 +285,7 @@ export async function createApp({
       overlapSeconds: settings.changes.overlapSeconds,
       nowMs,
     }),
+    notices: services.expiryNotices,
     send: services.sendDelivery,
     openSecrets: services.subscriptions.openSecrets,
     owner: randomUUID(),
@@ -338,7 +348,7 @@ function listMetricSources(
   replicas: Replicas | null,
   others: Pick<
     MetricSources,
-    'databases' | 'issuers' | 'subscriptions' | 'subscriptionWork' | 'now' | 'version'
+    'databases' | 'dataRequests' | 'issuers' | 'subscriptions' | 'subscriptionWork' | 'now' | 'version'
   >,
 ): MetricSources {
   return {

@@ -188,7 +188,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     issuers: parseIssuers(settings.auth).issuers.map(({ name }) => name),
     audit,
     statistics,
-    listEndingKeys: expiryNotices.list,
+    listEndingKeys: async () => (await expiryNotices.listDue()) ?? [],
     explainReceiver: (origin) => (isServing ? (egress.judge(origin)?.detail ?? null) : null),
     clock,
     nowMs: () => performance.now(),

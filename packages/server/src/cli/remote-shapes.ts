@@ -27,7 +27,8 @@ export const APPROVAL_DETAILS: Shape = (value) =>
 export const SUBSCRIPTION = has({
   name: isText,
   state: isText,
-  fields: isListOf(isText),
+  fields: isAbsentOr(isListOf(isText)),
+  events: isAbsentOr(isListOf(isText)),
   receiver: ANYTHING,
   secrets: isListOf(ANYTHING),
 });

@@ -19,8 +19,8 @@ const DELIVERY_STATES: readonly DeliveryStateName[] = ['waiting', 'delivered', '
 const COLUMNS: readonly Column<SubscriptionView>[] = [
   { heading: 'NAME', show: ({ name }) => name },
   { heading: 'STATE', show: ({ state }) => state },
-  { heading: 'INSTANCE', show: ({ instance }) => instance },
-  { heading: 'MODEL', show: ({ model }) => model },
+  { heading: 'INSTANCE', show: ({ instance }) => instance ?? null },
+  { heading: 'MODEL', show: ({ model, events }) => model ?? events.join() },
   { heading: 'RECEIVER', show: ({ url }) => URL.parse(url)?.origin ?? null },
   { heading: 'DELIVERED', show: ({ receiver }) => receiver.delivered_at },
   { heading: 'PROBLEM', show: ({ reason, problem, receiver }) => reason ?? problem ?? findFailure(receiver) },
@@ -39,6 +39,11 @@ const DELIVERY_COLUMNS: readonly Column<DeliveryView>[] = [
 ];
 
 const MEMBER_OPTIONS = {
+  events: {
+    type: 'string',
+    value: 'names',
+    description: 'In place of a model: events of the proxy. key.ends: a client key ends soon, or has ended.',
+  },
   instance: { type: 'string', value: 'name', description: 'Name of the stored instance.' },
   model: { type: 'string', value: 'model', description: 'Model whose changes are sent, e.g. res.partner.' },
   domain: {
@@ -63,15 +68,19 @@ const MEMBER_OPTIONS = {
 export const subscriptionsAddCommand: Command = {
   name: 'subscriptions add',
   arguments: ['<name>'],
-  summary: 'Send the changes of a model to a webhook. Prints the secret once.',
+  summary: 'Send the changes of a model, or events, to a webhook. Prints the secret once.',
   options: { ...MEMBER_OPTIONS, ...ADMIN_OPTIONS },
   async run(input) {
     const [name = ''] = input.arguments;
-    const { instance, model, fields, url, ...members } = readMembers(input);
-    if (instance === undefined || model === undefined || fields === undefined || url === undefined) {
-      throw new CommandError('Give --instance, --model, --fields and --receiver.');
+    const { url, ...members } = readMembers(input);
+    const { instance, model, fields, events } = members;
+    const isOfRecords = instance !== undefined && model !== undefined && fields !== undefined;
+    if (url === undefined || (events === undefined && !isOfRecords)) {
+      throw new CommandError(
+        'Give --instance, --model, --fields and --receiver, or --events and --receiver.',
+      );
     }
-    const subscription: SubscriptionInput = { name, instance, model, fields, url, ...members };
+    const subscription: SubscriptionInput = { name, url, ...members };
     return useAdmin(
       input,
       async (admin) => {
@@ -282,12 +291,11 @@ function readMembers({ option, isSet }: CommandInput): SubscriptionChanges {
   const key = option('key');
   if (isSet('gone') && isSet('no-gone')) throw new CommandError('--gone and --no-gone exclude each other.');
   const members = pickGiven({
+    events: readNames(option('events')),
     instance: option('instance'),
     model: option('model'),
     domain: domain === undefined ? undefined : readDomain(domain),
-    fields: option('fields')
-      ?.split(',')
-      .map((field) => field.trim()),
+    fields: readNames(option('fields')),
     url: option('receiver'),
     interval_seconds: interval === undefined ? undefined : readInterval(interval),
     payload: option('payload'),
@@ -296,6 +304,10 @@ function readMembers({ option, isSet }: CommandInput): SubscriptionChanges {
     key: key === 'none' ? null : key,
   });
   return members as SubscriptionChanges;
+}
+
+function readNames(text: string | undefined): string[] | undefined {
+  return text?.split(',').map((name) => name.trim());
 }
 
 function readDomain(text: string): unknown[] {

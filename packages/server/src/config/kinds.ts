@@ -150,7 +150,8 @@ export function isAddressOrCidr(entry: string): boolean {
 /** An address as browsers print it, with or without the last slash. */
 export function isPublicUrl(given: string): boolean {
   const url = URL.parse(given);
-  if (url === null || !/^https?:$/.test(url.protocol) || /[?#@]/.test(given)) return false;
+  if (url === null || !/^https?:$/.test(url.protocol) || /[?#]/.test(given)) return false;
+  if (url.username !== '' || url.password !== '') return false;
   return url.href === given || url.href === `${given}/`;
 }
 

@@ -480,3 +480,15 @@ function listErrors(given: Given): string[] {
   const loaded = load(given);
   return loaded.ok ? [] : loaded.errors.map(({ source, message }) => `${source}: ${message}`);
 }
+
+test.each([
+  ['http.publicUrl', 'https://erp.example.com/@shop', true],
+  ['http.publicUrl', 'https://user@erp.example.com', false],
+  ['http.publicUrl', 'https://:password@erp.example.com', false],
+  ['otel.endpoint', 'https://otel.example.com/@shop', true],
+  ['otel.endpoint', 'https://user@otel.example.com', false],
+])('a user or password is found in the parsed URL: %s %s', (name, url, isValid) => {
+  const [group = '', member = ''] = name.split('.');
+  const loaded = load({ yaml: `${group}:\n  ${member}: "${url}"` });
+  expect(loaded.ok).toBe(isValid);
+});

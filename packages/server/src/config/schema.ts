@@ -53,7 +53,8 @@ const GIB = 1024 * MIB;
 const isNameWithValue = (text: string) => /^[^=,\s]+=[^\r\n]*$/.test(text);
 const isCollectorUrl = (text: string) => {
   const url = URL.parse(text);
-  return url !== null && /^https?:$/.test(url.protocol) && !/[?#@\s]/.test(text);
+  if (url === null || url.username !== '' || url.password !== '') return false;
+  return /^https?:$/.test(url.protocol) && !/[?#\s]/.test(text);
 };
 
 const isMasterKey = (text: string) => MASTER_KEY.test(text);
@@ -269,6 +270,18 @@ export const SETTINGS = {
     default: 900,
     description:
       'How long a transaction in Odoo may last so that its changes are not missed, together with the difference between the clocks of the web server and the database, and with the delay of a replica that Odoo reads from. See [changes.md](changes.md).',
+  }),
+  'data.requestsMax': define({
+    kind: integer(1, 10_000),
+    default: 32,
+    description:
+      'Maximum number of exports that a process runs at once, and the same of requests for changes. Further ones get `overloaded` with `retry-after`. Each can need 16 MiB of memory.',
+  }),
+  'data.clientRequestsMax': define({
+    kind: integer(1, 10_000),
+    default: 8,
+    description:
+      'The part of `data.requestsMax` that one client may use in a process. Further requests of the client get `rate_limited` with `retry-after`. `concurrency` of a policy bounds its keys further.',
   }),
   'egress.allow': define({
     kind: list('origins, hosts or CIDRs', (entry) => entry.trim() !== ''),

@@ -5,11 +5,13 @@
 import { randomUUID } from 'node:crypto';
 import type { CallSource, DataRoute } from '@erp-proxy/contract';
 import type { Client } from '../keys/keys.ts';
+import type { DataRequests } from '../limits/data-requests.ts';
 import type { Limits } from '../limits/key-limits.ts';
 import type { RefusalRecord } from '../observe/events.ts';
 import type { AnswerWriter } from '../streams/answer-writer.ts';
 import { authorizeCaller, authorizeData } from './call/authorize.ts';
 import { type Admission, denyStopping } from './request/admission.ts';
+import { admitData } from './request/admit-data.ts';
 import { answerDenial } from './request/answer.ts';
 import { describeLimit, describeRequest, NORMALIZED } from './request/answer-headers.ts';
 import { readApprovalIds } from './request/approval-ids.ts';
@@ -39,6 +41,7 @@ import { TaskAborted } from './thread/run-in-thread.ts';
 export interface RunRequestDeps extends AuthenticateDeps, RunCallDeps {
   admission: Admission;
   limits: Limits;
+  dataRequests: DataRequests;
   /** Null if traces are off. */
   tracing: Tracing | null;
   settings: RunCallDeps['settings'] & { timeoutMs: number; batchConcurrency: number };
@@ -56,6 +59,8 @@ interface IncomingRequest {
   client: Client | null;
   /** Null if the key has no limits. */
   keyAdmission: KeyAdmission | null;
+  /** Makes room for another request of its route; null if nothing bounds them. */
+  leaveData: (() => void) | null;
   /** Null until its calls are known, or if traces are off. */
   traced: TracedRequest | null;
 }
@@ -170,6 +175,7 @@ export function createBackground(
       actor: null,
       client,
       keyAdmission: null,
+      leaveData: null,
       traced: null,
     };
     const end = () => time.callerLeft();
@@ -214,6 +220,7 @@ async function runRequest(
     actor: service.sender?.actor ?? null,
     client: null,
     keyAdmission: null,
+    leaveData: null,
     traced: null,
   };
   exchange.onCallerLeft(() => time.callerLeft());
@@ -231,6 +238,7 @@ async function runRequest(
     exchange.releaseBody();
     await exchange.waitUntilLeft();
     time.deadline.clear();
+    incoming.leaveData?.();
     incoming.keyAdmission?.release();
     deps.admission.leave(time.deadline);
     incoming.traced?.end();
@@ -250,6 +258,9 @@ async function runAdmitted(
   incoming.client = client;
   const denied = authorizeCaller(client, exchange) ?? authorizeData(client, data ?? null);
   if (denied !== null) return denied;
+  const leaveData = admitData(client, data, deps.dataRequests);
+  if (leaveData instanceof Denial) return leaveData;
+  incoming.leaveData = leaveData;
   const keyAdmission = client.policy === null ? null : await throttle(client, deps.limits);
   if (keyAdmission instanceof Denial) return keyAdmission;
   incoming.keyAdmission = keyAdmission;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readDocument } from './document.ts';
 import { printedJson } from './printed-json.fixture.ts';
-import { decodeString } from './string.ts';
+import { decodeString, decodeStringParts } from './string.ts';
 
 describe('a decoded string', () => {
   test('is what JSON.parse reads', () => {
@@ -20,5 +20,45 @@ describe('a decoded string', () => {
   test('keeps escaped lone surrogates', () => {
     const bytes = Buffer.from('"\\ud800x"');
     expect(decodeString(bytes, { start: 0, end: bytes.length })).toBe('\ud800x');
+  });
+});
+
+describe('a string in parts', () => {
+  test('is the decoded string, wherever it is divided', () => {
+    const unit = fc.constantFrom(
+      'a',
+      'é',
+      '€',
+      '😀',
+      '"',
+      '\\',
+      '\n',
+      '\ud83d',
+      '\ude00',
+      '\ud83d\ud83d\ude00',
+    );
+    fc.assert(
+      fc.property(
+        fc.array(unit, { maxLength: 40 }),
+        fc.integer({ min: 1, max: 12 }),
+        fc.boolean(),
+        (units, partBytes, isEscaped) => {
+          const text = JSON.stringify(units.join(''));
+          const escaped = text.replaceAll(
+            /[^\x20-\x7e]/g,
+            (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+          );
+          const bytes = Buffer.from(isEscaped ? escaped : text);
+          const string = { start: 0, end: bytes.length };
+          const parts = [...decodeStringParts(bytes, string, partBytes)];
+          expect(parts.join('')).toBe(decodeString(bytes, string));
+          // In UTF-8, half of a character could not be written.
+          const isWhole = decodeString(bytes, string).isWellFormed();
+          expect(parts.every((part) => part.isWellFormed())).toBe(isWhole);
+          expect(Math.max(0, ...parts.map((part) => part.length))).toBeLessThanOrEqual(partBytes + 1);
+        },
+      ),
+      { numRuns: 1000 },
+    );
   });
 });

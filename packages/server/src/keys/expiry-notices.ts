@@ -17,6 +17,11 @@ export interface ExpiryNotice {
   expiresAt: number;
 }
 
+export interface DueNotice extends ExpiryNotice {
+  /** Unique, and the same in every process: the key, its end, and how long before. */
+  notice: string;
+}
+
 export interface ExpiryNoticesOptions {
   store: Pick<KeyStore, 'listEnding'>;
   leases: Pick<LeaseStore, 'acquire'>;
@@ -31,10 +36,10 @@ export interface ExpiryNoticesOptions {
 export interface ExpiryNotices {
   /** Checks the keys now, and then about once a minute. */
   start(): void;
+  /** The last notice of each key that ends, given or not. Null without notices. Rejects if the store fails. */
+  listDue(): Promise<readonly DueNotice[] | null>;
   /** Checks the keys once. Rejects if the store fails. */
   check(): Promise<void>;
-  /** Reads the keys in the order of their ends, at most 1,000. Gives no notice. */
-  list(): Promise<ExpiryNotice[]>;
   /** As of the last check, in the order of their ends, at most 1,000. */
   states(): readonly ExpiryNotice[];
   /** The text for `/readyz`, without names; null if no key expires soon. */
@@ -58,28 +63,30 @@ export function createExpiryNotices(options: ExpiryNoticesOptions): ExpiryNotice
   let states: ExpiryNotice[] = [];
   let task: PeriodicTask | undefined;
 
-  async function findPresent(now: number): Promise<{ key: EndingKey; stageDays: number }[]> {
+  async function listDue(): Promise<readonly DueNotice[] | null> {
+    if (noticeDays === 0) return null;
+    const now = clock();
     // The first notice is due at this moment, and `listEnding` lists keys that expire before its end.
     const until = now + noticeDays * DAY_MS + 1;
     const keys = await store.listEnding(now - DAY_MS, until, KEYS_MAX);
     return keys.flatMap((key) => {
       const stageDays = findStage(key, stagesDays, now);
-      return stageDays === undefined ? [] : [{ key, stageDays }];
+      if (stageDays === undefined) return [];
+      return [{ notice: `${key.id}:${key.expiresAt}:${stageDays}`, ...describeKey(key, now) }];
     });
   }
 
   async function check(): Promise<void> {
-    if (noticeDays === 0) return;
-    const now = clock();
-    const present = await findPresent(now);
-    states = present.map(({ key }) => describeKey(key, now));
+    const present = await listDue();
+    if (present === null) return;
+    states = present.map(({ notice: _, ...state }) => state);
     const names = new Set<string>();
-    for (const { key, stageDays } of present) {
-      const name = `key-notice:${key.id}:${key.expiresAt}:${stageDays}`;
+    for (const [index, { notice, expiresAt }] of present.entries()) {
+      const name = `key-notice:${notice}`;
       // An own lease would be acquired again.
       const isNew = !asked.has(name);
-      if (isNew && (await leases.acquire(name, owner, key.expiresAt + 2 * DAY_MS - now)))
-        onNotice(describeKey(key, now));
+      const state = states[index] as ExpiryNotice;
+      if (isNew && (await leases.acquire(name, owner, expiresAt + 2 * DAY_MS - clock()))) onNotice(state);
       names.add(name);
       asked.add(name);
     }
@@ -92,11 +99,8 @@ export function createExpiryNotices(options: ExpiryNoticesOptions): ExpiryNotice
       task = startPeriodicTask(check, { intervalMs: INTERVAL_MS, onError });
       task.run();
     },
+    listDue,
     check,
-    async list() {
-      const now = clock();
-      return noticeDays === 0 ? [] : (await findPresent(now)).map(({ key }) => describeKey(key, now));
-    },
     states: () => states,
     warning() {
       const expired = states.filter(({ kind }) => kind === 'expired').length;

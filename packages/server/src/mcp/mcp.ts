@@ -6,6 +6,7 @@ import type { Conversation } from '../execute/terms/conversation.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import type { Instances } from '../instances/instances.ts';
 import { SingleFlightCache } from '../streams/single-flight-cache.ts';
+import type { ChangesSource } from './changes-source.ts';
 import type { McpHandler } from './handler.ts';
 import { readCallMeta } from './message.ts';
 import { findOfferedTools } from './offered-tools.ts';
@@ -14,6 +15,7 @@ import { Session, type SessionDeps } from './session.ts';
 
 export interface McpOptions {
   instances: Pick<Instances, 'list'>;
+  changes: ChangesSource;
   /** 32 bytes, the same on all replicas: proves that a confirmed call is the one that was asked about. */
   secret: Uint8Array;
   /** Version of this program. */
@@ -36,9 +38,10 @@ const INSTANCES_KEPT_MS = 1000;
 /** Maximum number of models whose fields are kept, and of users, for all keys. */
 const KNOWN_MAX = 1000;
 
-export function createMcp({ instances, secret, version, clock, nowMs, onFault }: McpOptions): Mcp {
+export function createMcp({ instances, changes, secret, version, clock, nowMs, onFault }: McpOptions): Mcp {
   const stored = new SingleFlightCache<Awaited<ReturnType<SessionDeps['listInstances']>>>(1, nowMs);
   const sessions: SessionDeps = {
+    changes,
     listInstances: async () =>
       stored.get('all', async () => ({
         value: await instances.list({ after: null, limit: INSTANCES_MAX }),

@@ -2,7 +2,7 @@
  * What the tools of one request share: the instances of the key, the fields of models, and calls on Odoo. All calls go
  * through the pipeline of the execute route, so that a tool can do nothing that the key may not do.
  */
-import { LIMIT_HEADER } from '@erp-proxy/contract';
+import { type DataRoute, LIMIT_HEADER } from '@erp-proxy/contract';
 import type { Conversation } from '../execute/terms/conversation.ts';
 import { isIdempotencyKey } from '../idempotency/call-names.ts';
 import type { InstanceRecord } from '../instances/instances.ts';
@@ -12,11 +12,13 @@ import { AnswerCollector } from '../streams/answer-collector.ts';
 import type { SingleFlightCache } from '../streams/single-flight-cache.ts';
 import { findNearestNames } from '../text/nearest.ts';
 import { toToolError } from './call-errors.ts';
+import type { ChangesSource } from './changes-source.ts';
 import { FIELD_ATTRIBUTES, type Fields, findUnknown, isObject, readFields } from './fields.ts';
 import { ToolError } from './tool-error.ts';
 
 /** What the sessions of all requests share. */
 export interface SessionDeps {
+  changes: ChangesSource;
   /** All stored instances, by name. */
   listInstances(): Promise<readonly InstanceRecord[]>;
   /** A name that no other policy has. */
@@ -32,6 +34,8 @@ export interface CallOptions {
   keyword?: Record<string, unknown>;
   /** Members of the context beside those of the user. */
   context?: Record<string, unknown>;
+  /** What the policy must allow in `data` for the call. */
+  data?: DataRoute;
   /** For the one call of a tool that changes records. */
   change?: {
     /** Id of the approval that the call may use. */
@@ -43,6 +47,22 @@ export interface CallOptions {
 export interface CallMeta {
   idempotencyKey?: unknown;
   traceparent?: unknown;
+}
+
+export interface ChangesQuery {
+  model: string;
+  domain: readonly unknown[];
+  fields: readonly string[];
+  /** Null: from the beginning. */
+  since: string | null;
+  limit: number;
+}
+
+export interface ReadChanges {
+  /** `record`: null for `left`. */
+  changes: readonly { change: 'upsert' | 'left'; id: number; at: string | null; record: unknown }[];
+  cursor: string;
+  more: boolean;
 }
 
 export interface UserContext {
@@ -125,7 +145,7 @@ export class Session {
     model: string,
     method: string,
     params: readonly unknown[],
-    { keyword = {}, context = {}, change }: CallOptions = {},
+    { keyword = {}, context = {}, data, change }: CallOptions = {},
   ): Promise<unknown> {
     const user = method === 'context_get' ? {} : await this.userContext(instance);
     const merged = { ...user, ...context };
@@ -138,12 +158,12 @@ export class Session {
       erp_instance: { name: instance.name },
     };
     const writer = new AnswerCollector(ANSWER_BYTES_MAX);
-    const { traceparent } = this.#meta;
     const denial = await this.#conversation.run(Buffer.from(JSON.stringify(call)), writer, {
       approvalIds: change?.approval === undefined ? [] : [change.approval],
       approvalRule: change !== undefined && this.needsApproval ? UNASKED_RULE : null,
       idempotencyKey: change === undefined ? null : this.#readIdempotencyKey(),
-      traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+      traceparent: this.#traceparent,
+      ...(data === undefined ? {} : { data }),
     });
     if (denial !== null) throw toToolError(denial, model);
     if (writer.isTooLarge) throw TOO_LARGE;
@@ -153,6 +173,46 @@ export class Session {
     const limit = writer.headers[LIMIT_HEADER];
     this.policyLimit = limit === undefined ? null : Number(limit);
     return answer.result ?? null;
+  }
+
+  get #traceparent(): string | undefined {
+    const { traceparent } = this.#meta;
+    return typeof traceparent === 'string' ? traceparent : undefined;
+  }
+
+  /** Changes of records. Throws a {@link ToolError} for all errors. */
+  async readChanges(instance: InstanceRecord, query: ChangesQuery): Promise<ReadChanges> {
+    const { lang } = await this.userContext(instance);
+    const body = {
+      id: CALL_ID,
+      model_id: query.model,
+      domain: query.domain,
+      fields: query.fields,
+      since: query.since,
+      limit: query.limit,
+      ...(lang === undefined ? {} : { context: { lang } }),
+      erp_instance: { name: instance.name },
+    };
+    const conversation: Conversation = {
+      ...this.#conversation,
+      run: (call, writer, options) =>
+        this.#conversation.run(call, writer, {
+          ...options,
+          data: 'changes',
+          traceparent: this.#traceparent,
+        }),
+    };
+    const read = await this.#deps.changes.read(Buffer.from(JSON.stringify(body)), conversation);
+    if ('denial' in read) throw toToolError(read.denial, query.model);
+    if ('error' in read) {
+      const error = readAnswer(read.error)?.error;
+      throw error === undefined ? BROKEN_OFF : toToolError(error, query.model);
+    }
+    const changes = read.changes.map(({ record, ...change }) => ({
+      ...change,
+      record: record === null ? null : parse(record),
+    }));
+    return { ...read, changes };
   }
 
   /** The key of the header or of `_meta`; null if there is none. */
@@ -271,10 +331,14 @@ interface ParsedAnswer {
 /** Null if it is no JSON: a long answer of a server is not checked before it is passed on. */
 function readAnswer(bytes: Uint8Array): ParsedAnswer | null {
   try {
-    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
+    return parse(bytes) as ParsedAnswer;
   } catch {
     return null;
   }
+}
+
+function parse(bytes: Uint8Array): unknown {
+  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
 }
 
 /** The key, or the user of Odoo, has no right to ask: the tools then do without. Other errors are thrown. */

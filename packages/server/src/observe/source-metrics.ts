@@ -19,6 +19,8 @@ export interface MetricSources {
   endingKeys: () => readonly { keyId: string; clientId: string; expiresAt: number }[];
   /** Empty unless this process works the subscriptions. `oldestAt`: in milliseconds since 1970. */
   subscriptions: () => readonly SubscriptionMetrics[];
+  /** Requests that run now, by route. */
+  dataRequests: () => Readonly<Record<'export' | 'changes', number>>;
   /** Readings and batches of deliveries that run now. */
   subscriptionWork: () => { reading: number; sending: number };
   isStoreUp: () => boolean;
@@ -193,6 +195,14 @@ export const SOURCE_METRICS: readonly SourceMetric[] = [
     labelNames: ['what'],
     read: ({ subscriptionWork }) =>
       Object.entries(subscriptionWork()).map(([what, value]) => ({ labels: { what }, value })),
+  },
+  {
+    name: 'erp_proxy_data_requests',
+    help: 'Exports, and requests for changes, that run now.',
+    type: 'gauge',
+    labelNames: ['route'],
+    read: ({ dataRequests }) =>
+      Object.entries(dataRequests()).map(([route, value]) => ({ labels: { route }, value })),
   },
   databaseGauge('running', 'Calls that run on the database now.', ({ running }) => running),
   databaseGauge('waiting', 'Interactive calls that wait for the database.', ({ waiting }) => waiting),

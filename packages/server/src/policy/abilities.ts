@@ -2,9 +2,11 @@
  * What a key may do at all, for lists of models and of tools. It reads the policy alone: each call is still judged with
  * its arguments (decide.ts).
  */
+import type { DataRoute } from '@erp-proxy/contract';
 import { isReadOnlyMethod } from '../odoo/methods.ts';
 import { findSensitivity } from '../odoo/sensitive/sensitive-methods.ts';
 import type { CompiledPolicy } from './compile.ts';
+import { decideData } from './decide.ts';
 import { compileGlob } from './pattern.ts';
 
 /** Methods of the ORM that read or write records. Other methods are those of business logic. */
@@ -36,6 +38,11 @@ export function mayCallAnywhere(policy: CompiledPolicy | null, method: string): 
   if (policy === null) return true;
   if (policy.policy.read_only === true && !isReadOnlyMethod(method)) return false;
   return policy.models.some(({ methods }) => methods.find(method) !== undefined);
+}
+
+/** True if the policy allows to move data in this way. */
+export function mayUseData(policy: CompiledPolicy | null, route: DataRoute): boolean {
+  return decideData(policy, route) === null;
 }
 
 /** True if the policy allows a method of business logic on any model. */

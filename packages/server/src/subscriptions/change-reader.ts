@@ -1,6 +1,6 @@
 /** The interface through which subscriptions read changes from Odoo. Implemented in data/subscriptions/. */
 import type { RecordChange } from './delivery-body.ts';
-import type { Subscription } from './row.ts';
+import type { RecordSubscription } from './row.ts';
 
 /** A plain JSON value. */
 export type ReaderState = unknown;
@@ -29,19 +29,19 @@ export interface ReadRefusal {
 export interface ChangeReader {
   /** `state` null: begins by `start` of the subscription. Rejects never. */
   readChanges(
-    subscription: Subscription,
+    subscription: RecordSubscription,
     state: ReaderState | null,
     signal: AbortSignal,
   ): Promise<ReadResult | ReadRefusal>;
   /** The ids of the records that match, ascending. More than `max` may be given if there are more. Rejects never. */
   listIds(
-    subscription: Subscription,
+    subscription: RecordSubscription,
     max: number,
     signal: AbortSignal,
   ): Promise<{ ids: number[] } | ReadRefusal>;
   /** Those of the ids that do not exist or are not visible any more. Rejects never. */
   findGone(
-    subscription: Subscription,
+    subscription: RecordSubscription,
     ids: readonly number[],
     signal: AbortSignal,
   ): Promise<{ gone: number[] } | ReadRefusal>;

@@ -1,6 +1,8 @@
 /** Builds the bodies of deliveries. The bytes of a record stay as Odoo sent them. */
 import { randomUUID } from 'node:crypto';
-import type { Subscription } from './row.ts';
+import type { SubscriptionEvent } from '@erp-proxy/contract';
+import type { KeyNotice } from './notice-reader.ts';
+import type { RecordSubscription, Subscription } from './row.ts';
 
 export type ChangeKind = 'upsert' | 'left' | 'gone';
 
@@ -20,6 +22,7 @@ const RECORD_BYTES_MAX = 128 * 1024;
 const EVENTS: Record<ChangeKind, string> = { upsert: 'upserted', left: 'left', gone: 'gone' };
 
 const PING_TYPE = 'ping';
+const KEY_ENDS_TYPE: SubscriptionEvent = 'key.ends';
 
 /** A new `webhook-id`. */
 export function createDeliveryId(): string {
@@ -28,7 +31,7 @@ export function createDeliveryId(): string {
 
 /** `type` and body of a delivery: `{type, timestamp, data}`. */
 export function buildDelivery(
-  { name, instance, model, payload }: Subscription,
+  { name, instance, model, payload }: RecordSubscription,
   { change, id, at, record }: RecordChange,
   now: number,
 ): { type: string; body: string } {
@@ -44,11 +47,30 @@ export function buildDelivery(
   return { type, body: printBody(type, now, `${data.slice(0, -1)}${more}}`) };
 }
 
-export function buildPing(
-  { name, instance, model }: Subscription,
+/** The same for a client key that ends soon, or has ended. Without anything secret. */
+export function buildKeyNotice(
+  { name: subscription }: Pick<Subscription, 'name'>,
+  { kind, keyId, clientId, name, expiresAt }: KeyNotice,
   now: number,
 ): { type: string; body: string } {
-  const data = JSON.stringify({ subscription: name, instance, model });
+  const data = {
+    subscription,
+    id: keyId,
+    client_id: clientId,
+    name,
+    expires_at: new Date(expiresAt).toISOString(),
+    expired: kind === 'expired',
+  };
+  return { type: KEY_ENDS_TYPE, body: printBody(KEY_ENDS_TYPE, now, JSON.stringify(data)) };
+}
+
+export function buildPing(subscription: Subscription, now: number): { type: string; body: string } {
+  const { name } = subscription;
+  const source =
+    'events' in subscription
+      ? { events: subscription.events }
+      : { instance: subscription.instance, model: subscription.model };
+  const data = JSON.stringify({ subscription: name, ...source });
   return { type: PING_TYPE, body: printBody(PING_TYPE, now, data) };
 }
 

@@ -2,7 +2,12 @@
  * The members of a subscription, their rules, and the parser of an operator's input. All errors are reported at once,
  * and without values: a URL may contain a secret.
  */
-import type { InvalidMember, SubscriptionChanges, SubscriptionInput } from '@erp-proxy/contract';
+import {
+  type InvalidMember,
+  SUBSCRIPTION_EVENTS,
+  type SubscriptionChanges,
+  type SubscriptionInput,
+} from '@erp-proxy/contract';
 import { z } from 'zod';
 
 /** Invalid input of an operator. Nothing was changed. */
@@ -27,6 +32,7 @@ const INTERVAL_SECONDS_MAX = 86_400;
 const NAME_RULE = 'must be 1 to 64 of letters, digits, ".", "_" and "-", and begin with a letter or digit';
 const RULES = {
   name: NAME_RULE,
+  events: `must be a list of ${SUBSCRIPTION_EVENTS.map((event) => JSON.stringify(event)).join(' and ')}`,
   instance: 'must be the name of a stored instance',
   model: 'must be the name of a model, e.g. "res.partner"',
   domain: `must be a domain: a list, as Odoo takes it, of at most ${DOMAIN_LENGTH_MAX} bytes`,
@@ -39,18 +45,8 @@ const RULES = {
   key: 'must be the id of a client key, or null',
 };
 
-/** The members that the operator sets, in the form in which they are stored. */
-export const MEMBERS = {
-  instance: z.string(RULES.instance).regex(SUBSCRIPTION_NAME, RULES.instance),
-  model: z.string(RULES.model).regex(/^[A-Za-z0-9_.]{1,128}$/, RULES.model),
-  domain: z
-    .array(z.unknown(), RULES.domain)
-    .refine((domain) => JSON.stringify(domain).length <= DOMAIN_LENGTH_MAX, RULES.domain),
-  fields: z
-    .array(z.string(RULES.fields).regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, RULES.fields), RULES.fields)
-    .min(1, RULES.fields)
-    .max(FIELDS_MAX, RULES.fields)
-    .refine((fields) => new Set(fields).size === fields.length, 'must name each field once'),
+/** The members of every subscription that the operator sets, in the form in which they are stored. */
+export const SHARED_MEMBERS = {
   url: z
     .string(RULES.url)
     .max(URL_LENGTH_MAX, RULES.url)
@@ -62,53 +58,102 @@ export const MEMBERS = {
     .int(RULES.interval_seconds)
     .min(INTERVAL_SECONDS_MIN, RULES.interval_seconds)
     .max(INTERVAL_SECONDS_MAX, RULES.interval_seconds),
+  start: z.enum(['now', 'all'], RULES.start),
+};
+
+/** The further members of one that sends the changes of records. */
+export const RECORD_MEMBERS = {
+  instance: z.string(RULES.instance).regex(SUBSCRIPTION_NAME, RULES.instance),
+  model: z.string(RULES.model).regex(/^[A-Za-z0-9_.]{1,128}$/, RULES.model),
+  domain: z
+    .array(z.unknown(), RULES.domain)
+    .refine((domain) => JSON.stringify(domain).length <= DOMAIN_LENGTH_MAX, RULES.domain),
+  fields: z
+    .array(z.string(RULES.fields).regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, RULES.fields), RULES.fields)
+    .min(1, RULES.fields)
+    .max(FIELDS_MAX, RULES.fields)
+    .refine((fields) => new Set(fields).size === fields.length, 'must name each field once'),
   payload: z.enum(['full', 'thin'], RULES.payload),
   gone: z.boolean(RULES.gone),
-  start: z.enum(['now', 'all'], RULES.start),
   key: z
     .string(RULES.key)
     .regex(/^\w{1,64}$/, RULES.key)
     .nullable(),
 };
 
-const INPUT = z.strictObject(
+/** The further member of one that sends events of the proxy. */
+export const EVENT_MEMBERS = {
+  events: z
+    .array(z.enum(SUBSCRIPTION_EVENTS, RULES.events), RULES.events)
+    .min(1, RULES.events)
+    .max(SUBSCRIPTION_EVENTS.length, RULES.events),
+};
+
+const NAME = z.string(RULES.name).regex(SUBSCRIPTION_NAME, RULES.name);
+const SHARED_INPUT = {
+  ...SHARED_MEMBERS,
+  interval_seconds: SHARED_MEMBERS.interval_seconds.default(60),
+  start: SHARED_MEMBERS.start.default('now'),
+};
+const RECORD_INPUT = z.strictObject(
   {
-    name: z.string(RULES.name).regex(SUBSCRIPTION_NAME, RULES.name),
-    ...MEMBERS,
-    domain: MEMBERS.domain.default([]),
-    interval_seconds: MEMBERS.interval_seconds.default(60),
-    payload: MEMBERS.payload.default('full'),
-    gone: MEMBERS.gone.default(false),
-    start: MEMBERS.start.default('now'),
-    key: MEMBERS.key.default(null),
+    name: NAME,
+    ...RECORD_MEMBERS,
+    domain: RECORD_MEMBERS.domain.default([]),
+    payload: RECORD_MEMBERS.payload.default('full'),
+    gone: RECORD_MEMBERS.gone.default(false),
+    key: RECORD_MEMBERS.key.default(null),
+    ...SHARED_INPUT,
   },
   'a subscription must be an object, e.g. {"name", "instance", "model", "fields", "url"}',
 );
+const EVENT_INPUT = z.strictObject({ name: NAME, ...EVENT_MEMBERS, ...SHARED_INPUT });
 
-const CHANGES = z.strictObject(
+const NO_OBJECT = 'the changes must be an object';
+const SHARED_CHANGES = {
+  url: SHARED_MEMBERS.url.exactOptional(),
+  interval_seconds: SHARED_MEMBERS.interval_seconds.exactOptional(),
+  start: SHARED_MEMBERS.start.exactOptional(),
+};
+const RECORD_CHANGES = z.strictObject(
   {
-    instance: MEMBERS.instance.exactOptional(),
-    model: MEMBERS.model.exactOptional(),
-    domain: MEMBERS.domain.exactOptional(),
-    fields: MEMBERS.fields.exactOptional(),
-    url: MEMBERS.url.exactOptional(),
-    interval_seconds: MEMBERS.interval_seconds.exactOptional(),
-    payload: MEMBERS.payload.exactOptional(),
-    gone: MEMBERS.gone.exactOptional(),
-    start: MEMBERS.start.exactOptional(),
-    key: MEMBERS.key.exactOptional(),
+    ...SHARED_CHANGES,
+    instance: RECORD_MEMBERS.instance.exactOptional(),
+    model: RECORD_MEMBERS.model.exactOptional(),
+    domain: RECORD_MEMBERS.domain.exactOptional(),
+    fields: RECORD_MEMBERS.fields.exactOptional(),
+    payload: RECORD_MEMBERS.payload.exactOptional(),
+    gone: RECORD_MEMBERS.gone.exactOptional(),
+    key: RECORD_MEMBERS.key.exactOptional(),
   },
-  'the changes must be an object',
+  NO_OBJECT,
+);
+const EVENT_CHANGES = z.strictObject(
+  { ...SHARED_CHANGES, events: EVENT_MEMBERS.events.exactOptional() },
+  NO_OBJECT,
 );
 
 /** Throws a {@link SubscriptionInputError}. */
-export function readInput(given: SubscriptionInput): z.infer<typeof INPUT> {
-  return read(INPUT, given);
+export function readInput(
+  given: SubscriptionInput,
+): z.infer<typeof RECORD_INPUT> | z.infer<typeof EVENT_INPUT> {
+  return given.events === undefined ? read(RECORD_INPUT, given) : read(EVENT_INPUT, given);
 }
 
-/** Throws a {@link SubscriptionInputError}. */
-export function readChanges(given: SubscriptionChanges): z.infer<typeof CHANGES> {
-  return read(CHANGES, given);
+/** Changes of a subscription to records. Throws a {@link SubscriptionInputError}. */
+export function readRecordChanges(given: SubscriptionChanges): z.infer<typeof RECORD_CHANGES> {
+  return read(RECORD_CHANGES, given);
+}
+
+/** Changes of a subscription to events. Throws a {@link SubscriptionInputError}. */
+export function readEventChanges(given: SubscriptionChanges): z.infer<typeof EVENT_CHANGES> {
+  return read(EVENT_CHANGES, given);
+}
+
+/** The same, of one that is not known yet. Throws a {@link SubscriptionInputError}. */
+export function checkChanges(given: SubscriptionChanges): void {
+  if (given.events === undefined) readRecordChanges(given);
+  else readEventChanges(given);
 }
 
 function read<Output>(schema: z.ZodType<Output>, given: unknown): Output {
@@ -117,10 +162,17 @@ function read<Output>(schema: z.ZodType<Output>, given: unknown): Output {
   const found = new Map<string, InvalidMember>();
   for (const issue of result.error.issues) {
     const names = issue.code === 'unrecognized_keys' ? issue.keys : [issue.path.join('.')];
-    const message = issue.code === 'unrecognized_keys' ? 'is not known' : issue.message;
-    for (const path of names) if (!found.has(path)) found.set(path, { path, message });
+    for (const path of names) {
+      const message = issue.code === 'unrecognized_keys' ? explainUnknown(path) : issue.message;
+      if (!found.has(path)) found.set(path, { path, message });
+    }
   }
   throw new SubscriptionInputError([...found.values()]);
+}
+
+function explainUnknown(name: string): string {
+  if (name === 'events') return 'cannot be set: the subscription is to records';
+  return name in RECORD_MEMBERS ? 'cannot be set: the subscription is to `events`' : 'is not known';
 }
 
 /** Accepts http and https with a path and query, without user info and fragment. */
@@ -131,7 +183,7 @@ function findUrlProblem(text: string): string | null {
   const url = URL.parse(text);
   if (url === null || !/^https?:\/\/[^/?]/i.test(text))
     return 'must be the address of the receiver, e.g. "https://shop.example.com/webhooks/odoo"';
-  if (url.username !== '' || url.password !== '' || /^[^/]*\/\/[^/]*@/.test(text))
+  if (url.username !== '' || url.password !== '')
     return 'must not have a user name or password; the receiver checks the signature instead';
   return null;
 }

@@ -1,20 +1,28 @@
 /**
- * Reads the changes of all active subscriptions, each at its interval, and stores them with their deliveries in one
- * transaction. One timer serves all subscriptions. One instance that does not answer holds up no other.
+ * Reads the changes and events of all active subscriptions, each at its interval, and stores them with their deliveries
+ * in one transaction. One timer serves all subscriptions. One instance that does not answer holds up no other.
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { ReadingNote, SubscriptionProgress, SubscriptionStore } from '../stores/ports.ts';
+import type { Reading, ReadingNote, SubscriptionProgress, SubscriptionStore } from '../stores/ports.ts';
 import type { ChangeReader, ReadRefusal } from './change-reader.ts';
-import { buildDelivery, createDeliveryId, type RecordChange } from './delivery-body.ts';
+import { buildDelivery, buildKeyNotice, createDeliveryId, type RecordChange } from './delivery-body.ts';
 import type { Leadership } from './leadership.ts';
+import type { NoticeReader } from './notice-reader.ts';
 import { followIds, keepLast, parseProgress, WATCHED_IDS_MAX } from './progress.ts';
-import { readSubscription, type Subscription, SubscriptionRowError } from './row.ts';
+import {
+  type EventSubscription,
+  type RecordSubscription,
+  readSubscription,
+  type Subscription,
+  SubscriptionRowError,
+} from './row.ts';
 import { TimeQueue } from './time-queue.ts';
 
 export interface PollerOptions {
   store: SubscriptionStore;
   leadership: Leadership;
   reader: ChangeReader;
+  notices: NoticeReader;
   /** A second of intervals. */
   secondMs: number;
   /** Milliseconds since 1970. */
@@ -206,7 +214,7 @@ export class Poller {
       if (id === null) break;
       const known = this.#known.get(id);
       if (known === undefined || this.#running.has(id)) continue;
-      const { instance } = known.subscription;
+      const instance = nameSource(known.subscription);
       if ((this.#runningOf.get(instance) ?? 0) < READINGS_OF_INSTANCE_MAX) this.#begin(id, known);
       else this.#held.set(instance, [...(this.#held.get(instance) ?? []), id]);
     }
@@ -217,7 +225,7 @@ export class Poller {
   };
 
   #begin(id: string, known: Known): void {
-    const { instance } = known.subscription;
+    const instance = nameSource(known.subscription);
     const { onError, nowMs } = this.#options;
     this.#runningOf.set(instance, (this.#runningOf.get(instance) ?? 0) + 1);
     const reading = this.#poll(id, known)
@@ -268,9 +276,52 @@ export class Poller {
 
   /** True if the next reading may follow at once. */
   async #readOnce(known: Known, before: SubscriptionProgress): Promise<boolean> {
-    const { reader } = this.#options;
     // As it is in the store now.
     const subscription = readSubscription(before.subscription);
+    return 'events' in subscription
+      ? this.#readEvents(known, subscription, before)
+      : this.#readRecords(known, subscription, before);
+  }
+
+  /**
+   * The position is the list of notices that were seen. It is stored with their deliveries, so that each notice is
+   * stored once, whichever process reads it.
+   */
+  async #readEvents(
+    known: Known,
+    subscription: EventSubscription,
+    before: SubscriptionProgress,
+  ): Promise<false> {
+    const { id, start } = subscription;
+    const due = await this.#options.notices.listDue();
+    if (due === null) return this.#fail(known, before, NO_NOTICES);
+    known.failures = 0;
+    const seen = parseProgress(before.progress)?.reader;
+    const isFirst = !Array.isArray(seen);
+    const isSeen = new Set<unknown>(isFirst ? [] : seen);
+    const progress = JSON.stringify({ reader: due.map(({ notice }) => notice) });
+    if (progress === before.progress) {
+      this.#note(id, null);
+      known.problem = null;
+      return false;
+    }
+    const fresh = isFirst && start === 'now' ? [] : due.filter(({ notice }) => !isSeen.has(notice));
+    const now = this.#options.clock();
+    const deliveries = fresh.map((notice) => ({
+      id: createDeliveryId(),
+      record: notice.keyId,
+      ...buildKeyNotice(subscription, notice, now),
+    }));
+    await this.#commit(id, before, { progress, now, deliveries }, known);
+    return false;
+  }
+
+  async #readRecords(
+    known: Known,
+    subscription: RecordSubscription,
+    before: SubscriptionProgress,
+  ): Promise<boolean> {
+    const { reader } = this.#options;
     const { id, gone } = subscription;
     const progress = parseProgress(before.progress);
     const { signal } = this.#closing;
@@ -293,34 +344,28 @@ export class Poller {
       known.problem = null;
       return read.more;
     }
-    const isStored = await this.#commit(subscription, before, next, changes, known);
-    return isStored && read.more;
-  }
-
-  async #commit(
-    subscription: Subscription,
-    { progressVersion }: SubscriptionProgress,
-    progress: string,
-    changes: readonly RecordChange[],
-    known: Known,
-  ): Promise<boolean> {
-    const { store, clock, onDeliveries } = this.#options;
-    const now = clock();
+    const now = this.#options.clock();
     const deliveries = changes.map((change) => ({
       id: createDeliveryId(),
       record: String(change.id),
       ...buildDelivery(subscription, change, now),
     }));
-    const isStored = await store.commitReading(subscription.id, progressVersion, {
-      progress,
-      now,
-      deliveries,
-    });
-    if (!isStored) return false;
-    this.#notes.delete(subscription.id);
+    const isStored = await this.#commit(id, before, { progress: next, now, deliveries }, known);
+    return isStored && read.more;
+  }
+
+  async #commit(
+    id: string,
+    { progressVersion }: SubscriptionProgress,
+    reading: Reading,
+    known: Known,
+  ): Promise<boolean> {
+    const { store, onDeliveries } = this.#options;
+    if (!(await store.commitReading(id, progressVersion, reading))) return false;
+    this.#notes.delete(id);
     known.storedUntilMs = this.#options.nowMs() + STORED_MS;
     known.problem = null;
-    if (deliveries.length > 0) onDeliveries();
+    if (reading.deliveries.length > 0) onDeliveries();
     return true;
   }
 
@@ -328,7 +373,7 @@ export class Poller {
    * The records to watch from the beginning on. They are listed before the first reading, which notes what is made
    * meanwhile.
    */
-  async #listWatched(subscription: Subscription): Promise<number[] | ReadRefusal> {
+  async #listWatched(subscription: RecordSubscription): Promise<number[] | ReadRefusal> {
     if (subscription.start === 'all') return [];
     const { reader } = this.#options;
     const found = await reader.listIds(subscription, WATCHED_IDS_MAX, this.#closing.signal);
@@ -339,7 +384,7 @@ export class Poller {
   /** Looks at the next part of the known records, so that a turn costs the same however many there are. */
   async #findGone(
     known: Known,
-    subscription: Subscription,
+    subscription: RecordSubscription,
     ids: readonly number[],
   ): Promise<RecordChange[] | ReadRefusal> {
     if (ids.length === 0) return [];
@@ -390,6 +435,17 @@ const TOO_MANY: ReadRefusal = {
   problem: `\`gone\` watches at most ${WATCHED_IDS_MAX} records, and more match: narrow the domain, or turn \`gone\` off.`,
   isKeyOver: false,
 };
+
+const NO_NOTICES: ReadRefusal = {
+  problem: 'No notices are given before a key ends: set `keys.expiryNoticeDays` to more than 0.',
+  isKeyOver: false,
+};
+
+/** Readings of one source wait for each other. */
+function nameSource(subscription: Subscription): string {
+  // No instance has an empty name.
+  return 'events' in subscription ? '' : subscription.instance;
+}
 
 function isEqual(one: Subscription, other: Subscription): boolean {
   return JSON.stringify(one) === JSON.stringify(other);

@@ -1,7 +1,7 @@
 /** The stored form of a subscription: the shape of its body, which only this file reads and writes. */
 import { z } from 'zod';
 import type { StoredSubscription } from '../stores/ports.ts';
-import { MEMBERS } from './members.ts';
+import { EVENT_MEMBERS, RECORD_MEMBERS, SHARED_MEMBERS } from './members.ts';
 
 const SECRET = z.strictObject({
   sealed: z.string(),
@@ -10,21 +10,30 @@ const SECRET = z.strictObject({
   expires_at: z.number().nullable(),
 });
 
-const BODY = z.strictObject({
+const SHARED = {
   v: z.literal(1),
-  ...MEMBERS,
+  ...SHARED_MEMBERS,
   /** The newest first. */
   secrets: z.array(SECRET),
   updated_at: z.number(),
-});
+};
+const RECORD_BODY = z.strictObject({ ...SHARED, ...RECORD_MEMBERS });
+const EVENT_BODY = z.strictObject({ ...SHARED, ...EVENT_MEMBERS });
 
-export type Body = z.infer<typeof BODY>;
+export type RecordBody = z.infer<typeof RECORD_BODY>;
+export type EventBody = z.infer<typeof EVENT_BODY>;
+export type Body = RecordBody | EventBody;
 
-/** What is read and where it is sent. */
-export interface Subscription extends Omit<Body, 'v' | 'secrets' | 'updated_at'> {
+interface Named {
   readonly id: string;
   readonly name: string;
 }
+
+/** What is read from Odoo and where it is sent. */
+export interface RecordSubscription extends Omit<RecordBody, 'v' | 'secrets' | 'updated_at'>, Named {}
+/** Which events of the proxy are sent, and where. */
+export interface EventSubscription extends Omit<EventBody, 'v' | 'secrets' | 'updated_at'>, Named {}
+export type Subscription = RecordSubscription | EventSubscription;
 
 /** A row that this version of the proxy cannot read. The message is for the operator. */
 export class SubscriptionRowError extends Error {
@@ -33,7 +42,9 @@ export class SubscriptionRowError extends Error {
 
 /** Throws a {@link SubscriptionRowError}. */
 export function readBody({ name, body }: Pick<StoredSubscription, 'name' | 'body'>): Body {
-  const result = BODY.safeParse(parseJson(body));
+  const given = parseJson(body);
+  const isOfEvents = typeof given === 'object' && given !== null && 'events' in given;
+  const result = isOfEvents ? EVENT_BODY.safeParse(given) : RECORD_BODY.safeParse(given);
   if (result.success) return result.data;
   const members = result.error.issues.map(({ path }) => path.join('.') || 'the whole');
   throw new SubscriptionRowError(

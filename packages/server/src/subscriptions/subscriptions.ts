@@ -3,6 +3,7 @@
  * how changes are read nor who may do this.
  */
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { SubscriptionChanges, SubscriptionInput } from '@erp-proxy/contract';
 import type { Vault } from '../instances/vault.ts';
 import type {
@@ -16,7 +17,7 @@ import type {
   SubscriptionStore,
 } from '../stores/ports.ts';
 import { buildPing, createDeliveryId } from './delivery-body.ts';
-import { readChanges, readInput } from './members.ts';
+import { readEventChanges, readInput, readRecordChanges } from './members.ts';
 import { SUBSCRIPTIONS_MAX } from './poller.ts';
 import type { Attempt } from './retry-schedule.ts';
 import { type Body, printBody, readBody, readSubscription } from './row.ts';
@@ -76,7 +77,7 @@ export interface Subscriptions {
 }
 
 /** Members whose change begins anew. */
-const RESTARTING = ['instance', 'model', 'domain', 'fields', 'gone', 'key', 'start'] as const;
+const RESTARTING = ['instance', 'model', 'domain', 'fields', 'gone', 'key', 'start', 'events'];
 const PAGE_SIZE = 100;
 
 export function createSubscriptions(options: SubscriptionsOptions): Subscriptions {
@@ -127,10 +128,16 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
       return outcome === 'done' ? { made: { row, body }, secret } : outcome;
     },
 
-    change: ({ body }, changes) => ({ ...body, ...readChanges(changes), updated_at: clock() }),
+    change({ body }, changes) {
+      const updated_at = clock();
+      return 'events' in body
+        ? { ...body, ...readEventChanges(changes), updated_at }
+        : { ...body, ...readRecordChanges(changes), updated_at };
+    },
 
     async update({ row, body }, next, act) {
-      const restarts = RESTARTING.some((name) => JSON.stringify(body[name]) !== JSON.stringify(next[name]));
+      const [before, after] = [body, next].map((it) => new Map<string, unknown>(Object.entries(it)));
+      const restarts = RESTARTING.some((name) => !isDeepStrictEqual(before?.get(name), after?.get(name)));
       return store.replace(row.id, row.version, { body: printBody(next), restarts }, act);
     },
 

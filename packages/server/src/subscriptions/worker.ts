@@ -7,6 +7,7 @@ import type { LeaseStore, Store, SubscriptionBacklog } from '../stores/ports.ts'
 import { type PeriodicTask, startPeriodicTask } from '../streams/periodic-task.ts';
 import type { ChangeReader } from './change-reader.ts';
 import { Leadership } from './leadership.ts';
+import type { NoticeReader } from './notice-reader.ts';
 import { type DeliveryOutcome, Outbox, type OutboxOptions } from './outbox.ts';
 import { Poller } from './poller.ts';
 import type { Attempt } from './retry-schedule.ts';
@@ -35,6 +36,7 @@ export const WORKER_TIMES: WorkerTimes = {
 export interface WorkerOptions extends Pick<OutboxOptions, 'openSecrets' | 'clock' | 'nowMs' | 'random'> {
   store: Pick<Store, 'subscriptions' | 'watch'> & { leases: LeaseStore };
   reader: ChangeReader;
+  notices: NoticeReader;
   send: SendDelivery;
   /** Identifies this process among those that share the store. */
   owner: string;
@@ -66,7 +68,8 @@ const PRUNED_MAX = 1000;
 const MEASURED_MAX = 10_000;
 
 export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWorker {
-  const { store, reader, send, owner, clock, nowMs, random, openSecrets, times, events, onError } = options;
+  const { store, reader, notices, send, owner, clock, nowMs, random, openSecrets, times, events, onError } =
+    options;
   const subscriptions = store.subscriptions;
   const leadership = new Leadership({
     leases: store.leases,
@@ -98,6 +101,7 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
     store: subscriptions,
     leadership,
     reader,
+    notices,
     secondMs: times.secondMs,
     clock,
     nowMs,
@@ -152,8 +156,8 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
     start() {
       store.watch((change) => {
         if (isClosed) return;
-        if (change?.kind === 'instance') poller.retry(({ instance }) => instance === change.id);
-        if (change?.kind === 'key') poller.retry(({ key }) => key === change.id);
+        if (change?.kind === 'instance') poller.retry((it) => 'instance' in it && it.instance === change.id);
+        if (change?.kind === 'key') poller.retry((it) => 'key' in it && it.key === change.id);
         if (change !== null && change.kind !== 'subscription') return;
         if (!isNeeded) search();
         else if (leadership.isHeld) {

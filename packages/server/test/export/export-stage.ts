@@ -117,7 +117,7 @@ export interface TableOptions extends ProxyOptions {
   script?: PageScript;
 }
 
-const NO_ACCESS = JSON.stringify({
+export const NO_ACCESS = JSON.stringify({
   jsonrpc: '2.0',
   id: 1,
   error: {

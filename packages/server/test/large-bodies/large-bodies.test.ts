@@ -152,3 +152,26 @@ test('bodies beyond the memory for bodies wait, and all of them are answered', {
   const small = await stage.post({ key, body: Buffer.from(JSON.stringify(makeCall(stage.odoo))) });
   expect(small.status).toBe(200);
 });
+
+test('neither does a long record of an export as CSV', { timeout: TIMEOUT_MS }, async () => {
+  const stage = await startStage();
+  const key = await stage.makeKey();
+  const idleMs = await readIdleGap(stage);
+  const { erp_instance, model_id } = makeCall(stage.odoo);
+  const fields = ['name', 'comment'];
+  const body = Buffer.from(JSON.stringify({ erp_instance, model_id, fields, format: 'csv', limit: 1 }));
+  const cells: [string, string][] = [
+    ['quotes', '\\"'.repeat(2 * 1024 ** 2 - 100)],
+    ['quotes and other characters', '\\"é'.repeat(1024 ** 2 - 100)],
+    ['plain text', 'x'.repeat(4 * 1024 ** 2 - 200)],
+  ];
+  for (const [name, cell] of cells) {
+    stage.answer = { result: `[{"id": 1, "name": "A", "comment": "${cell}"}]` };
+    await expectUnblocked(stage, { key, idleMs, name }, async () => {
+      const answer = await stage.post({ key, path: '/api/erp/export', body });
+      expect(answer.status, name).toBe(200);
+      expect(answer.body.toString('utf8', 0, 30)).toMatch(/^id,name,comment\r\n1,A,"/);
+      expect(answer.body.length).toBeGreaterThan(4 * 1024 ** 2 - 500);
+    });
+  }
+});

@@ -1,4 +1,5 @@
 /** Nothing can be done by a tool that the policy of the key does not allow. */
+import type { Policy } from '@erp-proxy/contract';
 import type { Client } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
@@ -15,6 +16,8 @@ const READING = [
   'count_records',
   'aggregate_records',
 ];
+/** For a policy that allows them in `data`. */
+const MOVING = ['list_changes', 'read_file'];
 const WRITING = ['create_record', 'update_records', 'delete_records', 'call_method'];
 
 const listNames = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
@@ -23,9 +26,9 @@ test('lists all tools in a fixed order for a key without a policy, in both revis
   const { connect } = await startStage();
   const modern = await connect();
   const legacy = await connect({ mode: 'legacy' });
-  expect(await listNames(modern)).toEqual([...READING, ...WRITING]);
-  expect(await listNames(legacy)).toEqual([...READING, ...WRITING]);
-  expect(await listNames(modern)).toEqual([...READING, ...WRITING]);
+  expect(await listNames(modern)).toEqual([...READING, ...MOVING, ...WRITING]);
+  expect(await listNames(legacy)).toEqual([...READING, ...MOVING, ...WRITING]);
+  expect(await listNames(modern)).toEqual([...READING, ...MOVING, ...WRITING]);
 });
 
 test.each([
@@ -63,6 +66,34 @@ test.each([
       const called = client.callTool({ name, arguments: { model: 'res.partner', ids: [1], values: {} } });
       await expect(called).rejects.toThrow(`Unknown tool: ${name}`);
     }
+  },
+);
+
+test.each([
+  [undefined, []],
+  [['export', 'subscriptions'], []],
+  [['changes'], ['list_changes']],
+  [['files'], ['read_file']],
+  [['files', 'changes'], MOVING],
+] as [Policy['data'], string[]][])(
+  'lists the tools that `data` of a policy allows: %j',
+  async (data, expected) => {
+    const { connect, createKey, call } = await startStage();
+    const policy = {
+      instances: ['prod'],
+      models: { '*': ['read', 'search*', 'fields_get'] },
+      ...(data && { data }),
+    };
+    const client = await connect({ key: await createKey(policy) });
+    expect((await listNames(client)).filter((name) => MOVING.includes(name))).toEqual(expected);
+    for (const name of MOVING.filter((tool) => !expected.includes(tool)))
+      await expect(client.callTool({ name, arguments: { model: 'res.partner', id: 1 } })).rejects.toThrow(
+        `Unknown tool: ${name}`,
+      );
+    const found = await call('search_records', { model: 'res.partner', limit: 1 }, client);
+    expect(found.data.next).toBe(1);
+    if (data?.includes('export')) expect(found.data.hint).toMatch(/POST \/api\/erp\/export/);
+    else expect(found.data).not.toHaveProperty('hint');
   },
 );
 

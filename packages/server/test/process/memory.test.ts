@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { send } from '../harness.ts';
+import { type LargeBody, makeLargeBodies } from '../large-bodies/bodies.ts';
 import {
   answerLikeOdoo,
   makeCall,
@@ -32,6 +33,8 @@ afterEach(() => upstream.close());
 
 const WARM_UP_CALLS = 3000;
 const CALLERS = 20;
+/** The thread itself: its heap, its modules and its stack. */
+const THREAD_MIB = 64;
 const HEADERS = { 'content-type': 'application/json' };
 
 const call = () => callServer(server, key, makeCall(upstream.url));
@@ -73,6 +76,33 @@ test('a body in chunks of one byte needs little more memory than its bytes', {
   expect((await connection.next(20_000))?.body.toString()).toContain('"result":7');
   connection.socket.destroy();
   expect(readPeakMib() - before).toBeLessThan(100);
+});
+
+const WHOLE_MIB = 32;
+
+test('the thread for large bodies starts, and judges bodies of 32 MiB, within bounded memory', {
+  timeout: 120_000,
+}, async () => {
+  const bodies = makeLargeBodies(upstream.url, WHOLE_MIB * 1024 ** 2).filter(({ name }) =>
+    ['records', 'one string'].includes(name),
+  );
+  expect(bodies).toHaveLength(2);
+  const before = readPeakMib();
+  const peaks: number[] = [];
+  for (let count = 0; count < 12; count++) {
+    const { name, bytes } = bodies[count % 2] as LargeBody;
+    const { status } = await send(`${server.url}/api/erp/execute`, {
+      method: 'POST',
+      headers: { ...HEADERS, 'x-proxy-api': key },
+      body: bytes,
+    });
+    expect(status, name).toBe(200);
+    peaks.push(readPeakMib() - before);
+  }
+  // A call needs three times its body.
+  expect(peaks[0]).toBeLessThan(THREAD_MIB + 4 * WHOLE_MIB);
+  // Some bodies wait to be collected. If each were kept, there would be twelve.
+  expect(peaks.at(-1)).toBeLessThan(THREAD_MIB + 11 * WHOLE_MIB);
 });
 
 test('an answer in chunks of one byte neither fills the memory nor blocks the program', {

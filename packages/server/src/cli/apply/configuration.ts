@@ -5,7 +5,7 @@
 import type { InstanceInput, Policy, SubscriptionInput } from '@erp-proxy/contract';
 import { InstanceInputError, readChanges } from '../../instances/members.ts';
 import { isKeyName, KEY_NAME_RULE } from '../../keys/key-name.ts';
-import { readChanges as readSubscription, SubscriptionInputError } from '../../subscriptions/members.ts';
+import { checkChanges as checkSubscription, SubscriptionInputError } from '../../subscriptions/members.ts';
 import { findNearestName } from '../../text/nearest.ts';
 import {
   findLine,
@@ -82,6 +82,7 @@ const INSTANCE_MEMBERS: Record<keyof InstanceInput, true> = {
 
 const SUBSCRIPTION_MEMBERS: Record<keyof SubscriptionInput, true> = {
   name: true,
+  events: true,
   instance: true,
   model: true,
   domain: true,
@@ -190,7 +191,7 @@ export function readConfiguration(
     if (name === null || located.kind !== 'map') return null;
     const given = [...members].filter(([member]) => member in SUBSCRIPTION_MEMBERS);
     const { name: _, ...rest } = Object.fromEntries(given.map(([member, value]) => [member, toValue(value)]));
-    judgeMembers(located, () => readSubscription(rest));
+    judgeMembers(located, () => checkSubscription(rest));
     return { line: located.line, name, members: rest };
   }
 

@@ -258,6 +258,27 @@ describe('subscriptions', () => {
     });
   });
 
+  test('to events are added, changed or kept too', () => {
+    const url = 'https://shop.example/hook';
+    const text = `subscriptions: [{ name: ends, events: [key.ends], url: ${url} }]`;
+    const [added] = planSteps(text);
+    expect(added).toMatchObject({
+      kind: 'add',
+      action: { do: 'create subscription', input: { name: 'ends', events: ['key.ends'], url } },
+    });
+    const { state, reason, interval_seconds, start, read_at, problem, receiver, ...rest } = SUBSCRIPTION;
+    const { secrets, created_at, updated_at, version } = rest;
+    const view: SubscriptionView = {
+      ...{ name: 'ends', events: ['key.ends'], url, state, reason, interval_seconds, start },
+      ...{ read_at, problem, receiver, secrets, created_at, updated_at, version },
+    };
+    expect(planSteps(text, { subscriptions: [view] })).toMatchObject([{ kind: 'keep' }]);
+    const longer = text.replace(' }]', ', interval_seconds: 90 }]');
+    expect(planSteps(longer, { subscriptions: [view] })).toMatchObject([
+      { kind: 'change', action: { members: { interval_seconds: 90 } } },
+    ]);
+  });
+
   test('that lack a member are refused with the line', () => {
     expect(listPlanErrors('subscriptions:\n  - name: contacts\n    instance: prod')).toEqual([
       '2: subscription "contacts": `model` must be the name of a model, e.g. "res.partner"',

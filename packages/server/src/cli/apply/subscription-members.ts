@@ -1,17 +1,19 @@
 /** The members of a subscription in a configuration file, without its name and what only the proxy knows. */
-import type { SubscriptionInput, SubscriptionView } from '@erp-proxy/contract';
+import type { SubscriptionChanges, SubscriptionView } from '@erp-proxy/contract';
 
-export function describeSubscription(view: SubscriptionView): Omit<Required<SubscriptionInput>, 'name'> {
+export function describeSubscription(view: SubscriptionView): SubscriptionChanges {
+  const { url, interval_seconds, start } = view;
+  if (view.events !== undefined) return { events: view.events, url, interval_seconds, start };
   return {
     instance: view.instance,
     model: view.model,
     domain: view.domain,
     fields: view.fields,
-    url: view.url,
-    interval_seconds: view.interval_seconds,
+    url,
+    interval_seconds,
     payload: view.payload,
     gone: view.gone,
-    start: view.start,
+    start,
     key: view.key,
   };
 }

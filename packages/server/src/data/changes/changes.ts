@@ -32,6 +32,16 @@ export interface ChangesOptions {
 export interface Changes {
   /** Answers the request of a conversation. */
   serve(conversation: Conversation): Promise<null>;
+  /** Reads the answer to a request with this body by calls of the conversation, and does not send it. */
+  read(bytes: Uint8Array, conversation: Conversation): Promise<ChangesAnswer | QuestionFailure>;
+}
+
+export interface ChangesAnswer {
+  changes: readonly Change[];
+  /** For the next request. */
+  cursor: string;
+  /** True if the next request may be sent at once. */
+  more: boolean;
 }
 
 /** Records of a call on Odoo: the limit of the request, or this number if the limit is lower. */
@@ -48,11 +58,10 @@ export function createChanges({
 }: ChangesOptions): Changes {
   const cursors = createCursorSeal(secret);
 
-  /** Null once the answer is sent. */
   async function answer(
     request: ChangesRequest,
     conversation: Conversation,
-  ): Promise<QuestionFailure | null> {
+  ): Promise<ChangesAnswer | QuestionFailure> {
     const ask = createAsk(request.data, conversation, nowMs);
     const owner = await findOwner(request, conversation, instances);
     if (owner === null) return await explainMissing(request, ask);
@@ -74,14 +83,8 @@ export function createChanges({
     });
     if ('failure' in read) return read.failure;
     if ('fault' in read) return { denial: denyFault(read.fault) };
-    const cursor = cursors.seal(owner, terms, read.state);
-    const headers = { ...conversation.describe(), ...(conversation.areValuesNormalized ? NORMALIZED : {}) };
-    conversation.exchange.writer.sendWhole(
-      200,
-      headers,
-      printAnswer(request.data.id, read.changes, cursor, read.more),
-    );
-    return null;
+    const { changes, more } = read;
+    return { changes, cursor: cursors.seal(owner, terms, read.state), more };
   }
 
   return {
@@ -91,16 +94,26 @@ export function createChanges({
         conversation.refuse(request.denial, request.id);
         return null;
       }
-      const failure = await answer(request, conversation);
-      if (failure === null) return null;
-      if ('denial' in failure) conversation.refuse(failure.denial, request.data.id);
-      else
-        conversation.exchange.writer.sendWhole(
-          failure.status,
-          { ...conversation.describe(), ...failure.headers },
-          failure.error,
+      const { id } = request.data;
+      const { writer } = conversation.exchange;
+      const answered = await answer(request, conversation);
+      if ('denial' in answered) conversation.refuse(answered.denial, id);
+      else if ('error' in answered)
+        writer.sendWhole(
+          answered.status,
+          { ...conversation.describe(), ...answered.headers },
+          answered.error,
         );
+      else {
+        const applied = conversation.areValuesNormalized ? NORMALIZED : {};
+        writer.sendWhole(200, { ...conversation.describe(), ...applied }, printAnswer(id, answered));
+      }
       return null;
+    },
+
+    async read(bytes, conversation) {
+      const request = readChangesRequest(bytes);
+      return 'denial' in request ? { denial: request.denial } : await answer(request, conversation);
     },
   };
 }
@@ -179,7 +192,7 @@ function denyFault(fault: ChangesFault): Denial {
       });
 }
 
-function printAnswer(id: Uint8Array, changes: readonly Change[], cursor: string, more: boolean): Uint8Array {
+function printAnswer(id: Uint8Array, { changes, cursor, more }: ChangesAnswer): Uint8Array {
   const parts: (Uint8Array | string)[] = [buildResultHead(id), '{"changes":['];
   let separator = '';
   for (const { change, id: record, at, record: values } of changes) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { listColumns, printHeader, printRow } from './csv.ts';
+import { listColumns, printHeader, printLongRow, printRow } from './csv.ts';
 
 /** The row of a record, without its end. */
 function print(text: string, fields: readonly string[] = ['a']): string {
@@ -61,6 +61,32 @@ test('no text can begin a formula, end its cell, or start another row', () => {
         expect([text, `'${text}`]).toContain(cell);
       }
     }),
+  );
+});
+
+test('a long record has the same cells, printed in pieces', () => {
+  const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 4 });
+  // Longer than a part of a value, and with its divisions anywhere.
+  const value = fc.record({ text, isLong: fc.boolean(), kind: fc.constantFrom('text', 'list', 'object') });
+  fc.assert(
+    fc.property(fc.array(value, { minLength: 1, maxLength: 4 }), (values) => {
+      const names = values.map((_, index) => `f${index}`);
+      const members = values.map(({ text, isLong, kind }, index) => {
+        const long = isLong ? text.repeat(Math.ceil(150_000 / text.length)) : text;
+        const given = { text: long, list: [long, 1], object: { x: long, y: 1, z: 2 } }[kind];
+        return `"f${index}": ${JSON.stringify(given)}`;
+      });
+      const bytes = Buffer.from(`{"id": 1, ${members.join(', ')}}`);
+      const record = { kind: 'object', start: 0, end: bytes.length } as const;
+      const pieces = [...printLongRow(bytes, record, listColumns(names))];
+      const row = Buffer.concat(pieces).toString();
+      expect(row.endsWith('\r\n')).toBe(true);
+      expect(parseRow(row.slice(0, -2))).toEqual(
+        parseRow(printRow(bytes, record, listColumns(names)).slice(0, -2)),
+      );
+      expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(400_000);
+    }),
+    { numRuns: 30 },
   );
 });
 

@@ -2,9 +2,10 @@
  * Prints records as CSV (RFC 4180), from their JSON with normalized values. Pure. docs/export.md#csv describes the
  * cells.
  */
+import { viewAsBuffer } from '../../json/buffer.ts';
 import { findValue, readMembers } from '../../json/members.ts';
-import type { JsonSpan } from '../../json/span.ts';
-import { decodeString } from '../../json/string.ts';
+import type { JsonMember, JsonSpan } from '../../json/span.ts';
+import { decodeString, decodeStringParts } from '../../json/string.ts';
 
 /** Programs for spreadsheets run a cell that begins so as a formula. */
 const FORMULA_START = /^[=+\-@\t\r＝＋－＠]/;
@@ -12,6 +13,12 @@ const FORMULA_START = /^[=+\-@\t\r＝＋－＠]/;
 const TEXT_MARK = "'";
 const SPECIAL = /[",\r\n]/;
 const LINE_END = '\r\n';
+/** A longer value is printed in parts. Printing as much takes some milliseconds at most. */
+const PART_BYTES = 64 * 1024;
+/** Members of a record that are not among its columns. More are none that Odoo sends. */
+const OTHER_MEMBERS_MAX = 100;
+/** A longer text names no model. */
+const MODEL_BYTES_MAX = 200;
 /** Members of the objects that stand for related records. */
 const RELATED_MEMBERS = 2;
 
@@ -27,13 +34,43 @@ export function printHeader(columns: readonly string[]): string {
 /** Prints a record. Throws a SyntaxError if its bytes are not JSON. */
 export function printRow(bytes: Uint8Array, record: JsonSpan, columns: readonly string[]): string {
   const members = readMembers(bytes, record);
-  // Odoo prints `id` first, then the fields in the order of the call.
   const cells = columns.map((column, index) => {
-    const expected = members[index];
-    const value = expected?.name === column ? expected.value : findValue(members, column);
+    const value = findCell(members, column, index);
     return value === undefined ? '' : printCell(bytes, value);
   });
   return cells.join() + LINE_END;
+}
+
+/**
+ * Prints a long record in pieces, so that its caller can let others run between them. Long texts and nested values are
+ * quoted in any case. Throws a SyntaxError if its bytes are not JSON.
+ */
+export function* printLongRow(
+  bytes: Uint8Array,
+  record: JsonSpan,
+  columns: readonly string[],
+): Generator<Uint8Array, void, undefined> {
+  const members = readMembers(bytes, record, columns.length + OTHER_MEMBERS_MAX);
+  let text = '';
+  for (const [index, column] of columns.entries()) {
+    if (index > 0) text += ',';
+    const value = findCell(members, column, index);
+    if (value === undefined) continue;
+    const isLong = value.end - value.start > PART_BYTES;
+    if (!isLong) text += printCell(bytes, value);
+    if (isLong || text.length > PART_BYTES) {
+      yield Buffer.from(text);
+      text = '';
+    }
+    if (isLong) yield* printLongCell(bytes, value);
+  }
+  yield Buffer.from(text + LINE_END);
+}
+
+/** Odoo prints `id` first, then the fields in the order of the call. */
+function findCell(members: readonly JsonMember[], column: string, index: number): JsonSpan | undefined {
+  const expected = members[index];
+  return expected?.name === column ? expected.value : findValue(members, column);
 }
 
 function printCell(bytes: Uint8Array, value: JsonSpan): string {
@@ -43,7 +80,7 @@ function printCell(bytes: Uint8Array, value: JsonSpan): string {
     case 'string':
       return quoteText(decodeString(bytes, value));
     case 'object':
-      return printObject(bytes, value);
+      return printRelated(bytes, value) ?? quote(readText(bytes, value));
     case 'array':
       return quote(readText(bytes, value));
     default:
@@ -51,16 +88,37 @@ function printCell(bytes: Uint8Array, value: JsonSpan): string {
   }
 }
 
-/** A related record is printed by its id, a reference with the model before it, and all else as JSON. */
-function printObject(bytes: Uint8Array, value: JsonSpan): string {
+function* printLongCell(bytes: Uint8Array, value: JsonSpan): Generator<Uint8Array, void, undefined> {
+  const related = value.kind === 'object' ? printRelated(bytes, value) : null;
+  if (related !== null) {
+    yield Buffer.from(related);
+    return;
+  }
+  const isText = value.kind === 'string';
+  let start = '"';
+  for (const part of isText ? decodeStringParts(bytes, value, PART_BYTES) : divide(bytes, value)) {
+    const mark = isText && start !== '' && FORMULA_START.test(part) ? TEXT_MARK : '';
+    yield Buffer.from(start + mark + part.replaceAll('"', '""'), isText ? 'utf8' : 'latin1');
+    start = '';
+  }
+  yield Buffer.from('"');
+}
+
+/** The bytes of a value in parts, one character for each byte. */
+function* divide(bytes: Uint8Array, { start, end }: JsonSpan): Generator<string, void, undefined> {
+  for (let at = start; at < end; at += PART_BYTES)
+    yield viewAsBuffer(bytes).toString('latin1', at, Math.min(end, at + PART_BYTES));
+}
+
+/** A related record is printed by its id, and a reference with the model before it. Null: it is neither. */
+function printRelated(bytes: Uint8Array, value: JsonSpan): string | null {
   const members = readMembers(bytes, value, RELATED_MEMBERS + 1);
   const id = members.length === RELATED_MEMBERS ? findValue(members, 'id') : undefined;
-  if (id?.kind === 'number') {
-    const [name, model] = [findValue(members, 'name'), findValue(members, 'model')];
-    if (name?.kind === 'string') return readText(bytes, id);
-    if (model?.kind === 'string') return quoteText(`${decodeString(bytes, model)},${readText(bytes, id)}`);
-  }
-  return quote(readText(bytes, value));
+  if (id?.kind !== 'number') return null;
+  const [name, model] = [findValue(members, 'name'), findValue(members, 'model')];
+  if (name?.kind === 'string') return readText(bytes, id);
+  if (model?.kind !== 'string' || model.end - model.start > MODEL_BYTES_MAX) return null;
+  return quoteText(`${decodeString(bytes, model)},${readText(bytes, id)}`);
 }
 
 /** An empty text is quoted, so that it differs from no value. */
@@ -73,5 +131,5 @@ function quote(text: string): string {
 }
 
 function readText(bytes: Uint8Array, { start, end }: JsonSpan): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString();
+  return viewAsBuffer(bytes).toString('utf8', start, end);
 }

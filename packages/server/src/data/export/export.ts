@@ -170,7 +170,8 @@ class Export {
     this.#bytes += bytes.length;
     if (!(await this.#pace.waitUntilRead(bytes.length, drained, () => true)))
       throw this.#pace.slowCallerError;
-    if (drained === undefined) await yieldToEventLoop();
+    // A socket that takes the bytes at once drains within the same turn.
+    await yieldToEventLoop();
     if (signal.aborted) throw new ByteStreamError('aborted', `the export ended early: ${signal.reason}`);
     // The export has no time limit as long as it goes on.
     if (!this.#reader.isWaiting) this.#conversation.renewTime();

@@ -1,6 +1,7 @@
 /** Prints the records of a page in the format of the export, slice by slice. */
 
-import { listColumns, printHeader, printRow } from './csv.ts';
+import type { JsonSpan } from '../../json/span.ts';
+import { listColumns, printHeader, printLongRow, printRow } from './csv.ts';
 import type { ExportFormat } from './export-request.ts';
 import type { Page } from './split-page.ts';
 
@@ -8,13 +9,16 @@ export interface Printer {
   contentType: string;
   /** What precedes the records; null: nothing. */
   head: Uint8Array | null;
-  /** Prints the records from `first` on, until the slice is full. Throws a SyntaxError if a record is not JSON. */
+  /**
+   * Prints the records from `first` on, until the slice is full. It or its pieces throw a SyntaxError if a record is
+   * not JSON.
+   */
   print(page: Page, first: number): Slice;
 }
 
 export interface Slice {
-  /** To be sent one after the other. They may be views of the page. */
-  pieces: readonly Uint8Array[];
+  /** To be sent one after the other. They may be views of the page, or printed when they are asked for. */
+  pieces: Iterable<Uint8Array>;
   /** Index of the first record that it does not have. */
   next: number;
 }
@@ -62,13 +66,15 @@ function createCsvPrinter(columns: readonly string[]): Printer {
     head: Buffer.from(printHeader(columns)),
     print({ bytes, bounds }, first) {
       const next = findSliceEnd(bounds, first);
+      const spanOf = (index: number): JsonSpan => ({
+        kind: 'object',
+        start: bounds[2 * index]!,
+        end: bounds[2 * index + 1]!,
+      });
+      const { start, end } = spanOf(first);
+      if (end - start > SLICE_BYTES) return { pieces: printLongRow(bytes, spanOf(first), columns), next };
       let rows = '';
-      for (let index = first; index < next; index++)
-        rows += printRow(
-          bytes,
-          { kind: 'object', start: bounds[2 * index]!, end: bounds[2 * index + 1]! },
-          columns,
-        );
+      for (let index = first; index < next; index++) rows += printRow(bytes, spanOf(index), columns);
       return { pieces: [Buffer.from(rows)], next };
     },
   };

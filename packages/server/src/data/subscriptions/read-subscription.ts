@@ -9,7 +9,7 @@ import type { Client, Keys } from '../../keys/keys.ts';
 import { PROXY_CLIENT } from '../../keys/proxy-client.ts';
 import { StoredPolicyError } from '../../keys/stored-policy.ts';
 import type { ChangeReader, ReadRefusal } from '../../subscriptions/change-reader.ts';
-import type { Subscription } from '../../subscriptions/row.ts';
+import type { RecordSubscription } from '../../subscriptions/row.ts';
 import type { QuestionFailure } from '../ask-odoo.ts';
 import { createAsk } from '../changes/create-ask.ts';
 import { findGone } from '../changes/find-gone.ts';
@@ -45,7 +45,7 @@ export function createChangeReader(deps: SubscriptionReaderDeps): ChangeReader {
   const { run, keys, instances, overlapSeconds, nowMs } = deps;
 
   async function converse<Result>(
-    subscription: Subscription,
+    subscription: RecordSubscription,
     signal: AbortSignal,
     work: (ask: Ask<QuestionFailure>, signal: AbortSignal) => Promise<Result>,
   ): Promise<Result | ReadRefusal> {
@@ -123,7 +123,10 @@ export function createChangeReader(deps: SubscriptionReaderDeps): ChangeReader {
 const SHOW_ARCHIVED = '{"active_test":false}';
 
 /** What else is wrong with the instance, the call tells. */
-async function isMissing({ instance }: Subscription, instances: Pick<Instances, 'find'>): Promise<boolean> {
+async function isMissing(
+  { instance }: RecordSubscription,
+  instances: Pick<Instances, 'find'>,
+): Promise<boolean> {
   try {
     return (await instances.find(instance)) === null;
   } catch {
@@ -131,17 +134,17 @@ async function isMissing({ instance }: Subscription, instances: Pick<Instances, 
   }
 }
 
-function explainMissing({ instance }: Subscription): ReadRefusal {
+function explainMissing({ instance }: RecordSubscription): ReadRefusal {
   const problem = `There is no instance "${instance}" any more: store it again, or give the subscription another one.`;
   return { problem, isKeyOver: false };
 }
 
-function describeQuery({ domain, fields }: Subscription) {
+function describeQuery({ domain, fields }: RecordSubscription) {
   return { domain: JSON.stringify(domain), fields, context: SHOW_ARCHIVED };
 }
 
 async function findClient(
-  { key }: Subscription,
+  { key }: RecordSubscription,
   keys: Pick<Keys, 'findClient'>,
 ): Promise<Client | ReadRefusal> {
   if (key === null) return PROXY_CLIENT;
@@ -165,7 +168,7 @@ function explainKey(key: string, refused: string): ReadRefusal {
   };
 }
 
-function buildRequest({ model, instance }: Subscription): DataRequest {
+function buildRequest({ model, instance }: RecordSubscription): DataRequest {
   const text = JSON.stringify({ model_id: model, erp_instance: { name: instance } });
   const request = readDataRequest(Buffer.from(text), []);
   if ('denial' in request) throw new Error(request.denial.message);
@@ -174,7 +177,7 @@ function buildRequest({ model, instance }: Subscription): DataRequest {
 
 async function explainFailure(
   failure: QuestionFailure,
-  subscription: Subscription,
+  subscription: RecordSubscription,
   keys: Pick<Keys, 'findClient'>,
 ): Promise<ReadRefusal> {
   if ('denial' in failure) return explainDenial(failure.denial);

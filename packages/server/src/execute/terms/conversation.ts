@@ -2,6 +2,7 @@
  * A request whose calls are made while it is answered. It was admitted and its key checked; each call then passes the
  * steps of its operation, and counts for the limits of the key.
  */
+import type { DataRoute } from '@erp-proxy/contract';
 import type { Client } from '../../keys/keys.ts';
 import type { AnswerHeaders, AnswerWriter } from '../../streams/answer-writer.ts';
 import type { Denial } from './denial.ts';
@@ -50,6 +51,8 @@ export interface RunOptions {
   traceparent?: string | undefined;
   /** Whether values are normalized, in place of {@link Conversation.areValuesNormalized}. */
   areValuesNormalized?: boolean;
+  /** What the policy must allow in `data` for the call, in place of that of the request. */
+  data?: DataRoute;
   /** Called before the answer is written. */
   onAnswer?(times: CallTimes): void;
 }

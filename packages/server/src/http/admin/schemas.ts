@@ -50,6 +50,7 @@ import {
   type StatisticsFilters,
   type StatisticsView,
   type StatusView,
+  SUBSCRIPTION_EVENTS,
   type SubscriptionChanges,
   type SubscriptionInput,
   type SubscriptionPause,
@@ -433,7 +434,12 @@ export const resealed = named(
   z.object({ resealed: z.int().describe('Number of instances and subscriptions.') }),
 );
 
+const subscriptionEvents = z
+  .array(z.enum(SUBSCRIPTION_EVENTS))
+  .describe('Events of the proxy, in place of an instance, a model and fields.');
+
 const SUBSCRIPTION_CHANGES = {
+  events: subscriptionEvents.exactOptional(),
   instance: z.string().describe('Name of the stored instance.').exactOptional(),
   model: z.string().exactOptional(),
   domain: z.array(z.unknown()).describe('As in Odoo. Default: all records.').exactOptional(),
@@ -468,10 +474,7 @@ export const subscriptionInput = named(
   z.strictObject({
     ...SUBSCRIPTION_CHANGES,
     name: z.string(),
-    instance: z.string().describe('Name of the stored instance.'),
-    model: z.string(),
-    fields: z.array(z.string()).describe('Fields whose values are sent.'),
-    url: z.string().describe('Receives the changes by `POST`.'),
+    url: z.string().describe('Receives the deliveries by `POST`.'),
   }) satisfies z.ZodType<SubscriptionInput>,
 );
 
@@ -481,16 +484,9 @@ const SUBSCRIPTION_MEMBERS = {
   name: z.string(),
   state: subscriptionState,
   reason: z.string().nullable().describe('Why it is paused or disabled.'),
-  instance: z.string(),
-  model: z.string(),
-  domain: z.array(z.unknown()),
-  fields: z.array(z.string()),
   url: z.string(),
   interval_seconds: z.int(),
-  payload: z.enum(['full', 'thin']),
-  gone: z.boolean(),
   start: z.enum(['now', 'all']),
-  key: z.string().nullable(),
   read_at: time.nullable().describe('When changes were read last. Accurate to some seconds.'),
   problem: z.string().nullable().describe('Why changes cannot be read at present.'),
   receiver: z.object({
@@ -508,17 +504,36 @@ const SUBSCRIPTION_MEMBERS = {
   version,
 };
 
+/** A subscription is to records or to events. */
+const RECORD_SOURCE = {
+  instance: z.string(),
+  model: z.string(),
+  domain: z.array(z.unknown()),
+  fields: z.array(z.string()),
+  payload: z.enum(['full', 'thin']),
+  gone: z.boolean(),
+  key: z.string().nullable(),
+};
+const EVENT_SOURCE = { events: subscriptionEvents };
+
 export const subscriptionView = named(
   'Subscription',
-  z.object(SUBSCRIPTION_MEMBERS) satisfies z.ZodType<SubscriptionView>,
+  z.union([
+    z.object({ ...SUBSCRIPTION_MEMBERS, ...RECORD_SOURCE }),
+    z.object({ ...SUBSCRIPTION_MEMBERS, ...EVENT_SOURCE }),
+  ]) satisfies z.ZodType<SubscriptionView>,
 );
+
+const NEW_SECRET = {
+  secret: z.string().describe('The secret that signs deliveries. No other answer has it.'),
+};
 
 export const newSubscriptionView = named(
   'NewSubscription',
-  z.object({
-    ...SUBSCRIPTION_MEMBERS,
-    secret: z.string().describe('The secret that signs deliveries. No other answer has it.'),
-  }) satisfies z.ZodType<NewSubscriptionView>,
+  z.union([
+    z.object({ ...SUBSCRIPTION_MEMBERS, ...RECORD_SOURCE, ...NEW_SECRET }),
+    z.object({ ...SUBSCRIPTION_MEMBERS, ...EVENT_SOURCE, ...NEW_SECRET }),
+  ]) satisfies z.ZodType<NewSubscriptionView>,
 );
 
 export const subscriptionPause = named(

@@ -7,7 +7,9 @@ import { createRecord } from './create-record.ts';
 import { deleteRecords } from './delete-records.ts';
 import { describeModel } from './describe-model.ts';
 import { getContext } from './get-context.ts';
+import { listChanges } from './list-changes.ts';
 import { listModels } from './list-models.ts';
+import { readFile } from './read-file.ts';
 import { readRecords } from './read-records.ts';
 import { searchRecords } from './search-records.ts';
 import { updateRecords } from './update-records.ts';
@@ -20,6 +22,8 @@ export const ALL_TOOLS: readonly Tool[] = [
   readRecords,
   countRecords,
   aggregateRecords,
+  listChanges,
+  readFile,
   createRecord,
   updateRecords,
   deleteRecords,

@@ -1,6 +1,6 @@
 /** `search_records`: records by a text or a domain, page by page. */
 import { z } from 'zod';
-import { mayCallAnywhere } from '../../policy/abilities.ts';
+import { mayCallAnywhere, mayUseData } from '../../policy/abilities.ts';
 import { chooseShown, searchByText } from '../fields.ts';
 import { linkRecords } from '../links.ts';
 import { DATA_NOTE, showRecords } from '../show.ts';
@@ -29,6 +29,7 @@ export const searchRecords = defineTool({
   output: z.object({
     records: z.array(given.record),
     next: given.next,
+    hint: z.string().optional(),
     clipped: given.clipped,
     link: given.link,
     note: given.note,
@@ -64,12 +65,15 @@ export const searchRecords = defineTool({
     return {
       records,
       ...(isMore ? { next: offset + records.length } : {}),
+      ...(isMore && mayUseData(session.policy, 'export') ? { hint: EXPORT_HINT } : {}),
       ...(clipped.length > 0 ? { clipped } : {}),
       link: linkRecords(target.url, model),
       note: DATA_NOTE,
     };
   },
 });
+
+const EXPORT_HINT = 'All records at once: a program can send POST /api/erp/export with this key.';
 
 /** Names of the fields in the conditions of a domain. */
 export function listFieldsOf(domain: readonly unknown[]): string[] {

@@ -1,0 +1,56 @@
+/**
+ * Bounds how many requests of the routes that keep records in memory run at once: in this process, and for each client
+ * in it. No permit of a database bounds them, because they keep their records between calls on Odoo, too.
+ */
+import { KeyedSemaphore } from './keyed-semaphore.ts';
+
+/** The routes that keep records. Files pass as they arrive, and bodies have a bound of their own. */
+const BOUNDED_ROUTES = ['export', 'changes'] as const;
+
+export type BoundedRoute = (typeof BOUNDED_ROUTES)[number];
+
+export interface DataRequestsMax {
+  /** For each route, in this process. */
+  process: number;
+  /** The same for one client. */
+  client: number;
+}
+
+export class DataRequests {
+  readonly #max: DataRequestsMax;
+  readonly #running: Record<BoundedRoute, number> = { export: 0, changes: 0 };
+  readonly #ofClients = new KeyedSemaphore();
+
+  constructor(max: DataRequestsMax) {
+    this.#max = max;
+  }
+
+  /** The number that runs now, by route. */
+  get running(): Readonly<Record<BoundedRoute, number>> {
+    return this.#running;
+  }
+
+  /** Admits a request, or returns the bound that refuses it. Each admitted request needs one `leave`. */
+  enter(route: BoundedRoute, clientId: string): keyof DataRequestsMax | null {
+    if (!this.#ofClients.tryAcquire(nameHolder(route, clientId), this.#max.client)) return 'client';
+    if (this.#running[route] >= this.#max.process) {
+      this.#ofClients.release(nameHolder(route, clientId));
+      return 'process';
+    }
+    this.#running[route]++;
+    return null;
+  }
+
+  leave(route: BoundedRoute, clientId: string): void {
+    this.#running[route]--;
+    this.#ofClients.release(nameHolder(route, clientId));
+  }
+}
+
+export function isBoundedRoute(route: string | undefined): route is BoundedRoute {
+  return BOUNDED_ROUTES.some((bounded) => bounded === route);
+}
+
+function nameHolder(route: BoundedRoute, clientId: string): string {
+  return `${route} ${clientId}`;
+}

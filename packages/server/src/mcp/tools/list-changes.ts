@@ -1,0 +1,73 @@
+/** `list_changes`: what was made or changed since an earlier answer. */
+import { z } from 'zod';
+import { mayCallAnywhere, mayUseData } from '../../policy/abilities.ts';
+import { chooseShown } from '../fields.ts';
+import { linkRecords } from '../links.ts';
+import { DATA_NOTE, showRecords } from '../show.ts';
+import { defineTool } from '../tool.ts';
+import * as given from './arguments.ts';
+import { listFieldsOf } from './search-records.ts';
+
+const LIMIT = 20;
+const LIMIT_MAX = 100;
+/** More than a cursor has. */
+const SINCE_LENGTH_MAX = 128 * 1024;
+
+export const listChanges = defineTool({
+  name: 'list_changes',
+  title: 'List changes',
+  description:
+    'Lists records that were made or changed since an earlier answer: send its `cursor` as `since`, with the same model, domain and fields. Without `since` it begins with all records that match. For records changed after a date use search_records with write_date.',
+  input: z.strictObject({
+    model: given.model,
+    since: z.string().max(SINCE_LENGTH_MAX).optional().describe('`cursor` of the answer before.'),
+    domain: given.sameDomain,
+    fields: given.fields,
+    limit: given.limit(LIMIT, LIMIT_MAX),
+    instance: given.instance,
+  }),
+  output: z.object({
+    changes: z.array(
+      z.object({
+        change: z.enum(['upsert', 'left']).describe('left: changed, and does not match the domain.'),
+        id: z.int(),
+        at: z.string().nullable(),
+        record: given.record.optional(),
+      }),
+    ),
+    cursor: z.string().describe('Send this as `since`.'),
+    more: z.boolean().describe('There are more changes already.'),
+    clipped: given.clipped,
+    link: given.link,
+    note: given.note,
+  }),
+  example: '{"model": "sale.order", "fields": ["name", "state"], "domain": [["state", "=", "sale"]]}',
+  hints: { readOnlyHint: true },
+  isOffered: (policy) => mayUseData(policy, 'changes') && mayCallAnywhere(policy, 'search_read'),
+  async run({ model, since = null, domain = [], fields, limit = LIMIT, instance }, session) {
+    const target = await session.pickInstance(instance);
+    const known = await session.fields(target, model);
+    const names = fields?.length ? fields : known === null ? ['display_name'] : chooseShown(known);
+    await session.checkFields(target, model, [...names, ...listFieldsOf(domain)]);
+    // A cursor is behind all changes of its answer. Those that do not fit are asked for again, by a lower limit.
+    for (let count = limit; ; ) {
+      const read = await session.readChanges(target, { model, domain, fields: names, since, limit: count });
+      const rows = read.changes.map(({ id, record }) => record ?? { id });
+      const { records, clipped, isCut } = showRecords(rows, known);
+      if (isCut) {
+        count = records.length;
+        continue;
+      }
+      return {
+        changes: read.changes.map(({ change, id, at }, index) =>
+          change === 'left' ? { change, id, at } : { change, id, at, record: records[index] },
+        ),
+        cursor: read.cursor,
+        more: read.more,
+        ...(clipped.length > 0 ? { clipped } : {}),
+        link: linkRecords(target.url, model),
+        note: DATA_NOTE,
+      };
+    }
+  },
+});

@@ -1,0 +1,173 @@
+/** `read_file`: the text of a file in a binary field, or what the file is and how it can be downloaded. */
+import { z } from 'zod';
+import type { InstanceRecord } from '../../instances/instances.ts';
+import { mayCallAnywhere, mayUseData } from '../../policy/abilities.ts';
+import { isObject } from '../fields.ts';
+import type { Session } from '../session.ts';
+import { cleanText, DATA_NOTE } from '../show.ts';
+import { defineTool } from '../tool.ts';
+import { ToolError } from '../tool-error.ts';
+import * as given from './arguments.ts';
+
+const ATTACHMENTS = 'ir.attachment';
+const ATTACHMENT_FIELD = 'datas';
+/** Fields of attachments that describe their file. */
+const DESCRIBING_FIELDS = ['name', 'mimetype', 'file_size'];
+/** A larger file is not read: little of it would fit. */
+const FILE_BYTES_MAX = 512 * 1024;
+/** Maximum size of the text in the answer, as JSON. */
+const TEXT_BYTES_MAX = 5500;
+/** Media types of texts; others are not read. */
+const TEXT_TYPE = /^text\/|[/+](json|xml|csv|yaml|javascript|sql)\b/;
+
+export const readFile = defineTool({
+  name: 'read_file',
+  title: 'Read a file',
+  description:
+    'Reads the text of a file: of an attachment (model ir.attachment), or of a binary field of any record. For a file that is no text, such as a PDF or a picture, it returns name, type and size. Find attachments by search_records on ir.attachment with res_model and res_id.',
+  input: z.strictObject({
+    model: given.model,
+    id: z.int().positive().describe('Id of the record with the file.'),
+    field: z
+      .string()
+      .regex(/^[A-Za-z_][A-Za-z0-9_]{0,62}$/, 'expected the name of a binary field, such as "datas"')
+      .optional()
+      .describe('The binary field. Leave it out for ir.attachment.'),
+    instance: given.instance,
+  }),
+  output: z.object({
+    name: z.string().optional(),
+    type: z.string().optional().describe('Media type.'),
+    size: z.int().optional().describe('In bytes, if Odoo tells it rounded to some of them.'),
+    text: z.string().optional(),
+    clipped: z.boolean().optional().describe('The text is only the beginning of the file.'),
+    download: z.string().optional().describe('How a program gets the whole file.'),
+    note: given.note,
+  }),
+  example: '{"model": "ir.attachment", "id": 42}',
+  hints: { readOnlyHint: true },
+  isOffered: (policy) => mayUseData(policy, 'files') && mayCallAnywhere(policy, 'read'),
+  async run({ model, id, field = model === ATTACHMENTS ? ATTACHMENT_FIELD : undefined, instance }, session) {
+    if (field === undefined) {
+      throw new ToolError('invalid_params', '`field` is needed for a model other than ir.attachment.', {
+        next: `Find the binary fields by describe_model {"model": "${model}", "query": "file"}.`,
+      });
+    }
+    const target = await session.pickInstance(instance);
+    const file = await describeFile({ model, id, field }, target, session);
+    const isText = file.type === undefined || TEXT_TYPE.test(file.type);
+    const isSmall = file.size === undefined || file.size <= FILE_BYTES_MAX;
+    const text = isText && isSmall ? await file.readText() : null;
+    const { name, type, size } = file;
+    const described = {
+      ...(name === undefined ? {} : { name: cleanText(name) }),
+      ...(type === undefined ? {} : { type: cleanText(type) }),
+      ...(size === undefined ? {} : { size }),
+    };
+    const shown = text === null ? null : cutText(text);
+    const isWhole = shown !== null && shown === text;
+    return {
+      ...described,
+      ...(shown === null ? {} : { text: shown }),
+      ...(shown === null || isWhole ? {} : { clipped: true }),
+      ...(isWhole ? {} : { download: describeDownload(model, id, field, target.name) }),
+      note: DATA_NOTE,
+    };
+  },
+});
+
+interface Place {
+  model: string;
+  id: number;
+  field: string;
+}
+
+interface FileDescription {
+  name: string | undefined;
+  type: string | undefined;
+  size: number | undefined;
+  /** Null: the file is no text. */
+  readText(): Promise<string | null>;
+}
+
+/** Asks for the size in place of the file. */
+async function describeFile(
+  { model, id, field }: Place,
+  target: InstanceRecord,
+  session: Session,
+): Promise<FileDescription> {
+  await session.checkFields(target, model, [field]);
+  const known = await session.fields(target, model);
+  const found = known?.get(field);
+  if (found !== undefined && found.type !== 'binary') {
+    throw new ToolError('invalid_params', `\`field\` must be a binary field: ${field} is ${found.type}.`, {
+      next: 'Read other fields by read_records.',
+    });
+  }
+  const describing = model === ATTACHMENTS ? DESCRIBING_FIELDS.filter((name) => known?.has(name)) : [];
+  const read = async (names: readonly string[], context: Record<string, unknown>) => {
+    const rows = await session.call(target, model, 'read', [[id], names], { context, data: 'files' });
+    const row = Array.isArray(rows) ? rows[0] : undefined;
+    if (isObject(row)) return row;
+    throw new ToolError('record_missing', `There is no ${model} with the id ${id}, or it is not visible.`, {
+      next: `Find records that exist by search_records {"model": "${model}"}.`,
+    });
+  };
+  const row = await read([...describing, field], { bin_size: true });
+  const value = row[field];
+  if (typeof value !== 'string' || value === '') {
+    throw new ToolError('invalid_params', `${field} of ${model} ${id} has no file.`, {
+      next: 'Tell the user that the file is empty, or use another record.',
+    });
+  }
+  const { name, mimetype, file_size: bytes } = row;
+  const printed = readSize(value);
+  const size = typeof bytes === 'number' && bytes > 0 ? bytes : printed;
+  return {
+    name: typeof name === 'string' ? name : undefined,
+    type: typeof mimetype === 'string' ? mimetype : undefined,
+    size: size ?? undefined,
+    async readText() {
+      // Some fields give the file although the size is asked for.
+      if (printed === null) return decodeText(value);
+      const whole = (await read([field], { bin_size: false, [`bin_size_${field}`]: false }))[field];
+      return typeof whole === 'string' ? decodeText(whole) : null;
+    },
+  };
+}
+
+const UNITS: Readonly<Record<string, number>> = { bytes: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
+
+/** A size as Odoo prints it for people, such as `12.35 Kb`. Null: it is none. */
+function readSize(text: string): number | null {
+  const [, number, unit = ''] = /^([\d.]{1,20}) ?(bytes|[kmg]b)$/i.exec(text) ?? [];
+  return number === undefined ? null : Math.round(Number(number) * (UNITS[unit.toLowerCase()] ?? 1));
+}
+
+/** Null if the bytes are no text in UTF-8. */
+function decodeText(base64: string): string | null {
+  const bytes = Buffer.from(base64, 'base64');
+  if (bytes.includes(0)) return null;
+  try {
+    return cleanText(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    return null;
+  }
+}
+
+function cutText(text: string): string {
+  let shown = text;
+  for (;;) {
+    const bytes = Buffer.byteLength(JSON.stringify(shown));
+    if (bytes <= TEXT_BYTES_MAX) return shown;
+    // Half of a character must not remain.
+    shown = shown
+      .slice(0, Math.floor((shown.length * TEXT_BYTES_MAX) / bytes))
+      .replace(/[\ud800-\udbff]$/, '');
+  }
+}
+
+function describeDownload(model: string, id: number, field: string, instance: string): string {
+  const body = { model_id: model, record: id, field, erp_instance: { name: instance } };
+  return `A program with this key can send POST /api/erp/download ${JSON.stringify(body)}.`;
+}

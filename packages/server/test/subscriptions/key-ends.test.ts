@@ -1,0 +1,209 @@
+/** Subscriptions to `key.ends`: notices before client keys end go to a webhook, once for all processes. */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
+import { type Proxy as ErpProxy, type ProxyOptions, startProxy } from '../harness.ts';
+import { makeFolder } from '../process/program.ts';
+import { refuseWith, startReceiver, TAKE } from './receiver.ts';
+import { POLL, SHORT_TIMES } from './stage.ts';
+
+const DAY_MS = 86_400_000;
+const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
+/** 50 ms in these proxies. */
+const INTERVAL = { interval_seconds: 5 };
+/** Readings that would find another notice. */
+const QUIET_MS = 500;
+
+async function startStage(options: ProxyOptions = {}) {
+  const receiver = closeAfterTest(await startReceiver());
+  let passedMs = 0;
+  const start = async () =>
+    closeAfterTest(
+      await startProxy({
+        subscriptionTimes: SHORT_TIMES,
+        clock: () => Date.now() + passedMs,
+        ...options,
+        settings: { 'vault.masterKey': MASTER_KEY, 'egress.allow': receiver.url, ...options.settings },
+      }),
+    );
+  const proxy = await start();
+  const admin = proxy.app.adminFor({ name: 'test', address: null, requestId: null });
+  return {
+    receiver,
+    proxy,
+    admin,
+    start,
+    passDays(days: number) {
+      passedMs += days * DAY_MS;
+    },
+    /** A key that ends in this number of days. */
+    createKey: async (days: number, name = 'shop') =>
+      (await proxy.app.keys.create({ name, expiresAt: Date.now() + passedMs + days * DAY_MS })).record,
+    async subscribe(changes: object = {}) {
+      const made = await admin.createSubscription({
+        name: 'ends',
+        events: ['key.ends'],
+        url: `${receiver.url}/hook`,
+        ...INTERVAL,
+        ...changes,
+      });
+      receiver.secrets.push(made.secret);
+      return made;
+    },
+    /** The first reading has noted what was due. */
+    waitUntilRead: () =>
+      expect.poll(async () => (await admin.getSubscription('ends')).read_at, POLL).not.toBe(null),
+  };
+}
+
+test('sends 14 days before, 3 days before and at the end, without a secret', async () => {
+  const { receiver, createKey, subscribe, passDays, waitUntilRead } = await startStage();
+  const made = await subscribe();
+  expect(made).toMatchObject({ events: ['key.ends'], start: 'now', state: 'active' });
+  for (const member of ['instance', 'model', 'fields', 'key']) expect(made).not.toHaveProperty(member);
+  const key = await createKey(30);
+  await waitUntilRead();
+  for (const [days, expired] of [
+    [17, false],
+    [11, false],
+    [2.5, true],
+  ] as const) {
+    const before = receiver.received.length;
+    passDays(days);
+    await expect.poll(() => receiver.received.length, POLL).toBe(before + 1);
+    const { json, headers } = receiver.received.at(-1)!;
+    expect(headers['content-type']).toBe('application/json');
+    expect(json).toEqual({
+      type: 'key.ends',
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+      data: {
+        subscription: 'ends',
+        id: key.id,
+        client_id: key.clientId,
+        name: 'shop',
+        expires_at: new Date(key.expiresAt!).toISOString(),
+        expired,
+      },
+    });
+    if (!expired) expect(new Date(json.data.expires_at) > new Date(json.timestamp)).toBe(true);
+    passDays(0.1);
+  }
+  await sleep(QUIET_MS);
+  expect(receiver.received).toHaveLength(3);
+});
+
+test('`start` decides about keys that end soon already', async () => {
+  const stage = await startStage();
+  const rotated = await stage.createKey(20);
+  stage.passDays(10);
+  await stage.subscribe({ name: 'ends' });
+  await stage.waitUntilRead();
+  await sleep(QUIET_MS);
+  expect(stage.receiver.received).toEqual([]);
+  await stage.subscribe({ name: 'all', start: 'all' });
+  await expect
+    .poll(() => stage.receiver.received.map(({ json }) => json.data), POLL)
+    .toMatchObject([{ subscription: 'all', id: rotated.id }]);
+});
+
+test('retries, lists, pings, pauses and replays as for records', async () => {
+  const { receiver, admin, createKey, subscribe, passDays, waitUntilRead } = await startStage();
+  await subscribe();
+  await waitUntilRead();
+  expect(await admin.pingSubscription('ends')).toMatchObject({ delivered: true, status: 204 });
+  expect(receiver.received[0]?.json).toMatchObject({
+    type: 'ping',
+    data: { subscription: 'ends', events: ['key.ends'] },
+  });
+  await admin.pauseSubscription('ends', {});
+  const key = await createKey(20);
+  passDays(6.5);
+  await sleep(QUIET_MS);
+  expect(receiver.received).toHaveLength(1);
+  receiver.answer = (response, delivery, index) =>
+    index === 1 ? refuseWith(500)(response, delivery, index) : TAKE(response, delivery, index);
+  await admin.resumeSubscription('ends');
+  await expect.poll(() => receiver.received.length, POLL).toBe(3);
+  const [, first, second] = receiver.received;
+  expect(second?.id).toBe(first?.id);
+  const delivered = async () => (await admin.listDeliveries('ends', { state: 'delivered' })).items;
+  await expect
+    .poll(delivered, POLL)
+    .toMatchObject([{ id: first?.id, type: 'key.ends', record: key.id, attempts: 2 }, { type: 'ping' }]);
+  await admin.replayDeliveries('ends', { delivery: first!.id });
+  await expect.poll(() => receiver.received.length, POLL).toBe(4);
+  expect(receiver.received[3]?.id).toBe(first?.id);
+});
+
+test('two processes send each notice once', async () => {
+  const folder = makeFolder();
+  const stage = await startStage({ settings: { 'store.url': `sqlite:${join(folder, 'store.db')}` } });
+  const other = await stage.start();
+  await stage.subscribe();
+  await stage.waitUntilRead();
+  const keys = await Promise.all(
+    Array.from({ length: 5 }, (_, index) => stage.createKey(20, `app ${index}`)),
+  );
+  stage.passDays(7);
+  const ids = () => stage.receiver.received.map(({ json }) => json.data.id).sort();
+  await expect.poll(ids, POLL).toEqual(keys.map(({ id }) => id).sort());
+  // The other one takes over, and knows what was sent.
+  const working = [stage.proxy, other].find(isLeading);
+  await working?.close();
+  const left = [stage.proxy, other].find((proxy) => proxy !== working)!;
+  await expect.poll(() => isLeading(left), POLL).toBe(true);
+  await sleep(QUIET_MS);
+  expect(ids()).toHaveLength(5);
+});
+
+const isLeading = ({ app }: ErpProxy) => app.subscriptionWorker.states().isLeading;
+
+test('without notices the subscription says why it sends nothing', async () => {
+  const { admin, subscribe } = await startStage({ settings: { 'keys.expiryNoticeDays': '0' } });
+  await subscribe();
+  await expect
+    .poll(async () => (await admin.getSubscription('ends')).problem, POLL)
+    .toMatch(/keys\.expiryNoticeDays/);
+});
+
+const RECORDS = { instance: 'prod', model: 'res.partner', fields: ['name'] };
+
+test.each<[string, object, string]>([
+  ['an unknown event', { events: ['key.made'] }, 'events.0'],
+  ['no event', { events: [] }, 'events'],
+  ['events and an instance', { events: ['key.ends'], instance: 'prod' }, 'instance'],
+  ['events and fields', { events: ['key.ends'], fields: ['name'] }, 'fields'],
+  ['neither events nor a model', { instance: 'prod', fields: ['name'] }, 'model'],
+])('refuses %s', async (_name, changes, path) => {
+  const { admin, receiver } = await startStage();
+  const { url, db } = { url: receiver.url, db: 'prod' };
+  await admin.createInstance({ name: 'prod', url, db, user_id: 2, api_key: 'odoo-secret-1' });
+  const input = { name: 'bad', url: receiver.url, ...changes } as never;
+  await expect(admin.createSubscription(input)).rejects.toMatchObject({
+    problem: { status: 400, faults: expect.arrayContaining([expect.objectContaining({ path })]) },
+  });
+});
+
+test('records cannot become events, nor events records', async () => {
+  const { admin, receiver, subscribe } = await startStage();
+  await admin.createInstance({
+    name: 'prod',
+    url: receiver.url,
+    db: 'prod',
+    user_id: 2,
+    api_key: 'odoo-secret-1',
+  });
+  await subscribe();
+  await admin.createSubscription({ name: 'contacts', url: receiver.url, ...RECORDS });
+  await expect(admin.updateSubscription('ends', { model: 'res.partner' })).rejects.toMatchObject({
+    problem: { faults: [{ path: 'model', message: 'cannot be set: the subscription is to `events`' }] },
+  });
+  await expect(admin.updateSubscription('contacts', { events: ['key.ends'] })).rejects.toMatchObject({
+    problem: { faults: [{ path: 'events', message: 'cannot be set: the subscription is to records' }] },
+  });
+  expect(await admin.updateSubscription('ends', { interval_seconds: 30 })).toMatchObject({
+    events: ['key.ends'],
+    interval_seconds: 30,
+  });
+});
