@@ -7,8 +7,10 @@ export function printSubscriptionCommand(
   name: string,
   members: SubscriptionChanges,
 ): string {
-  const { instance, model, domain, fields, url, interval_seconds, payload, gone, start, key } = members;
+  const { instance, model, domain, fields, url, interval_seconds, payload, gone, start, key, events } =
+    members;
   const options = printOptions({
+    events: events?.join(','),
     instance,
     model,
     domain:

@@ -31,3 +31,9 @@ test('changes are only what differs, and some of them begin anew', () => {
   expect(beginsAnew(changes)).toBe(false);
   expect(beginsAnew({ key: null })).toBe(true);
 });
+
+test('a subscription to the ends of keys has no members of records', () => {
+  expect(readSubscription({ ...DRAFT, source: 'key.ends', domain: '{', url: 'https://a' })).toEqual({
+    input: { name: 'contacts', events: ['key.ends'], url: 'https://a', interval_seconds: 60, start: 'now' },
+  });
+});

@@ -11,6 +11,8 @@ import { printJson } from '../../parts/print-json.ts';
 
 export interface SubscriptionDraft {
   name: string;
+  /** `key.ends`: tells when client keys end. It has no members of records. */
+  source: 'records' | 'key.ends';
   instance: string;
   model: string;
   /** JSON; empty: all records. */
@@ -27,6 +29,7 @@ export interface SubscriptionDraft {
 
 export const EMPTY_SUBSCRIPTION: SubscriptionDraft = {
   name: '',
+  source: 'records',
   instance: '',
   model: '',
   domain: '[]',
@@ -40,21 +43,26 @@ export const EMPTY_SUBSCRIPTION: SubscriptionDraft = {
 };
 
 export function toSubscriptionDraft(view: SubscriptionView): SubscriptionDraft {
-  const { name, instance, model, fields, url, interval_seconds, payload, gone, start } = view;
-  const rest = { name, instance, model, fields, url, interval_seconds, payload, gone, start };
-  return { ...rest, domain: printJson(view.domain), key: view.key ?? '' };
+  const { name, url, interval_seconds, start } = view;
+  const shared = { ...EMPTY_SUBSCRIPTION, name, url, interval_seconds, start };
+  if (view.events !== undefined) return { ...shared, source: 'key.ends' };
+  const { instance, model, fields, payload, gone, domain, key } = view;
+  return { ...shared, instance, model, fields, payload, gone, domain: printJson(domain), key: key ?? '' };
 }
 
 /** `mistake` says what to correct before it can be sent. */
-export function readSubscription({
-  domain,
-  key,
-  ...draft
-}: SubscriptionDraft): { input: SubscriptionInput } | { mistake: string } {
+export function readSubscription(
+  draft: SubscriptionDraft,
+): { input: SubscriptionInput } | { mistake: string } {
+  const { source, domain, key, ...members } = draft;
+  if (source === 'key.ends') {
+    const { name, url, interval_seconds, start } = members;
+    return { input: { name, events: [source], url, interval_seconds, start } };
+  }
   const parsed = readDomain(domain);
   if (parsed === null)
     return { mistake: 'The domain must be a JSON list, e.g. [["is_company", "=", true]].' };
-  return { input: { ...draft, domain: parsed, key: key === '' ? null : key } };
+  return { input: { ...members, domain: parsed, key: key === '' ? null : key } };
 }
 
 function readDomain(text: string): unknown[] | null {

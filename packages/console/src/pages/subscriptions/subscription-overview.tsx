@@ -2,6 +2,7 @@
 import type { SubscriptionView } from '@erp-proxy/contract';
 import { Alert, Anchor, Code, List, SimpleGrid, Stack } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { Facts } from '../../parts/facts.tsx';
 import { KeyLink } from '../../parts/key-link.tsx';
 import { printJson } from '../../parts/print-json.ts';
@@ -45,7 +46,15 @@ export function SubscriptionOverview({ current }: { current: SubscriptionView })
   );
 }
 
-function listReading(current: SubscriptionView) {
+function listReading(current: SubscriptionView): (readonly [string, ReactNode])[] {
+  if (current.events !== undefined) {
+    return [
+      ['Last read', <Time key="read" at={current.read_at} />],
+      ['Events', 'ends of client keys: before, and when it has come'],
+      ['Interval', `${current.interval_seconds.toLocaleString('en')} seconds`],
+      ['Started with', current.start === 'all' ? 'keys that end soon already' : 'what happens from then on'],
+    ];
+  }
   const { instance, model, domain, fields, interval_seconds, start, gone, key, read_at } = current;
   return [
     ['Last read', <Time key="read" at={read_at} />],
@@ -84,7 +93,7 @@ function listReading(current: SubscriptionView) {
     ['Started with', start === 'all' ? 'all records that match' : 'changes from then on'],
     ['Records that vanish', gone ? 'are sent' : 'are not sent'],
     ['Client key', key === null ? 'none: no policy restricts it' : <KeyLink key="key" id={key} />],
-  ] as const;
+  ];
 }
 
 function listSending({ url, payload, receiver, secrets, created_at, updated_at, version }: SubscriptionView) {

@@ -10,6 +10,7 @@ import { quoteIfNeeded } from '../../parts/print-options.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { Deliveries } from './deliveries.tsx';
+import { describeSource } from './describe-source.ts';
 import { SUBSCRIPTION_TABS, subscriptionRoute } from './route.ts';
 import { SubscriptionActs } from './subscription-acts.tsx';
 import { SubscriptionOverview } from './subscription-overview.tsx';
@@ -32,9 +33,7 @@ export function SubscriptionPage() {
           subscription !== undefined && (
             <Group gap="xs" component="span">
               <StateBadge state={subscription.state} />
-              <span className="data">
-                {subscription.model} on {subscription.instance}
-              </span>
+              <span className="data">{describeSource(subscription)}</span>
             </Group>
           )
         }

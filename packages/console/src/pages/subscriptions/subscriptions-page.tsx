@@ -14,6 +14,7 @@ import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { SearchInput } from '../../parts/search-input.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { Time } from '../../parts/time.tsx';
+import { describeSource } from './describe-source.ts';
 import { SUBSCRIPTION_STATES, subscriptionsRoute } from './route.ts';
 
 const REFRESH_MS = 15_000;
@@ -83,7 +84,7 @@ export function SubscriptionsPage() {
 }
 
 function SubscriptionRow({ subscription }: { subscription: SubscriptionView }) {
-  const { name, state, instance, model, url, read_at, problem, receiver } = subscription;
+  const { name, state, url, read_at, problem, receiver } = subscription;
   return (
     <Table.Tr>
       <Table.Td miw={130}>
@@ -97,9 +98,7 @@ function SubscriptionRow({ subscription }: { subscription: SubscriptionView }) {
       <Table.Td>
         <StateBadge state={state === 'active' && problem !== null ? 'cannot read' : state} />
       </Table.Td>
-      <Table.Td className="data">
-        {model} on {instance}
-      </Table.Td>
+      <Table.Td className="data">{describeSource(subscription)}</Table.Td>
       <Table.Td className="data" maw={280}>
         {url}
       </Table.Td>
