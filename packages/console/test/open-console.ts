@@ -38,6 +38,8 @@ export interface ConsoleOptions extends Pick<ProxyOptions, 'clock' | 'settings'>
   /** False: nobody is signed in. */
   isSignedIn?: boolean;
   sandbox?: SandboxOptions;
+  /** False: the vault has no master key. */
+  hasMasterKey?: boolean;
 }
 
 export interface OpenConsole {
@@ -62,6 +64,7 @@ export async function openConsole({
   colorScheme = 'light',
   isSignedIn = true,
   sandbox: sandboxOptions = {},
+  hasMasterKey = true,
   settings = {},
   ...options
 }: ConsoleOptions = {}): Promise<OpenConsole> {
@@ -72,7 +75,7 @@ export async function openConsole({
       allow: [new URL(sandbox.url).host],
       settings: {
         'admin.token': ADMIN_TOKEN,
-        'vault.masterKey': MASTER_KEY,
+        ...(hasMasterKey ? { 'vault.masterKey': MASTER_KEY } : {}),
         'upstream.protocol': 'auto',
         ...settings,
       },

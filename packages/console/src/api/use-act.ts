@@ -1,18 +1,33 @@
 /** An administrative act as a mutation. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type AdminRequest, send } from './send.ts';
+import { type AdminRequest, ProblemError, send } from './send.ts';
+
+/** Statuses that say that what is shown has changed since it was read. */
+const STALE = [404, 409, 412];
+
+export interface Act {
+  run: (request: AdminRequest) => void;
+  isPending: boolean;
+  error: Error | null;
+  reset: () => void;
+}
 
 /**
  * `run` sends the request, then makes what is shown of `resources` (`/keys`, …) stale. `error` stays until `reset` is
  * called or the act succeeds.
  */
-export function useAct<Answer>(resources: readonly string[], onDone?: (answer: Answer) => void) {
+export function useAct<Answer>(resources: readonly string[], onDone?: (answer: Answer) => void): Act {
   const queryClient = useQueryClient();
+  const refresh = () =>
+    Promise.all(resources.map((resource) => queryClient.invalidateQueries({ queryKey: [resource] })));
   const { mutate, isPending, error, reset } = useMutation({
     mutationFn: (request: AdminRequest) => send<Answer>(request),
     async onSuccess(answer) {
-      await Promise.all(resources.map((resource) => queryClient.invalidateQueries({ queryKey: [resource] })));
+      await refresh();
       onDone?.(answer);
+    },
+    onError(error) {
+      if (error instanceof ProblemError && STALE.includes(error.problem.status)) void refresh();
     },
   });
   return { run: mutate, isPending, error, reset };

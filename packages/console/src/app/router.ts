@@ -1,8 +1,11 @@
 /** The pages of the console. A route has the filters of its page; the code of a page loads when it is opened. */
 import { createRouter, lazyRouteComponent as lazy } from '@tanstack/react-router';
+import { approvalRoute, approvalsRoute } from '../pages/approvals/route.ts';
 import { callRoute, callsRoute } from '../pages/calls/route.ts';
-import { keyRoute, keysRoute } from '../pages/keys/route.ts';
+import { instanceRoute, instancesRoute, newInstanceRoute } from '../pages/instances/route.ts';
+import { keyRoute, keysRoute, newKeyRoute, subjectsRoute } from '../pages/keys/route.ts';
 import { overviewRoute } from '../pages/overview/route.ts';
+import { newSubscriptionRoute, subscriptionRoute, subscriptionsRoute } from '../pages/subscriptions/route.ts';
 import { FailedPage } from './failed-page.tsx';
 import { LoadingPage } from './loading-page.tsx';
 import { MissingPage } from './missing-page.tsx';
@@ -17,7 +20,38 @@ export function createConsoleRouter() {
       callsRoute.update({ component: lazy(() => import('../pages/calls/calls-page.tsx'), 'CallsPage') }),
       callRoute.update({ component: lazy(() => import('../pages/calls/call-page.tsx'), 'CallPage') }),
       keysRoute.update({ component: lazy(() => import('../pages/keys/keys-page.tsx'), 'KeysPage') }),
+      subjectsRoute.update({
+        component: lazy(() => import('../pages/keys/subjects-page.tsx'), 'SubjectsPage'),
+      }),
+      newKeyRoute.update({ component: lazy(() => import('../pages/keys/key-new-page.tsx'), 'NewKeyPage') }),
       keyRoute.update({ component: lazy(() => import('../pages/keys/key-page.tsx'), 'KeyPage') }),
+      instancesRoute.update({
+        component: lazy(() => import('../pages/instances/instances-page.tsx'), 'InstancesPage'),
+      }),
+      newInstanceRoute.update({
+        component: lazy(() => import('../pages/instances/instance-new-page.tsx'), 'NewInstancePage'),
+      }),
+      instanceRoute.update({
+        component: lazy(() => import('../pages/instances/instance-page.tsx'), 'InstancePage'),
+      }),
+      subscriptionsRoute.update({
+        component: lazy(() => import('../pages/subscriptions/subscriptions-page.tsx'), 'SubscriptionsPage'),
+      }),
+      newSubscriptionRoute.update({
+        component: lazy(
+          () => import('../pages/subscriptions/subscription-new-page.tsx'),
+          'NewSubscriptionPage',
+        ),
+      }),
+      subscriptionRoute.update({
+        component: lazy(() => import('../pages/subscriptions/subscription-page.tsx'), 'SubscriptionPage'),
+      }),
+      approvalsRoute.update({
+        component: lazy(() => import('../pages/approvals/approvals-page.tsx'), 'ApprovalsPage'),
+      }),
+      approvalRoute.update({
+        component: lazy(() => import('../pages/approvals/approval-page.tsx'), 'ApprovalPage'),
+      }),
     ]),
     defaultPreload: 'intent',
     defaultPendingComponent: LoadingPage,

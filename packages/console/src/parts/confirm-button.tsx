@@ -1,7 +1,10 @@
 import { Button, type ButtonProps, Group, Modal, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { ReactNode } from 'react';
+import type { AdminRequest } from '../api/send.ts';
+import { AsCode } from './as-code.tsx';
 import { ProblemAlert } from './problem-alert.tsx';
+import { useCloseWhenDone } from './use-close-when-done.ts';
 
 interface ConfirmButtonProps extends ButtonProps {
   label: string;
@@ -12,6 +15,10 @@ interface ConfirmButtonProps extends ButtonProps {
   isPending: boolean;
   error: Error | null;
   onDismiss: () => void;
+  /** The same without the console. */
+  code?: { request: AdminRequest; command: string | null };
+  /** Of the button that runs the act. Default: red. */
+  confirmColor?: string;
 }
 
 /** A button whose act is asked about first. The question stays open while the act fails. */
@@ -22,9 +29,12 @@ export function ConfirmButton({
   isPending,
   error,
   onDismiss,
+  code,
+  confirmColor = 'red.9',
   ...props
 }: ConfirmButtonProps) {
   const [isOpen, { open, close }] = useDisclosure(false);
+  useCloseWhenDone(isPending, error, close);
   return (
     <>
       <Button variant="default" {...props} onClick={open}>
@@ -37,10 +47,11 @@ export function ConfirmButton({
           </Text>
           <ProblemAlert error={error} onDismiss={onDismiss} />
           <Group justify="flex-end">
+            {code !== undefined && <AsCode {...code} />}
             <Button variant="default" onClick={close}>
               Cancel
             </Button>
-            <Button color="red" loading={isPending} onClick={onConfirm}>
+            <Button color={confirmColor} loading={isPending} onClick={onConfirm}>
               {label}
             </Button>
           </Group>

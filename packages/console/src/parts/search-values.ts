@@ -23,3 +23,10 @@ export function readFlag(value: unknown): true | undefined {
 export function readNumber(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
+
+/** Makes filters optional, so that links need not name them. */
+export function optional<Filters extends object>(
+  filters: Filters,
+): { [Name in keyof Filters]?: Filters[Name] | undefined } {
+  return filters;
+}

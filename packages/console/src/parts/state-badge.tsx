@@ -6,10 +6,13 @@ const COLORS: Record<string, string> = {
   approved: 'teal',
   closed: 'teal',
   delivered: 'teal',
+  used: 'teal',
   ok: 'teal',
   degraded: 'orange',
   expiring: 'orange',
   half_open: 'orange',
+  'cannot read': 'red',
+  'no policy': 'orange',
   paused: 'orange',
   pending: 'orange',
   waiting: 'orange',
@@ -23,7 +26,13 @@ const COLORS: Record<string, string> = {
 
 export function StateBadge({ state }: { state: string }) {
   return (
-    <Badge variant="light" color={COLORS[state] ?? 'gray'} tt="none">
+    <Badge
+      variant="dot"
+      color={COLORS[state] ?? 'gray'}
+      tt="none"
+      fw={500}
+      style={{ flexShrink: 0, minWidth: 'max-content' }}
+    >
       {state.replaceAll('_', ' ')}
     </Badge>
   );

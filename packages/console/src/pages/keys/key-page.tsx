@@ -1,17 +1,137 @@
-import type { KeyView } from '@erp-proxy/contract';
+/** One client key: what it may do, how it is used, and its end. */
+import type { KeyView, NewKeyView } from '@erp-proxy/contract';
+import { Button, Group, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { readAdmin } from '../../api/queries.ts';
+import type { AdminRequest } from '../../api/send.ts';
+import { useAct } from '../../api/use-act.ts';
+import { AsCode } from '../../parts/as-code.tsx';
+import { CallsLink } from '../../parts/calls-link.tsx';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { OverlapButton } from '../../parts/overlap-button.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
-import { keyRoute } from './route.ts';
+import { SecretOnce } from '../../parts/secret-once.tsx';
+import { StateBadge } from '../../parts/state-badge.tsx';
+import { KeyOverview } from './key-overview.tsx';
+import { PolicySection } from './policy-section.tsx';
+import { KEY_TABS, keyRoute } from './route.ts';
+
+const RESOURCES = ['/keys'];
 
 export function KeyPage() {
   const { id } = keyRoute.useParams();
-  const { data: key, error } = useQuery(readAdmin<KeyView>(`/keys/${encodeURIComponent(id)}`));
+  const path = `/keys/${encodeURIComponent(id)}`;
+  const { data, error } = useQuery(readAdmin<KeyView>(path));
+  // While another key loads, the one before is still there.
+  const key = data?.id === id ? data : undefined;
   return (
     <>
-      <PageHeader title={key?.name ?? 'Key'} purpose={id} />
+      <PageHeader
+        title={key?.name ?? 'Key'}
+        purpose={
+          <Group gap="xs" component="span">
+            <span className="data">{id}</span>
+            {key !== undefined && <StateBadge state={key.state} />}
+          </Group>
+        }
+      >
+        <AsCode request={{ method: 'GET', path }} command={`keys show ${id}`} />
+        {key !== undefined && <Acts key={id} current={key} path={path} />}
+      </PageHeader>
       <ProblemAlert error={error} />
+      {key !== undefined && <Parts key={id} current={key} path={path} />}
+    </>
+  );
+}
+
+function Parts({ current, path }: { current: KeyView; path: string }) {
+  const { tab = 'overview' } = keyRoute.useSearch();
+  const navigate = useNavigate({ from: keyRoute.fullPath });
+  return (
+    <Tabs
+      value={tab}
+      onChange={(value) =>
+        void navigate({ search: { tab: KEY_TABS.find((name) => name === value && name !== 'overview') } })
+      }
+    >
+      <Tabs.List mb="md">
+        <Tabs.Tab value="overview">Overview</Tabs.Tab>
+        <Tabs.Tab value="policy">Policy</Tabs.Tab>
+      </Tabs.List>
+      {/* Panels stay mounted, so that a tab does not lose what was typed in another. */}
+      <Tabs.Panel value="overview">
+        <KeyOverview current={current} path={path} />
+      </Tabs.Panel>
+      <Tabs.Panel value="policy">
+        <PolicySection current={current} path={path} />
+      </Tabs.Panel>
+    </Tabs>
+  );
+}
+
+function Acts({ current, path }: { current: KeyView; path: string }) {
+  const navigate = useNavigate();
+  const [successor, setSuccessor] = useState<NewKeyView | null>(null);
+  const rotate = useAct<NewKeyView>(RESOURCES, setSuccessor);
+  const revoke = useAct<KeyView>(RESOURCES);
+  const revocation: AdminRequest = { method: 'POST', path: `${path}/revoke` };
+  return (
+    <>
+      <Button
+        variant="default"
+        renderRoot={(props) => <CallsLink {...props} filters={{ client_id: current.client_id }} />}
+      >
+        Show calls
+      </Button>
+      {current.state === 'active' && (
+        <OverlapButton
+          label="Rotate key"
+          consequence="A new key with the same name, policy and end is created, and shown once. The limits of the policy go on counting."
+          describe={(overlap_seconds) => ({
+            request: {
+              method: 'POST',
+              path: `${path}/rotate`,
+              body: { overlap_seconds },
+              version: current.version,
+            },
+            command: `keys rotate ${current.id} --overlap ${overlap_seconds / 60}m`,
+          })}
+          onConfirm={rotate.run}
+          isPending={rotate.isPending}
+          error={rotate.error}
+          onDismiss={rotate.reset}
+        />
+      )}
+      {current.state !== 'revoked' && (
+        <ConfirmButton
+          label="Revoke key"
+          color="red"
+          variant="light"
+          consequence={
+            <>
+              Every call with <strong>{current.name}</strong> (<span className="data">{current.id}</span>) is
+              refused within a second, on every replica. This cannot be undone.
+            </>
+          }
+          onConfirm={() => revoke.run(revocation)}
+          code={{ request: revocation, command: `keys revoke ${current.id}` }}
+          isPending={revoke.isPending}
+          error={revoke.error}
+          onDismiss={revoke.reset}
+        />
+      )}
+      <SecretOnce
+        title={`The new key of ${current.name}`}
+        secret={successor?.key ?? null}
+        onClose={() => {
+          const id = successor?.id;
+          setSuccessor(null);
+          if (id !== undefined) void navigate({ to: '/keys/$id', params: { id } });
+        }}
+      />
     </>
   );
 }

@@ -1,32 +1,44 @@
 /** The list of client keys. */
 import type { KeyView, Page } from '@erp-proxy/contract';
-import { Anchor, Group, Select, Table, Text } from '@mantine/core';
+import { Anchor, Button, Group, Select, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { readAdmin } from '../../api/queries.ts';
 import { AsCode } from '../../parts/as-code.tsx';
+import { Icon } from '../../parts/icon.tsx';
 import { ListTable } from '../../parts/list-table.tsx';
 import { PageControls } from '../../parts/page-controls.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { printOptions } from '../../parts/print-options.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { SearchInput } from '../../parts/search-input.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { Time } from '../../parts/time.tsx';
+import { describePolicy } from './describe-policy.ts';
+import { KeysTabs } from './keys-tabs.tsx';
 import { KEY_STATES, keysRoute } from './route.ts';
 
 export function KeysPage() {
   const filters = keysRoute.useSearch();
   const navigate = useNavigate({ from: keysRoute.fullPath });
   const { data, error, isFetching } = useQuery(readAdmin<Page<KeyView>>('/keys', filters));
+  const isFiltered = filters.search !== undefined || filters.state !== undefined;
 
   return (
     <>
       <PageHeader title="Keys" purpose="The keys that callers send, each with its policy.">
         <AsCode
           request={{ method: 'GET', path: '/keys', query: filters }}
-          command={`keys list${filters.search === undefined ? '' : ` --search ${filters.search}`}`}
+          command={`keys list${printOptions({ search: filters.search, state: filters.state })}`}
         />
+        <Button
+          leftSection={<Icon name="plus" size={16} />}
+          renderRoot={(props) => <Link to="/keys/new" {...props} />}
+        >
+          Create key
+        </Button>
       </PageHeader>
+      <KeysTabs value="keys" />
       <Group mb="sm" gap="sm">
         <SearchInput
           label="Search keys"
@@ -47,30 +59,45 @@ export function KeysPage() {
       <ProblemAlert error={error} />
       <ListTable
         label="Keys"
-        columns={['Name', 'Id', 'State', 'Policy', 'Last used', 'Ends']}
+        columns={['Name', 'State', 'Policy', 'Last used', 'Ends', 'Id']}
         isLoading={isFetching && data === undefined}
         isEmpty={data?.items.length === 0}
-        empty="No key matches."
+        empty={
+          isFiltered
+            ? 'No key matches. Clear the search or choose all states.'
+            : 'There are no keys yet. Create one for each program that calls Odoo.'
+        }
       >
         {data?.items.map((key) => (
           <Table.Tr key={key.id}>
-            <Table.Td>
-              <Anchor renderRoot={(props) => <Link to={keyPath} params={{ id: key.id }} {...props} />}>
+            <Table.Td miw={160} maw={320} style={{ overflowWrap: 'anywhere' }}>
+              <Anchor
+                fw={500}
+                renderRoot={(props) => <Link to={keyPath} params={{ id: key.id }} {...props} />}
+              >
                 {key.name}
               </Anchor>
             </Table.Td>
-            <Table.Td className="data">{key.id}</Table.Td>
             <Table.Td>
               <StateBadge state={key.state} />
             </Table.Td>
-            <Table.Td>
-              {key.policy === null ? <Text size="sm">none: everything</Text> : 'restricted'}
+            <Table.Td miw={220} maw={420}>
+              {key.policy === null ? (
+                <StateBadge state="no policy" />
+              ) : (
+                <Text size="sm" lineClamp={2}>
+                  {describePolicy(key.policy)}
+                </Text>
+              )}
             </Table.Td>
             <Table.Td>
               <Time at={key.last_used_at} />
             </Table.Td>
             <Table.Td>
               <Time at={key.expires_at} />
+            </Table.Td>
+            <Table.Td className="data" style={{ whiteSpace: 'nowrap' }}>
+              {key.id}
             </Table.Td>
           </Table.Tr>
         ))}

@@ -1,0 +1,114 @@
+/** One stored Odoo server. */
+import type { InstanceView } from '@erp-proxy/contract';
+import { Button, Tabs } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { readAdmin } from '../../api/queries.ts';
+import type { AdminRequest } from '../../api/send.ts';
+import { useAct } from '../../api/use-act.ts';
+import { AsCode } from '../../parts/as-code.tsx';
+import { CallsLink } from '../../parts/calls-link.tsx';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { quoteIfNeeded } from '../../parts/print-options.ts';
+import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { InstanceOverview } from './instance-overview.tsx';
+import { InstanceSettings } from './instance-settings.tsx';
+import { InstanceUsers } from './instance-users.tsx';
+import { INSTANCE_TABS, instanceRoute } from './route.ts';
+
+export function InstancePage() {
+  const { name } = instanceRoute.useParams();
+  const path = `/instances/${encodeURIComponent(name)}`;
+  const { data, error } = useQuery(readAdmin<InstanceView>(path));
+  // While another instance loads, the one before is still there.
+  const instance = data?.name === name ? data : undefined;
+  return (
+    <>
+      <PageHeader
+        title={name}
+        purpose={instance === undefined ? undefined : <span className="data">{instance.url}</span>}
+      >
+        <AsCode request={{ method: 'GET', path }} command={`instances show ${quoteIfNeeded(name)}`} />
+        {instance !== undefined && <Acts key={name} current={instance} path={path} />}
+      </PageHeader>
+      <ProblemAlert error={error} />
+      {instance !== undefined && <Parts key={name} current={instance} path={path} />}
+    </>
+  );
+}
+
+interface CurrentProps {
+  current: InstanceView;
+  path: string;
+}
+
+function Parts({ current, path }: CurrentProps) {
+  const { tab = 'overview' } = instanceRoute.useSearch();
+  const navigate = useNavigate({ from: instanceRoute.fullPath });
+  return (
+    <Tabs
+      value={tab}
+      onChange={(value) =>
+        void navigate({
+          search: { tab: INSTANCE_TABS.find((name) => name === value && name !== 'overview') },
+        })
+      }
+    >
+      <Tabs.List mb="md">
+        <Tabs.Tab value="overview">Overview</Tabs.Tab>
+        <Tabs.Tab value="settings">Settings</Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="overview">
+        <InstanceOverview current={current} path={path} />
+      </Tabs.Panel>
+      <Tabs.Panel value="settings">
+        <InstanceSettings current={current} path={path} />
+      </Tabs.Panel>
+    </Tabs>
+  );
+}
+
+function Acts({ current, path }: CurrentProps) {
+  const navigate = useNavigate();
+  const rotate = useAct<InstanceView>(['/instances']);
+  const remove = useAct(['/instances'], () => void navigate({ to: '/instances' }));
+  const rotation: AdminRequest = { method: 'POST', path: `${path}/rotate-key` };
+  const removal: AdminRequest = { method: 'DELETE', path, version: current.version };
+  return (
+    <>
+      <Button
+        variant="default"
+        renderRoot={(props) => <CallsLink {...props} filters={{ instance: current.name }} />}
+      >
+        Show calls
+      </Button>
+      <ConfirmButton
+        label="Rotate Odoo key"
+        consequence="Odoo creates a new key for the user, and the proxy stores it in place of the old one. Odoo 19 and later can do this; the proxy says so if the server cannot."
+        onConfirm={() => rotate.run(rotation)}
+        code={{ request: rotation, command: `instances rotate-key ${quoteIfNeeded(current.name)}` }}
+        isPending={rotate.isPending}
+        error={rotate.error}
+        onDismiss={rotate.reset}
+      />
+      <ConfirmButton
+        label="Remove instance"
+        color="red"
+        variant="light"
+        consequence={
+          <>
+            Later calls on <strong>{current.name}</strong> are refused, and its Odoo key is deleted. This
+            cannot be undone.
+            <InstanceUsers name={current.name} />
+          </>
+        }
+        onConfirm={() => remove.run(removal)}
+        code={{ request: removal, command: `instances remove ${quoteIfNeeded(current.name)}` }}
+        isPending={remove.isPending}
+        error={remove.error}
+        onDismiss={remove.reset}
+      />
+    </>
+  );
+}

@@ -1,0 +1,109 @@
+/** Changing a stored instance. With a new key, the server is checked before anything is saved. */
+import type { InstanceView } from '@erp-proxy/contract';
+import { Button, Group, Stack, Text } from '@mantine/core';
+import type { FormEvent } from 'react';
+import type { AdminRequest } from '../../api/send.ts';
+import { useAct } from '../../api/use-act.ts';
+import { AsCode } from '../../parts/as-code.tsx';
+import { ConflictAlert, isConflict } from '../../parts/conflict-alert.tsx';
+import { LeaveGuard } from '../../parts/leave-guard.tsx';
+import { Section } from '../../parts/section.tsx';
+import { useEdited } from '../../parts/use-edited.ts';
+import { ExaminationSteps } from './examination-steps.tsx';
+import { listRiskyChanges, toCheckInput, toInstanceChanges, toInstanceDraft } from './instance-draft.ts';
+import { InstanceFields, InstanceProblem } from './instance-fields.tsx';
+import { printInstanceCommand } from './print-instance-command.ts';
+import { useExamination } from './use-examination.ts';
+
+export function InstanceSettings({ current, path }: { current: InstanceView; path: string }) {
+  const edited = useEdited(current, toInstanceDraft);
+  const { draft, before, change, isDirty, version, latestVersion } = edited;
+  const examination = useExamination();
+  const changes = toInstanceChanges(before, draft);
+  const hasKey = draft.api_key !== '';
+  const save = useAct<InstanceView>(['/instances'], (saved) => {
+    edited.reset(saved);
+    // Without the key, only the stored instance can be checked.
+    if (!hasKey) void examination.run({ method: 'POST', path: `${path}/check` });
+  });
+  const request = (ifMatch: number): AdminRequest => ({
+    method: 'PATCH',
+    path,
+    body: changes,
+    version: ifMatch,
+  });
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    save.reset();
+    if (hasKey) {
+      const found = await examination.run({
+        method: 'POST',
+        path: '/instances/check',
+        body: toCheckInput(draft),
+      });
+      if (found?.ok !== true) return;
+    } else examination.reset();
+    save.run(request(version));
+  };
+  const hasFailed = isDirty && (examination.examination?.ok === false || examination.error !== null);
+
+  return (
+    <form onSubmit={(event) => void submit(event)}>
+      <LeaveGuard isDirty={isDirty} />
+      <Stack gap="md" maw={860}>
+        <Section
+          title="Server and user"
+          actions={
+            <AsCode
+              request={request(version)}
+              command={printInstanceCommand('update', current.name, changes)}
+            />
+          }
+        >
+          <InstanceFields
+            draft={draft}
+            onChange={change}
+            error={save.error ?? examination.error}
+            isNew={false}
+            riskyChanges={listRiskyChanges(before, draft)}
+          />
+        </Section>
+        <ExaminationSteps run={examination} onDismiss={examination.reset} />
+        {isConflict(save.error) ? (
+          <ConflictAlert
+            differences={edited.differences}
+            isPending={save.isPending}
+            onKeepMine={() => save.run(request(latestVersion))}
+            onTakeTheirs={() => {
+              edited.reset();
+              save.reset();
+            }}
+          />
+        ) : (
+          <InstanceProblem error={save.error} onDismiss={save.reset} />
+        )}
+        <Group gap="xs">
+          <Button type="submit" disabled={!isDirty} loading={examination.isRunning || save.isPending}>
+            {hasKey ? 'Check and save' : 'Save and check'}
+          </Button>
+          {hasFailed && (
+            <Button variant="default" loading={save.isPending} onClick={() => save.run(request(version))}>
+              Save without a working check
+            </Button>
+          )}
+          {isDirty && (
+            <Button variant="subtle" onClick={() => edited.reset()}>
+              Discard changes
+            </Button>
+          )}
+          {isDirty && (
+            <Text size="sm" c="dimmed">
+              A change takes effect within a second, on every replica.
+            </Text>
+          )}
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,87 @@
+/** The list of stored Odoo servers. */
+import type { InstanceView, Page } from '@erp-proxy/contract';
+import { Anchor, Button, Group, Table } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { readAdmin } from '../../api/queries.ts';
+import { AsCode } from '../../parts/as-code.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { ListTable } from '../../parts/list-table.tsx';
+import { PageControls } from '../../parts/page-controls.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { printOptions } from '../../parts/print-options.ts';
+import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { SearchInput } from '../../parts/search-input.tsx';
+import { Time } from '../../parts/time.tsx';
+import { OdooKeyState } from './odoo-key-state.tsx';
+import { instancesRoute } from './route.ts';
+
+export function InstancesPage() {
+  const filters = instancesRoute.useSearch();
+  const navigate = useNavigate({ from: instancesRoute.fullPath });
+  const { data, error, isFetching } = useQuery(readAdmin<Page<InstanceView>>('/instances', filters));
+  return (
+    <>
+      <PageHeader title="Instances" purpose="Odoo servers with a user, stored under a name that calls use.">
+        <AsCode
+          request={{ method: 'GET', path: '/instances', query: filters }}
+          command={`instances list${printOptions({ search: filters.search })}`}
+        />
+        <Button
+          leftSection={<Icon name="plus" size={16} />}
+          renderRoot={(props) => <Link to="/instances/new" {...props} />}
+        >
+          Add instance
+        </Button>
+      </PageHeader>
+      <Group mb="sm">
+        <SearchInput
+          label="Search instances"
+          value={filters.search}
+          onChange={(search) => void navigate({ search: { search } })}
+        />
+      </Group>
+      <ProblemAlert error={error} />
+      <ListTable
+        label="Instances"
+        columns={['Name', 'Address', 'Database', 'User', 'Odoo key', 'Changed']}
+        isLoading={isFetching && data === undefined}
+        isEmpty={data?.items.length === 0}
+        empty={
+          filters.search === undefined
+            ? 'There are no instances yet. Add your Odoo server, so that callers need no Odoo key.'
+            : 'No instance matches. Clear the search.'
+        }
+      >
+        {data?.items.map((instance) => (
+          <Table.Tr key={instance.name}>
+            <Table.Td miw={130}>
+              <Anchor
+                fw={500}
+                renderRoot={(props) => (
+                  <Link to="/instances/$name" params={{ name: instance.name }} {...props} />
+                )}
+              >
+                {instance.name}
+              </Anchor>
+            </Table.Td>
+            <Table.Td className="data">{instance.url}</Table.Td>
+            <Table.Td className="data">{instance.db}</Table.Td>
+            <Table.Td>{instance.user_id}</Table.Td>
+            <Table.Td>
+              <OdooKeyState odooKey={instance.key} />
+            </Table.Td>
+            <Table.Td>
+              <Time at={instance.updated_at} />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </ListTable>
+      <PageControls
+        cursor={filters.cursor}
+        next={data?.next}
+        onTurn={(cursor) => void navigate({ search: (old) => ({ ...old, cursor }) })}
+      />
+    </>
+  );
+}

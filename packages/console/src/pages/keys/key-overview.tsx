@@ -1,0 +1,191 @@
+/** What is known about a key, how it was used, and its name and end to change. */
+import type { KeyView, Page } from '@erp-proxy/contract';
+import { Button, Group, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { FormEvent } from 'react';
+import { readAdmin } from '../../api/queries.ts';
+import type { AdminRequest } from '../../api/send.ts';
+import { useAct } from '../../api/use-act.ts';
+import { AsCode } from '../../parts/as-code.tsx';
+import { pickChanges } from '../../parts/compare-members.ts';
+import { ConflictAlert, isConflict } from '../../parts/conflict-alert.tsx';
+import { Facts } from '../../parts/facts.tsx';
+import { findFault } from '../../parts/find-fault.ts';
+import { KeyLink } from '../../parts/key-link.tsx';
+import { LeaveGuard } from '../../parts/leave-guard.tsx';
+import { ListTable } from '../../parts/list-table.tsx';
+import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { Section } from '../../parts/section.tsx';
+import { StateBadge } from '../../parts/state-badge.tsx';
+import { Time } from '../../parts/time.tsx';
+import { TimeInput } from '../../parts/time-input.tsx';
+import { Usage } from '../../parts/usage.tsx';
+import { useEdited } from '../../parts/use-edited.ts';
+import { describePolicy } from './describe-policy.ts';
+import { printKeyCommand } from './print-key-command.ts';
+
+interface KeyOverviewProps {
+  current: KeyView;
+  path: string;
+}
+
+export function KeyOverview({ current, path }: KeyOverviewProps) {
+  return (
+    <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md">
+      <Stack gap="md">
+        <Section title="Last 24 hours" purpose="Calls with any key of this client.">
+          <Usage of={{ key: current.client_id }} />
+        </Section>
+        {current.state !== 'revoked' && <Settings current={current} path={path} />}
+      </Stack>
+      <Stack gap="md">
+        <Section title="Facts">
+          <Facts facts={listFacts(current)} />
+        </Section>
+        <Rotations current={current} />
+      </Stack>
+    </SimpleGrid>
+  );
+}
+
+function listFacts(key: KeyView) {
+  return [
+    ['State', <StateBadge key="state" state={key.state} />],
+    ['Policy', describePolicy(key.policy)],
+    ['Last used', <Time key="used" at={key.last_used_at} />],
+    ['Ends', <Time key="ends" at={key.expires_at} />],
+    ['Created', <Time key="created" at={key.created_at} />],
+    ...(key.revoked_at === null ? [] : [['Revoked', <Time key="revoked" at={key.revoked_at} />] as const]),
+    [
+      'Id',
+      <span key="id" className="data">
+        {key.id}
+      </span>,
+    ],
+    [
+      'Client',
+      <span key="client" className="data">
+        {key.client_id}
+      </span>,
+    ],
+    ...(key.replaces === null ? [] : [['Replaces', <KeyLink key="replaces" id={key.replaces} />] as const]),
+    ['Version', String(key.version)],
+  ] as const;
+}
+
+function toDraft({ name, expires_at }: KeyView) {
+  return { name, expires_at };
+}
+
+function Settings({ current, path }: KeyOverviewProps) {
+  const edited = useEdited(current, toDraft);
+  const { draft, before, change, isDirty, version, latestVersion } = edited;
+  const save = useAct<KeyView>(['/keys'], (saved) => edited.reset(saved));
+  const body = pickChanges(before, draft);
+  const request = (ifMatch: number): AdminRequest => ({ method: 'PATCH', path, body, version: ifMatch });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.run(request(version));
+  };
+  return (
+    <Section
+      title="Name and end"
+      actions={
+        <AsCode
+          request={request(version)}
+          command={printKeyCommand(`keys update ${current.id}`, body, Date.now())}
+        />
+      }
+    >
+      <LeaveGuard isDirty={isDirty} />
+      <form onSubmit={submit}>
+        <Stack gap="sm">
+          <TextInput
+            label="Name"
+            value={draft.name}
+            onChange={({ currentTarget }) => change({ name: currentTarget.value })}
+            error={findFault(save.error, 'name')}
+            required
+            maxLength={200}
+          />
+          <TimeInput
+            label="Ends"
+            value={draft.expires_at}
+            onChange={(expires_at) => change({ expires_at })}
+            error={findFault(save.error, 'expires_at')}
+            days={[30, 90, 365]}
+            none="Never"
+          />
+          {isConflict(save.error) ? (
+            <ConflictAlert
+              differences={edited.differences}
+              isPending={save.isPending}
+              onKeepMine={() => save.run(request(latestVersion))}
+              onTakeTheirs={() => {
+                edited.reset();
+                save.reset();
+              }}
+            />
+          ) : (
+            <ProblemAlert error={save.error} onDismiss={save.reset} />
+          )}
+          <Group gap="xs">
+            <Button type="submit" disabled={!isDirty} loading={save.isPending}>
+              Save
+            </Button>
+            {isDirty && (
+              <Button variant="subtle" onClick={() => edited.reset()}>
+                Discard changes
+              </Button>
+            )}
+          </Group>
+        </Stack>
+      </form>
+    </Section>
+  );
+}
+
+/** The other keys of the client. The list of keys is searched by name, which a rotation keeps. */
+function Rotations({ current }: { current: KeyView }) {
+  const { data, error } = useQuery(readAdmin<Page<KeyView>>('/keys', { name: current.name, limit: 100 }));
+  const keys = data?.items.filter(({ client_id }) => client_id === current.client_id) ?? [];
+  return (
+    <Section title="Rotations" purpose="The keys of this client with the same name, oldest first.">
+      <ProblemAlert error={error} />
+      {keys.length <= 1 ? (
+        <Text size="sm" c="dimmed">
+          The key was not rotated.
+        </Text>
+      ) : (
+        <ListTable
+          label="Keys of this client"
+          columns={['Key', 'State', 'Created', 'Ends']}
+          isLoading={false}
+          isEmpty={false}
+          empty=""
+        >
+          {keys.map((key) => (
+            <Table.Tr key={key.id}>
+              <Table.Td>
+                {key.id === current.id ? (
+                  <span className="data">{key.id} (this one)</span>
+                ) : (
+                  <KeyLink id={key.id} />
+                )}
+              </Table.Td>
+              <Table.Td>
+                <StateBadge state={key.state} />
+              </Table.Td>
+              <Table.Td>
+                <Time at={key.created_at} />
+              </Table.Td>
+              <Table.Td>
+                <Time at={key.expires_at} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </ListTable>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,58 @@
+/** A policy that is being written: its text, whether or not it can be read. Pure. */
+import type { KeyView, Policy } from '@erp-proxy/contract';
+import { printJson } from '../../parts/print-json.ts';
+
+export interface PolicyDraft {
+  /** False: the key has no policy. The text is kept for those who change their mind. */
+  isRestricted: boolean;
+  text: string;
+}
+
+/** Members to set. Undefined: to remove. */
+export type PolicyMembers = { [Name in keyof Policy]?: Policy[Name] | undefined };
+
+export type ReadDraft = { policy: Policy | null } | { mistake: string };
+
+export function createDraft(policy: KeyView['policy']): PolicyDraft {
+  if (policy === null) return { isRestricted: false, text: '' };
+  // Whoever replaces a policy that cannot be read begins with an empty one.
+  if ('unreadable' in policy) return { isRestricted: true, text: '' };
+  // Readers ask first for the servers.
+  const { instances, origins, dbs, ...rest } = policy;
+  return { isRestricted: true, text: printJson({ instances, origins, dbs, ...rest }) };
+}
+
+export function readDraft({ isRestricted, text }: PolicyDraft): ReadDraft {
+  if (!isRestricted) return { policy: null };
+  if (text.trim() === '') return { mistake: 'Write the policy, or choose a template.' };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { mistake: 'The policy is not valid JSON. The editor marks the place.' };
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { mistake: 'A policy is an object: {"instances": […], "models": {…}}.' };
+  }
+  return { policy: value as Policy };
+}
+
+/** The draft with some members set. Those that are undefined, empty or false are removed. */
+export function setMembers(policy: Policy, members: PolicyMembers): PolicyDraft {
+  const kept = Object.entries({ ...policy, ...members }).filter(
+    ([name, value]) => name === 'models' || !(name in members) || !isEmpty(value),
+  );
+  return { isRestricted: true, text: printJson(Object.fromEntries(kept)) };
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === false) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}
+
+/** The instance of an example call: one that the policy allows. */
+export function chooseInstance(read: ReadDraft, stored: readonly string[]): string {
+  const patterns = 'policy' in read && Array.isArray(read.policy?.instances) ? read.policy.instances : [];
+  return patterns.find((pattern) => !String(pattern).includes('*')) ?? stored[0] ?? 'prod';
+}

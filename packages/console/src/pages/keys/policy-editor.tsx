@@ -1,0 +1,159 @@
+/** Writing a policy: as JSON or by a form, with what it would do with a call and with those of the last day. */
+import type { Explanation, InvalidMember } from '@erp-proxy/contract';
+import { Alert, Button, Group, Radio, SimpleGrid, Stack, Tabs, Text, Tooltip } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { ProblemError, send } from '../../api/send.ts';
+import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
+import { listPolicyTemplates } from '../../parts/policy-templates.ts';
+import { printJson } from '../../parts/print-json.ts';
+import { CallTest } from './call-test.tsx';
+import { LastDay } from './last-day.tsx';
+import { chooseInstance, type PolicyDraft, type ReadDraft, readDraft } from './policy-draft.ts';
+import { PolicyForm } from './policy-form.tsx';
+import { suggestPolicy } from './suggest-policy.ts';
+import { useKnownNames } from './use-known-names.ts';
+
+interface PolicyEditorProps {
+  draft: PolicyDraft;
+  onChange: (draft: PolicyDraft) => void;
+  /** Why it could not be saved. */
+  error: Error | null;
+  /** The client whose calls the draft is compared with; null: those of all clients. */
+  clientId: string | null;
+}
+
+export function PolicyEditor({ draft, onChange, error, clientId }: PolicyEditorProps) {
+  const known = useKnownNames();
+  const read = readDraft(draft);
+  const faults = useFaults(draft, error);
+  return (
+    <Stack gap="md">
+      <Radio.Group
+        label="What the key may do"
+        value={draft.isRestricted ? 'policy' : 'everything'}
+        onChange={(value) => onChange({ ...draft, isRestricted: value === 'policy' })}
+      >
+        <Group gap="lg" mt={6}>
+          <Radio value="policy" label="What its policy allows" />
+          <Radio value="everything" label="Everything (no policy)" />
+        </Group>
+      </Radio.Group>
+      {!draft.isRestricted && (
+        <Alert color="orange">
+          Without a policy, the key may call any method on any stored instance and on any server that egress
+          allows. Web pages cannot use it.
+        </Alert>
+      )}
+      <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
+        {draft.isRestricted && (
+          <Stack gap="xs" miw={0}>
+            <Templates
+              instance={known.instances[0] ?? 'prod'}
+              onChoose={(text) => onChange({ isRestricted: true, text })}
+            />
+            <JsonEditor
+              label="Policy"
+              description="Ctrl+Space completes names. It allows only what it names."
+              value={draft.text}
+              onChange={(text) => onChange({ isRestricted: true, text })}
+              suggest={(place) => suggestPolicy(place, known)}
+              faults={faults}
+              placeholder='{ "instances": ["prod"], "models": { "res.partner": ["read"] } }'
+              minHeight={320}
+              maxHeight={640}
+            />
+            <Faults faults={faults} />
+          </Stack>
+        )}
+        <Tabs defaultValue={draft.isRestricted ? 'form' : 'test'} miw={0}>
+          <Tabs.List mb="sm">
+            {draft.isRestricted && <Tabs.Tab value="form">Form</Tabs.Tab>}
+            <Tabs.Tab value="test">Test a call</Tabs.Tab>
+            <Tabs.Tab value="day">Last day</Tabs.Tab>
+          </Tabs.List>
+          {draft.isRestricted && (
+            <Tabs.Panel value="form">
+              <PolicyForm read={read} known={known} onChange={onChange} />
+            </Tabs.Panel>
+          )}
+          <Tabs.Panel value="test">
+            <CallTest read={read} instance={chooseInstance(read, known.instances)} />
+          </Tabs.Panel>
+          <Tabs.Panel value="day">
+            <LastDay read={read} clientId={clientId} />
+          </Tabs.Panel>
+        </Tabs>
+      </SimpleGrid>
+    </Stack>
+  );
+}
+
+function Templates({ instance, onChoose }: { instance: string; onChoose: (text: string) => void }) {
+  return (
+    <Group gap={6}>
+      <Text size="sm" c="dimmed">
+        Begin with
+      </Text>
+      {listPolicyTemplates(instance).map(({ id, name, purpose, policy }) => (
+        <Tooltip
+          key={id}
+          label={purpose}
+          multiline
+          maw={280}
+          events={{ hover: true, focus: true, touch: false }}
+        >
+          <Button size="compact-sm" variant="default" onClick={() => onChoose(printJson(policy))}>
+            {name}
+          </Button>
+        </Tooltip>
+      ))}
+    </Group>
+  );
+}
+
+function Faults({ faults }: { faults: readonly InvalidMember[] }) {
+  return (
+    <Stack gap={2} role="status">
+      {faults.map(({ path, message }) => (
+        <Text key={`${path} ${message}`} size="xs" c="red">
+          <span className="data">{path === '' ? 'The policy' : path}</span> {message}
+        </Text>
+      ))}
+    </Stack>
+  );
+}
+
+const PATH = /^policy\.?/;
+/** Any call: only the policy is judged. */
+const ANY_CALL = {
+  id: 1,
+  action: 'read',
+  model_id: 'res.partner',
+  params: [[1]],
+  erp_instance: { name: 'any' },
+};
+
+/** The faults of the draft, as the proxy finds them while it is written. */
+function useFaults(draft: PolicyDraft, error: Error | null): InvalidMember[] {
+  const [settled] = useDebouncedValue(draft, 350);
+  const read: ReadDraft = readDraft(settled);
+  const { error: found } = useQuery({
+    queryKey: ['/policies', 'faults', settled],
+    queryFn: ({ signal }) => {
+      const body = { policy: 'policy' in read ? read.policy : null, call: ANY_CALL };
+      return send<Explanation>({ method: 'POST', path: '/policies/explain', body }, signal);
+    },
+    enabled: settled.isRestricted && 'policy' in read,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  // Those of the last attempt to save hold until the draft is judged anew.
+  return listFaults(found ?? error);
+}
+
+function listFaults(error: Error | null): InvalidMember[] {
+  const faults = error instanceof ProblemError ? (error.problem.faults ?? []) : [];
+  return faults
+    .filter(({ path }) => PATH.test(path))
+    .map(({ path, message }) => ({ path: path.replace(PATH, ''), message }));
+}

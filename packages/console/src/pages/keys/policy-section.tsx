@@ -1,0 +1,76 @@
+/** The policy of a stored key, to change. */
+import type { KeyView } from '@erp-proxy/contract';
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import type { AdminRequest } from '../../api/send.ts';
+import { useAct } from '../../api/use-act.ts';
+import { AsCode } from '../../parts/as-code.tsx';
+import { ConflictAlert, isConflict } from '../../parts/conflict-alert.tsx';
+import { LeaveGuard } from '../../parts/leave-guard.tsx';
+import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { useEdited } from '../../parts/use-edited.ts';
+import { createDraft, readDraft } from './policy-draft.ts';
+import { PolicyEditor } from './policy-editor.tsx';
+import { printKeyCommand } from './print-key-command.ts';
+
+export function PolicySection({ current, path }: { current: KeyView; path: string }) {
+  const edited = useEdited(current, toDraft);
+  const { draft, change, isDirty, version, latestVersion } = edited;
+  const save = useAct<KeyView>(['/keys'], (saved) => edited.reset(saved));
+  const read = readDraft(draft);
+  const body = { policy: 'policy' in read ? read.policy : null };
+  const request = (ifMatch: number): AdminRequest => ({ method: 'PATCH', path, body, version: ifMatch });
+  return (
+    <Stack gap="md">
+      <LeaveGuard isDirty={isDirty} />
+      {current.policy !== null && 'unreadable' in current.policy && (
+        <Alert color="red" title="The stored policy cannot be read">
+          {current.policy.unreadable} The key makes no call until a new policy is saved.
+        </Alert>
+      )}
+      {current.state === 'revoked' && (
+        <Alert color="gray">The key is revoked: its policy has no effect any more.</Alert>
+      )}
+      <PolicyEditor draft={draft} onChange={change} error={save.error} clientId={current.client_id} />
+      {isConflict(save.error) ? (
+        <ConflictAlert
+          differences={edited.differences}
+          isPending={save.isPending}
+          onKeepMine={() => save.run(request(latestVersion))}
+          onTakeTheirs={() => {
+            edited.reset();
+            save.reset();
+          }}
+        />
+      ) : (
+        <ProblemAlert error={save.error} onDismiss={save.reset} />
+      )}
+      <Group gap="xs" justify="flex-end">
+        {isDirty && (
+          <>
+            <Text size="sm" c="dimmed">
+              Not saved yet
+            </Text>
+            <Button variant="subtle" onClick={() => edited.reset()}>
+              Discard changes
+            </Button>
+          </>
+        )}
+        <AsCode
+          request={request(version)}
+          command={printKeyCommand(`keys update ${current.id}`, body, Date.now())}
+        />
+        <Button
+          disabled={!isDirty || 'mistake' in read}
+          loading={save.isPending}
+          onClick={() => save.run(request(version))}
+        >
+          Save policy
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+function toDraft({ policy }: KeyView) {
+  return createDraft(policy);
+}

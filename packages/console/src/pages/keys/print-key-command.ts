@@ -1,0 +1,27 @@
+/** Prints the commands that do what the pages of keys do. Pure. */
+import type { KeyInput } from '@erp-proxy/contract';
+import { printOptions } from '../../parts/print-options.ts';
+
+/** The policy is given to standard input. */
+export function printKeyCommand(
+  command: string,
+  { name, policy, expires_at }: Partial<KeyInput>,
+  now: number,
+) {
+  const end = expires_at === undefined ? undefined : printDuration(expires_at, now);
+  const options = printOptions({
+    name,
+    'expires-in': end,
+    policy: policy == null ? undefined : '-',
+    'no-policy': policy === null && command !== 'keys create',
+  });
+  const input = policy == null ? '' : ` <<'END'\n${JSON.stringify(policy, null, 2)}\nEND`;
+  return `${command}${options}${input}`;
+}
+
+const HOUR_MS = 3_600_000;
+
+function printDuration(at: string | null, now: number): string {
+  if (at === null) return 'never';
+  return `${Math.max(1, Math.round((Date.parse(at) - now) / HOUR_MS))}h`;
+}

@@ -1,0 +1,124 @@
+/** Subjects of identity providers whose tokens are refused. */
+import type { DeniedSubjectView, Page } from '@erp-proxy/contract';
+import { Button, Group, Table, Text, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { readAdmin } from '../../api/queries.ts';
+import type { AdminRequest } from '../../api/send.ts';
+import { useAct } from '../../api/use-act.ts';
+import { AsCode } from '../../parts/as-code.tsx';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { ListTable } from '../../parts/list-table.tsx';
+import { PageControls } from '../../parts/page-controls.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { quoteIfNeeded } from '../../parts/print-options.ts';
+import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { Time } from '../../parts/time.tsx';
+import { KeysTabs } from './keys-tabs.tsx';
+import { subjectsRoute } from './route.ts';
+
+const RESOURCES = ['/denied-subjects'];
+
+export function SubjectsPage() {
+  const { cursor } = subjectsRoute.useSearch();
+  const navigate = useNavigate({ from: subjectsRoute.fullPath });
+  const { data, error, isFetching } = useQuery(
+    readAdmin<Page<DeniedSubjectView>>('/denied-subjects', { cursor }),
+  );
+  return (
+    <>
+      <PageHeader
+        title="Denied subjects"
+        purpose="Users and programs of your identity providers whose tokens the proxy refuses."
+      >
+        <AsCode
+          request={{ method: 'GET', path: '/denied-subjects', query: { cursor } }}
+          command="subjects list"
+        />
+      </PageHeader>
+      <KeysTabs value="subjects" />
+      <DenyForm />
+      <ProblemAlert error={error} />
+      <ListTable
+        label="Denied subjects"
+        columns={['Subject', 'Denied', 'Act']}
+        isLoading={isFetching && data === undefined}
+        isEmpty={data?.items.length === 0}
+        empty="No subject is denied. To refuse all tokens of one, enter it above."
+      >
+        {data?.items.map(({ id, denied_at }) => (
+          <Table.Tr key={id}>
+            <Table.Td className="data">{id}</Table.Td>
+            <Table.Td>
+              <Time at={denied_at} />
+            </Table.Td>
+            <Table.Td>
+              <AllowButton id={id} />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </ListTable>
+      <PageControls
+        cursor={cursor}
+        next={data?.next}
+        onTurn={(next) => void navigate({ search: { cursor: next } })}
+      />
+    </>
+  );
+}
+
+function DenyForm() {
+  const [id, setId] = useState('');
+  const deny = useAct<DeniedSubjectView>(RESOURCES, () => setId(''));
+  const request = { method: 'POST', path: '/denied-subjects', body: { id } } as const;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    deny.run(request);
+  };
+  return (
+    <form onSubmit={submit}>
+      <Group align="flex-end" gap="xs" mb="md">
+        <TextInput
+          label="Subject"
+          description="<issuer>/<subject>, as the log and the audit show it"
+          placeholder="corp/3f6c"
+          value={id}
+          onChange={({ currentTarget }) => setId(currentTarget.value)}
+          required
+          spellCheck={false}
+          w="min(360px, 100%)"
+        />
+        <Button type="submit" loading={deny.isPending}>
+          Deny subject
+        </Button>
+        <AsCode request={request} command={`subjects deny ${quoteIfNeeded(id || 'corp/3f6c')}`} />
+      </Group>
+      <ProblemAlert error={deny.error} onDismiss={deny.reset} />
+      <Text size="xs" c="dimmed" mb="md">
+        All its tokens are refused within a second, also those that have not expired.
+      </Text>
+    </form>
+  );
+}
+
+function AllowButton({ id }: { id: string }) {
+  const allow = useAct(RESOURCES);
+  const request: AdminRequest = { method: 'DELETE', path: `/denied-subjects/${encodeURIComponent(id)}` };
+  return (
+    <ConfirmButton
+      size="xs"
+      label="Allow subject"
+      consequence={
+        <>
+          Tokens of <span className="data">{id}</span> are accepted again.
+        </>
+      }
+      onConfirm={() => allow.run(request)}
+      code={{ request, command: `subjects allow ${quoteIfNeeded(id)}` }}
+      isPending={allow.isPending}
+      error={allow.error}
+      onDismiss={allow.reset}
+    />
+  );
+}

@@ -1,0 +1,117 @@
+/** What completion offers in the JSON of a policy. Pure. */
+import type { DataRoute, Policy } from '@erp-proxy/contract';
+import type { JsonPlace, JsonSuggestion } from '../../parts/json-editor/json-editor.tsx';
+
+/** Names that are in use. */
+export interface KnownNames {
+  instances: readonly string[];
+  models: readonly string[];
+  actions: readonly string[];
+}
+
+/** One line for each member. A member that is missing here is an error of the compiler. */
+const MEMBERS: Record<keyof Policy, string> = {
+  instances: 'names of stored instances',
+  models: 'models and their methods',
+  origins: 'servers, for calls with their own credentials',
+  dbs: 'databases, for calls with their own credentials',
+  approve: 'methods that an administrator must approve',
+  unattended: 'methods that agents call without asking',
+  fields: 'fields that calls may use',
+  read_only: 'only methods that read',
+  companies: 'ids of companies',
+  context: 'language, time zone, companies by default',
+  data: 'export, changes, files, subscriptions',
+  limit_max: 'records of one read',
+  cache: 'kept answers',
+  rate: 'calls in a span of time',
+  per_day: 'calls in one day',
+  per_month: 'calls in one month',
+  concurrency: 'calls at once',
+  cidrs: 'networks of callers',
+  cors_origins: 'web pages that may use the key',
+  publishable: 'a key for the source of a web page',
+};
+
+const DATA_ROUTES: Record<DataRoute, string> = {
+  export: 'POST /api/erp/export',
+  changes: 'POST /api/erp/changes',
+  files: 'download and upload',
+  subscriptions: 'webhooks',
+};
+
+const OBJECTS: Partial<Record<keyof Policy, Record<string, string>>> = {
+  rate: { requests: 'number of calls', seconds: 'the span', burst: 'calls at once' },
+  context: { lang: 'e.g. fr_FR', tz: 'e.g. Europe/Paris', allowed_company_ids: 'ids' },
+};
+
+const FLAGS: readonly string[] = ['read_only', 'cache', 'publishable'] satisfies (keyof Policy)[];
+const BY_MODEL: readonly string[] = ['models', 'approve', 'unattended', 'fields'] satisfies (keyof Policy)[];
+
+/** Models and methods that most integrations use, beside those that were called. */
+export const COMMON_MODELS = [
+  'res.partner',
+  'res.users',
+  'res.company',
+  'res.country',
+  'product.template',
+  'product.product',
+  'product.*',
+  'sale.order',
+  'sale.order.line',
+  'purchase.order',
+  'account.move',
+  'account.move.line',
+  'stock.picking',
+  'stock.quant',
+  'crm.lead',
+  'project.task',
+  'ir.model',
+  '*',
+];
+export const COMMON_ACTIONS = [
+  'read',
+  'search_read',
+  'search',
+  'search_count',
+  'name_search',
+  'read_group',
+  'formatted_read_group',
+  'fields_get',
+  'create',
+  'write',
+  'unlink',
+  'copy',
+  'action_confirm',
+  'action_post',
+  'message_post',
+  'search*',
+  '*',
+];
+
+export function suggestPolicy({ expects, path }: JsonPlace, known: KnownNames): JsonSuggestion[] {
+  const [member, second, third] = path;
+  if (expects === 'name') {
+    if (member === undefined) return describe(MEMBERS);
+    if (path.length === 1 && BY_MODEL.includes(String(member))) return list(known.models);
+    if (path.length === 2 && member === 'fields') {
+      return describe({ allow: 'only these fields', deny: 'all fields but these' });
+    }
+    return path.length === 1 ? describe(OBJECTS[member as keyof Policy] ?? {}) : [];
+  }
+  if (path.length === 1 && FLAGS.includes(String(member))) return [{ value: true }];
+  if (path.length === 2 && member === 'instances') return list(known.instances);
+  if (path.length === 2 && member === 'data') return describe(DATA_ROUTES);
+  if (path.length === 3 && member !== 'fields' && BY_MODEL.includes(String(member)) && second !== undefined) {
+    return typeof third === 'number' ? list(known.actions) : [];
+  }
+  return [];
+}
+
+function describe(details: Record<string, string>): JsonSuggestion[] {
+  return Object.entries(details).map(([value, detail]) => ({ value, detail }));
+}
+
+function list(names: readonly string[]): JsonSuggestion[] {
+  return names.map((value) => ({ value }));
+}

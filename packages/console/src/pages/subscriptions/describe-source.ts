@@ -1,0 +1,7 @@
+/** Says what a subscription sends. Pure. */
+import type { SubscriptionView } from '@erp-proxy/contract';
+
+export function describeSource(subscription: SubscriptionView): string {
+  if (subscription.events !== undefined) return 'ends of client keys';
+  return `${subscription.model} on ${subscription.instance}`;
+}

@@ -1,0 +1,22 @@
+import { execFileSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { printSubscriptionCommand } from './print-subscription-command.ts';
+
+test('a shell passes the domain on unchanged', () => {
+  const domain = [['name', '=', `it's "$HOME"`]];
+  const printed = printSubscriptionCommand('add', 'contacts', {
+    domain,
+    fields: ['name', 'email'],
+    key: null,
+  });
+  const words = execFileSync('sh', ['-c', `printf '%s\\n' ${printed}`], { encoding: 'utf8' }).split('\n');
+  expect(JSON.parse(words[words.indexOf('--domain') + 1] ?? '')).toEqual(domain);
+  expect(words).toContain('name,email');
+  expect(words).not.toContain('--key');
+});
+
+test('an update can end the rule of a key', () => {
+  expect(printSubscriptionCommand('update', 'a', { key: null, gone: false })).toBe(
+    'subscriptions update a --no-gone --key none',
+  );
+});

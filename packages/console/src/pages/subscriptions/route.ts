@@ -1,0 +1,41 @@
+import type { DeliveryStateName, SubscriptionState } from '@erp-proxy/contract';
+import { createRoute } from '@tanstack/react-router';
+import { rootRoute } from '../../app/root-route.ts';
+import { optional, readChoice, readText, type SearchValues } from '../../parts/search-values.ts';
+
+export const SUBSCRIPTION_STATES = ['active', 'paused', 'disabled'] as const satisfies SubscriptionState[];
+export const DELIVERY_STATES = [
+  'waiting',
+  'delivered',
+  'failed',
+  'merged',
+] as const satisfies DeliveryStateName[];
+export const SUBSCRIPTION_TABS = ['overview', 'deliveries', 'settings', 'verify'] as const;
+
+export const subscriptionsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/subscriptions',
+  validateSearch: (search: SearchValues) =>
+    optional({
+      search: readText(search['search']),
+      state: readChoice(search['state'], SUBSCRIPTION_STATES),
+      cursor: readText(search['cursor']),
+    }),
+});
+
+export const newSubscriptionRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/subscriptions/new',
+});
+
+export const subscriptionRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/subscriptions/$name',
+  validateSearch: (search: SearchValues) =>
+    optional({
+      tab: readChoice(search['tab'], SUBSCRIPTION_TABS),
+      /** Of the deliveries. */
+      state: readChoice(search['state'], DELIVERY_STATES),
+      cursor: readText(search['cursor']),
+    }),
+});

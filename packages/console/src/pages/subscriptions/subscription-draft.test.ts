@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import {
+  beginsAnew,
+  EMPTY_SUBSCRIPTION,
+  listSubscriptionChanges,
+  readSubscription,
+} from './subscription-draft.ts';
+
+const DRAFT = { ...EMPTY_SUBSCRIPTION, name: 'contacts', instance: 'prod', model: 'res.partner' };
+
+test.each([
+  ['', []],
+  ['[]', []],
+  ['[["a", "=", 1]]', [['a', '=', 1]]],
+])('the domain %j is read', (domain, value) => {
+  expect(readSubscription({ ...DRAFT, domain })).toHaveProperty('input.domain', value);
+});
+
+test.each(['{}', '[', 'null', '"a"'])('%j is no domain', (domain) => {
+  expect(readSubscription({ ...DRAFT, domain })).toHaveProperty('mistake');
+});
+
+test('changes are only what differs, and some of them begin anew', () => {
+  const read = (draft: typeof DRAFT) => {
+    const found = readSubscription(draft);
+    if ('mistake' in found) throw new Error(found.mistake);
+    return found.input;
+  };
+  const changes = listSubscriptionChanges(read(DRAFT), read({ ...DRAFT, url: 'https://a', domain: ' [ ] ' }));
+  expect(changes).toEqual({ url: 'https://a' });
+  expect(beginsAnew(changes)).toBe(false);
+  expect(beginsAnew({ key: null })).toBe(true);
+});
+
+test('a subscription to the ends of keys has no members of records', () => {
+  expect(readSubscription({ ...DRAFT, source: 'key.ends', domain: '{', url: 'https://a' })).toEqual({
+    input: { name: 'contacts', events: ['key.ends'], url: 'https://a', interval_seconds: 60, start: 'now' },
+  });
+});

@@ -1,0 +1,93 @@
+/** A subscription that is being written, as a form holds it. Pure. */
+import type {
+  SubscriptionChanges,
+  SubscriptionInput,
+  SubscriptionPayload,
+  SubscriptionStart,
+  SubscriptionView,
+} from '@erp-proxy/contract';
+import { isSame } from '../../parts/compare-members.ts';
+import { printJson } from '../../parts/print-json.ts';
+
+export interface SubscriptionDraft {
+  name: string;
+  /** `key.ends`: tells when client keys end. It has no members of records. */
+  source: 'records' | 'key.ends';
+  instance: string;
+  model: string;
+  /** JSON; empty: all records. */
+  domain: string;
+  fields: string[];
+  url: string;
+  interval_seconds: number;
+  payload: SubscriptionPayload;
+  gone: boolean;
+  start: SubscriptionStart;
+  /** Id of a key; empty: no policy restricts its calls. */
+  key: string;
+}
+
+export const EMPTY_SUBSCRIPTION: SubscriptionDraft = {
+  name: '',
+  source: 'records',
+  instance: '',
+  model: '',
+  domain: '[]',
+  fields: [],
+  url: '',
+  interval_seconds: 60,
+  payload: 'full',
+  gone: false,
+  start: 'now',
+  key: '',
+};
+
+export function toSubscriptionDraft(view: SubscriptionView): SubscriptionDraft {
+  const { name, url, interval_seconds, start } = view;
+  const shared = { ...EMPTY_SUBSCRIPTION, name, url, interval_seconds, start };
+  if (view.events !== undefined) return { ...shared, source: 'key.ends' };
+  const { instance, model, fields, payload, gone, domain, key } = view;
+  return { ...shared, instance, model, fields, payload, gone, domain: printJson(domain), key: key ?? '' };
+}
+
+/** `mistake` says what to correct before it can be sent. */
+export function readSubscription(
+  draft: SubscriptionDraft,
+): { input: SubscriptionInput } | { mistake: string } {
+  const { source, domain, key, ...members } = draft;
+  if (source === 'key.ends') {
+    const { name, url, interval_seconds, start } = members;
+    return { input: { name, events: [source], url, interval_seconds, start } };
+  }
+  const parsed = readDomain(domain);
+  if (parsed === null)
+    return { mistake: 'The domain must be a JSON list, e.g. [["is_company", "=", true]].' };
+  return { input: { ...members, domain: parsed, key: key === '' ? null : key } };
+}
+
+function readDomain(text: string): unknown[] | null {
+  if (text.trim() === '') return [];
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+export function listSubscriptionChanges(
+  before: SubscriptionInput,
+  { name: _, ...next }: SubscriptionInput,
+): SubscriptionChanges {
+  const changed = Object.entries(next).filter(
+    ([member, value]) => !isSame(before[member as keyof SubscriptionInput], value),
+  );
+  return Object.fromEntries(changed);
+}
+
+const ANEW = ['instance', 'model', 'domain', 'fields', 'gone', 'start', 'key'];
+
+/** True if the change makes the subscription begin anew, as its `start` says. */
+export function beginsAnew(changes: SubscriptionChanges): boolean {
+  return Object.keys(changes).some((member) => ANEW.includes(member));
+}

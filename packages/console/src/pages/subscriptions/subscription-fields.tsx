@@ -1,0 +1,193 @@
+/** The inputs of a subscription. */
+import type { InstanceView, KeyView } from '@erp-proxy/contract';
+import {
+  Group,
+  NumberInput,
+  Radio,
+  SimpleGrid,
+  Stack,
+  Switch,
+  TagsInput,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { findFault } from '../../parts/find-fault.ts';
+import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
+import { ObjectSelect } from '../../parts/object-select.tsx';
+import type { SubscriptionDraft } from './subscription-draft.ts';
+
+interface SubscriptionFieldsProps {
+  draft: SubscriptionDraft;
+  onChange: (members: Partial<SubscriptionDraft>) => void;
+  error: Error | null;
+  /** False: the name cannot be changed any more. */
+  isNew: boolean;
+}
+
+export function SubscriptionFields({ draft, onChange, error, isNew }: SubscriptionFieldsProps) {
+  const sendsRecords = draft.source === 'records';
+  return (
+    <Stack gap="sm">
+      {isNew && (
+        <Radio.Group
+          label="What is sent"
+          value={draft.source}
+          onChange={(source) => onChange({ source: source === 'key.ends' ? 'key.ends' : 'records' })}
+        >
+          <Group gap="lg" mt={4}>
+            <Radio value="records" label="Changes of records" />
+            <Radio value="key.ends" label="Ends of client keys" />
+          </Group>
+        </Radio.Group>
+      )}
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
+        <TextInput
+          label="Name"
+          description="It cannot be changed later"
+          placeholder="contacts"
+          value={draft.name}
+          onChange={({ currentTarget }) => onChange({ name: currentTarget.value })}
+          error={findFault(error, 'name')}
+          disabled={!isNew}
+          required={isNew}
+          spellCheck={false}
+        />
+        <TextInput
+          label="Receiver"
+          description="Gets the changes by POST; https"
+          placeholder="https://shop.example.com/webhooks/odoo"
+          value={draft.url}
+          onChange={({ currentTarget }) => onChange({ url: currentTarget.value })}
+          error={findFault(error, 'url')}
+          required
+          spellCheck={false}
+        />
+      </SimpleGrid>
+      {sendsRecords && <Records draft={draft} onChange={onChange} error={error} />}
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
+        <NumberInput
+          label="Interval in seconds"
+          description="Between two readings: 5 to 86,400"
+          min={5}
+          max={86_400}
+          allowDecimal={false}
+          value={draft.interval_seconds}
+          onChange={(value) => typeof value === 'number' && onChange({ interval_seconds: value })}
+          error={findFault(error, 'interval_seconds')}
+          required
+        />
+        {sendsRecords && (
+          <ObjectSelect<KeyView>
+            label="Client key"
+            description="Its policy and limits hold for the calls on Odoo. Empty: no policy restricts them."
+            placeholder="none"
+            path="/keys"
+            filters={{ state: 'active' }}
+            idOf={({ id }) => id}
+            describe={({ id, name }) => `${name} · ${id}`}
+            value={draft.key}
+            onChange={(key) => onChange({ key })}
+            error={findFault(error, 'key')}
+          />
+        )}
+      </SimpleGrid>
+      {sendsRecords && (
+        <Radio.Group
+          label="Payload"
+          value={draft.payload}
+          onChange={(payload) => onChange({ payload: payload === 'thin' ? 'thin' : 'full' })}
+          error={findFault(error, 'payload')}
+        >
+          <Stack gap={6} mt={4}>
+            <Radio value="full" label="Full: with the values of the fields" />
+            <Radio value="thin" label="Thin: only which record has changed" />
+          </Stack>
+        </Radio.Group>
+      )}
+      <Radio.Group
+        label="Start"
+        value={draft.start}
+        onChange={(start) => onChange({ start: start === 'all' ? 'all' : 'now' })}
+        error={findFault(error, 'start')}
+      >
+        <Stack gap={6} mt={4}>
+          <Radio value="now" label="With what changes from now on" />
+          <Radio
+            value="all"
+            label={sendsRecords ? 'With all records that match' : 'With keys that end soon already'}
+          />
+        </Stack>
+      </Radio.Group>
+      {sendsRecords && (
+        <Switch
+          label="Send records that vanish, too"
+          description="At most 50,000 records may match then"
+          checked={draft.gone}
+          onChange={({ currentTarget }) => onChange({ gone: currentTarget.checked })}
+          error={findFault(error, 'gone')}
+        />
+      )}
+    </Stack>
+  );
+}
+
+/** What only a subscription to records has. */
+function Records({ draft, onChange, error }: Omit<SubscriptionFieldsProps, 'isNew'>) {
+  const domainFault = findFault(error, 'domain');
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
+        <ObjectSelect<InstanceView>
+          label="Instance"
+          description="Its user reads the changes"
+          path="/instances"
+          idOf={({ name }) => name}
+          describe={({ name, url }) => `${name} · ${url}`}
+          value={draft.instance}
+          onChange={(instance) => onChange({ instance })}
+          error={findFault(error, 'instance')}
+          required
+        />
+        <TextInput
+          label="Model"
+          description="Its changes are sent; it needs write_date"
+          placeholder="res.partner"
+          value={draft.model}
+          onChange={({ currentTarget }) => onChange({ model: currentTarget.value })}
+          error={findFault(error, 'model')}
+          required
+          spellCheck={false}
+        />
+      </SimpleGrid>
+      <TagsInput
+        label="Fields"
+        description="Their values are sent. Type a name and press Enter."
+        placeholder={draft.fields.length === 0 ? 'name, email' : ''}
+        value={draft.fields}
+        onChange={(fields) => onChange({ fields: splitNames(fields) })}
+        splitChars={[',', ' ']}
+        acceptValueOnBlur
+        error={findFault(error, 'fields')}
+        withAsterisk
+      />
+      <JsonEditor
+        label="Domain"
+        description='Only records that match, as in Odoo: [["is_company", "=", true]]. Empty: all records.'
+        value={draft.domain}
+        onChange={(domain) => onChange({ domain })}
+        minHeight={60}
+        maxHeight={240}
+      />
+      {domainFault !== undefined && (
+        <Text size="xs" c="red">
+          {domainFault}
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** Several names can be typed or pasted at once. */
+function splitNames(texts: readonly string[]): string[] {
+  return [...new Set(texts.flatMap((text) => text.split(/[\s,]+/)))].filter((name) => name !== '');
+}

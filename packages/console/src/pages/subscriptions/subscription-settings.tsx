@@ -1,0 +1,102 @@
+/** Changing a subscription. */
+import type { SubscriptionView } from '@erp-proxy/contract';
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import type { FormEvent } from 'react';
+import type { AdminRequest } from '../../api/send.ts';
+import { useAct } from '../../api/use-act.ts';
+import { AsCode } from '../../parts/as-code.tsx';
+import { ConflictAlert, isConflict } from '../../parts/conflict-alert.tsx';
+import { LeaveGuard } from '../../parts/leave-guard.tsx';
+import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { Section } from '../../parts/section.tsx';
+import { useEdited } from '../../parts/use-edited.ts';
+import { printSubscriptionCommand } from './print-subscription-command.ts';
+import {
+  beginsAnew,
+  listSubscriptionChanges,
+  readSubscription,
+  type SubscriptionDraft,
+  toSubscriptionDraft,
+} from './subscription-draft.ts';
+import { SubscriptionFields } from './subscription-fields.tsx';
+
+export function SubscriptionSettings({ current, path }: { current: SubscriptionView; path: string }) {
+  const edited = useEdited(current, toSubscriptionDraft);
+  const { draft, before, change, isDirty, version, latestVersion } = edited;
+  const save = useAct<SubscriptionView>(['/subscriptions'], (saved) => edited.reset(saved));
+  const { changes, mistake } = readChanges(before, draft);
+  const request = (ifMatch: number): AdminRequest => ({
+    method: 'PATCH',
+    path,
+    body: changes,
+    version: ifMatch,
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (mistake === null) save.run(request(version));
+  };
+  return (
+    <form onSubmit={submit}>
+      <LeaveGuard isDirty={isDirty} />
+      <Stack gap="md" maw={860}>
+        <Section
+          title="What is sent, and where to"
+          actions={
+            <AsCode
+              request={request(version)}
+              command={printSubscriptionCommand('update', current.name, changes)}
+            />
+          }
+        >
+          <SubscriptionFields draft={draft} onChange={change} error={save.error} isNew={false} />
+        </Section>
+        {beginsAnew(changes) && (
+          <Alert color="orange" title="It begins anew">
+            With this change it{' '}
+            {draft.start === 'all'
+              ? 'sends all records that match'
+              : 'sends what changes after the next reading'}
+            , and forgets where it stopped.
+          </Alert>
+        )}
+        {isConflict(save.error) ? (
+          <ConflictAlert
+            differences={edited.differences}
+            isPending={save.isPending}
+            onKeepMine={() => save.run(request(latestVersion))}
+            onTakeTheirs={() => {
+              edited.reset();
+              save.reset();
+            }}
+          />
+        ) : (
+          <ProblemAlert error={save.error} onDismiss={save.reset} />
+        )}
+        <Group gap="xs">
+          <Button type="submit" disabled={!isDirty || mistake !== null} loading={save.isPending}>
+            Save
+          </Button>
+          {isDirty && (
+            <Button variant="subtle" onClick={() => edited.reset()}>
+              Discard changes
+            </Button>
+          )}
+          {mistake !== null && (
+            <Text size="sm" c="dimmed">
+              {mistake}
+            </Text>
+          )}
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function readChanges(before: SubscriptionDraft, draft: SubscriptionDraft) {
+  const old = readSubscription(before);
+  const next = readSubscription(draft);
+  if ('mistake' in next) return { changes: {}, mistake: next.mistake };
+  // What is stored can always be read.
+  if ('mistake' in old) return { changes: next.input, mistake: null };
+  return { changes: listSubscriptionChanges(old.input, next.input), mistake: null };
+}

@@ -1,0 +1,122 @@
+/** The list of subscriptions: changes of Odoo that are sent to webhooks. */
+import type { Page, SubscriptionView } from '@erp-proxy/contract';
+import { Anchor, Button, Group, Select, Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { readAdmin } from '../../api/queries.ts';
+import { AsCode } from '../../parts/as-code.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { ListTable } from '../../parts/list-table.tsx';
+import { PageControls } from '../../parts/page-controls.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { printOptions } from '../../parts/print-options.ts';
+import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { SearchInput } from '../../parts/search-input.tsx';
+import { StateBadge } from '../../parts/state-badge.tsx';
+import { Time } from '../../parts/time.tsx';
+import { describeSource } from './describe-source.ts';
+import { SUBSCRIPTION_STATES, subscriptionsRoute } from './route.ts';
+
+const REFRESH_MS = 15_000;
+
+export function SubscriptionsPage() {
+  const filters = subscriptionsRoute.useSearch();
+  const navigate = useNavigate({ from: subscriptionsRoute.fullPath });
+  const { data, error, isFetching } = useQuery({
+    ...readAdmin<Page<SubscriptionView>>('/subscriptions', filters),
+    refetchInterval: REFRESH_MS,
+  });
+  const isFiltered = filters.search !== undefined || filters.state !== undefined;
+  return (
+    <>
+      <PageHeader title="Subscriptions" purpose="Changes of records in Odoo, sent to webhooks.">
+        <AsCode
+          request={{ method: 'GET', path: '/subscriptions', query: filters }}
+          command={`subscriptions list${printOptions({ state: filters.state, search: filters.search })}`}
+        />
+        <Button
+          leftSection={<Icon name="plus" size={16} />}
+          renderRoot={(props) => <Link to="/subscriptions/new" {...props} />}
+        >
+          Add subscription
+        </Button>
+      </PageHeader>
+      <Group mb="sm" gap="sm">
+        <SearchInput
+          label="Search subscriptions"
+          value={filters.search}
+          onChange={(search) => void navigate({ search: (old) => ({ ...old, search, cursor: undefined }) })}
+        />
+        <Select
+          aria-label="State"
+          placeholder="All states"
+          clearable
+          data={SUBSCRIPTION_STATES}
+          value={filters.state ?? null}
+          onChange={(state) =>
+            void navigate({ search: (old) => ({ ...old, state: state ?? undefined, cursor: undefined }) })
+          }
+        />
+      </Group>
+      <ProblemAlert error={error} />
+      <ListTable
+        label="Subscriptions"
+        columns={['Name', 'State', 'Reads', 'Receiver', 'Last read', 'Last taken', 'Failures']}
+        isLoading={isFetching && data === undefined}
+        isEmpty={data?.items.length === 0}
+        empty={
+          isFiltered
+            ? 'No subscription matches. Clear the search or choose all states.'
+            : 'There are no subscriptions yet. Add one to get changes of Odoo without asking for them.'
+        }
+      >
+        {data?.items.map((subscription) => (
+          <SubscriptionRow key={subscription.name} subscription={subscription} />
+        ))}
+      </ListTable>
+      <PageControls
+        cursor={filters.cursor}
+        next={data?.next}
+        onTurn={(cursor) => void navigate({ search: (old) => ({ ...old, cursor }) })}
+      />
+    </>
+  );
+}
+
+function SubscriptionRow({ subscription }: { subscription: SubscriptionView }) {
+  const { name, state, url, read_at, problem, receiver } = subscription;
+  return (
+    <Table.Tr>
+      <Table.Td miw={130}>
+        <Anchor
+          fw={500}
+          renderRoot={(props) => <Link to="/subscriptions/$name" params={{ name }} {...props} />}
+        >
+          {name}
+        </Anchor>
+      </Table.Td>
+      <Table.Td>
+        <StateBadge state={state === 'active' && problem !== null ? 'cannot read' : state} />
+      </Table.Td>
+      <Table.Td className="data">{describeSource(subscription)}</Table.Td>
+      <Table.Td className="data" maw={280}>
+        {url}
+      </Table.Td>
+      <Table.Td>
+        <Time at={read_at} />
+      </Table.Td>
+      <Table.Td>
+        <Time at={receiver.delivered_at} />
+      </Table.Td>
+      <Table.Td>
+        {receiver.failures === 0 ? (
+          <Text span size="sm" c="dimmed">
+            none
+          </Text>
+        ) : (
+          `${receiver.failures} in a row`
+        )}
+      </Table.Td>
+    </Table.Tr>
+  );
+}

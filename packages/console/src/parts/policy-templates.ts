@@ -1,0 +1,100 @@
+/** Policies to begin with: those of docs/policies.md and docs/mcp.md. Pure. */
+import type { Policy } from '@erp-proxy/contract';
+
+export interface PolicyTemplate {
+  id: string;
+  name: string;
+  /** One sentence: whose key it is for, and what it may do. */
+  purpose: string;
+  policy: Policy;
+}
+
+const READS = ['read', 'search_read', 'search_count', 'read_group', 'formatted_read_group', 'fields_get'];
+const REPORT = ['search_read', 'search_count', 'read_group', 'formatted_read_group', 'fields_get'];
+const DRAFTS = ['read', 'search_read', 'search_count', 'read_group', 'fields_get', 'create', 'write'];
+const LOOKS = ['read', 'search_read', 'search_count', 'fields_get'];
+
+/** `instance`: the stored instance that the policy allows; a pattern is possible. */
+export function listPolicyTemplates(instance: string): PolicyTemplate[] {
+  const instances = [instance];
+  return [
+    {
+      id: 'shop',
+      name: 'Shop',
+      purpose: 'Shows products and partners, and cannot change anything.',
+      policy: {
+        instances,
+        models: { 'product.*': ['*'], 'res.partner': ['read', 'search_read'] },
+        read_only: true,
+        limit_max: 200,
+      },
+    },
+    {
+      id: 'reporting',
+      name: 'Reporting',
+      purpose: 'Sums and lists sales and invoices. Answers may be some minutes old.',
+      policy: {
+        instances,
+        models: {
+          'sale.order': REPORT,
+          'sale.order.line': REPORT,
+          'account.move': REPORT,
+          'account.move.line': REPORT,
+        },
+        read_only: true,
+        cache: true,
+        limit_max: 5_000,
+        concurrency: 4,
+      },
+    },
+    {
+      id: 'agent-reads',
+      name: 'Agent, reads only',
+      purpose: 'An AI agent that reads any model, and cannot change anything.',
+      policy: {
+        instances,
+        models: { '*': READS, 'res.users': ['context_get'] },
+        read_only: true,
+        limit_max: 200,
+        rate: { requests: 120, seconds: 60 },
+      },
+    },
+    {
+      id: 'agent-drafts',
+      name: 'Agent, drafts',
+      purpose: 'An AI agent that drafts quotations and invoices, and cannot confirm, post or delete them.',
+      policy: {
+        instances,
+        models: {
+          'sale.order*': DRAFTS,
+          'account.move*': DRAFTS,
+          'res.partner': LOOKS,
+          'product.*': LOOKS,
+          'res.users': ['read', 'context_get'],
+          'res.company': ['read'],
+        },
+        rate: { requests: 120, seconds: 60 },
+      },
+    },
+    {
+      id: 'developer',
+      name: 'Developer',
+      purpose: 'Does anything on the instance, except sensitive methods, which a policy must name.',
+      policy: { instances, models: { '*': ['*'] }, rate: { requests: 600, seconds: 60 } },
+    },
+    {
+      id: 'page',
+      name: 'Web page',
+      purpose: 'A publishable key, which stands in the source of a page: what it reads is public.',
+      policy: {
+        publishable: true,
+        read_only: true,
+        cors_origins: ['https://shop.example.com'],
+        instances,
+        models: { 'product.template': ['read', 'search_read'], 'res.country': ['read', 'search_read'] },
+        limit_max: 100,
+        rate: { requests: 60, seconds: 60 },
+      },
+    },
+  ];
+}

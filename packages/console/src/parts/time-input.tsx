@@ -1,0 +1,43 @@
+import { Button, Group, TextInput } from '@mantine/core';
+import { addDays, printLocalTime, readLocalTime } from './local-time.ts';
+
+interface TimeInputProps {
+  label: string;
+  description?: string;
+  /** ISO 8601; null: none. */
+  value: string | null;
+  onChange: (at: string | null) => void;
+  error: string | undefined;
+  /** Quick choices, in days from now. */
+  days?: readonly number[];
+  /** Name of the choice of no time. */
+  none: string;
+}
+
+/** A point in time, in the zone of the browser. */
+export function TimeInput({ label, description, value, onChange, error, days = [], none }: TimeInputProps) {
+  return (
+    <Group align="flex-end" gap="xs">
+      <TextInput
+        type="datetime-local"
+        label={label}
+        description={description}
+        value={printLocalTime(value)}
+        onChange={({ currentTarget }) => onChange(readLocalTime(currentTarget.value))}
+        error={error}
+      />
+      {days.map((count) => (
+        <Button key={count} variant="default" onClick={() => onChange(addDays(count))}>
+          {count} days
+        </Button>
+      ))}
+      <Button
+        variant={value === null ? 'light' : 'default'}
+        aria-pressed={value === null}
+        onClick={() => onChange(null)}
+      >
+        {none}
+      </Button>
+    </Group>
+  );
+}
