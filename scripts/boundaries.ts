@@ -123,7 +123,13 @@ const BOUNDARIES: Boundary[] = [
   { files: `${CONSOLE}/parts/**`, allow: ['../api/*', ...CONSOLE_LIBRARIES] },
   {
     files: `${CONSOLE}/pages/**`,
-    allow: ['../../app/root-route.ts', '../../{api,parts}/*', CONTRACT, ...CONSOLE_LIBRARIES],
+    allow: [
+      '../../app/root-route.ts',
+      '../../{api,parts}/*',
+      '../../parts/json-editor/{json-editor,json-view}.tsx',
+      CONTRACT,
+      ...CONSOLE_LIBRARIES,
+    ],
   },
   { files: `${SANDBOX}/**`, allow: [] },
   { files: `${SANDBOX}/*.ts`, allow: ['./{data,http,json,rpc,versions}/*', 'node:{http,net}'] },

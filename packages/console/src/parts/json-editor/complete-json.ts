@@ -1,0 +1,111 @@
+/** Completion of JSON: finds the place of the cursor, and asks the owner of the field what fits there. */
+import type { CompletionContext, CompletionResult } from '@codemirror/autocomplete';
+import { syntaxTree } from '@codemirror/language';
+import { listValues, type Node, readName, type Tree } from './locate-path.ts';
+
+/** A place in a JSON text. */
+export interface JsonPlace {
+  /** `name`: the name of a member of the object at `path`. `value`: the value at `path`. */
+  expects: 'name' | 'value';
+  path: (string | number)[];
+  /** The element before the place, if it is in an array and that element is a string. */
+  previous: string | null;
+}
+
+export interface JsonSuggestion {
+  /** The value, or the name of the member. */
+  value: string | number | boolean | null;
+  detail?: string;
+}
+
+export type SuggestJson = (
+  place: JsonPlace,
+) => readonly JsonSuggestion[] | Promise<readonly JsonSuggestion[]>;
+
+export async function completeJson(
+  context: CompletionContext,
+  suggest: SuggestJson | undefined,
+): Promise<CompletionResult | null> {
+  const { state, pos, explicit } = context;
+  if (suggest === undefined) return null;
+  const { place, from, to } = findPlace(syntaxTree(state), state.doc.toString(), pos);
+  if (from === pos && !explicit) return null;
+  const suggestions = await suggest(place);
+  const colon = place.expects === 'name' && !/^\s*:/.test(state.sliceDoc(to, to + 20)) ? ': ' : '';
+  return {
+    from,
+    to,
+    options: suggestions.map(({ value, detail }) => {
+      const text = JSON.stringify(value);
+      return {
+        label: text,
+        displayLabel: String(value),
+        apply: text + colon,
+        ...(detail === undefined ? {} : { detail }),
+      };
+    }),
+    validFor: /^"?[^"\s,:[\]{}]*"?$/,
+  };
+}
+
+/** The place at an offset, and the span of the token there. */
+export function findPlace(
+  tree: Tree,
+  text: string,
+  offset: number,
+): { place: JsonPlace; from: number; to: number } {
+  const token = findToken(tree, text, offset);
+  let node: Node | null = tree.resolveInner(token.from, token.from === offset ? -1 : 1);
+  // The closing bracket at the offset belongs to a container that has ended.
+  while (node !== null && !isAround(node, token.from)) node = node.parent;
+  const path = node === null ? [] : listSteps(node, text);
+  switch (node?.name) {
+    case 'Object':
+      return { place: { expects: 'name', path, previous: null }, ...token };
+    case 'Property': {
+      const isName = !text
+        .slice(node.from, token.from)
+        .replace(/^"(?:[^"\\]|\\.)*"/, '')
+        .includes(':');
+      const expects = isName ? 'name' : 'value';
+      return { place: { expects, path: isName ? path.slice(0, -1) : path, previous: null }, ...token };
+    }
+    case 'Array': {
+      const before = listValues(node).filter((value) => value.to <= token.from);
+      const last = before.at(-1);
+      const previous = last?.name === 'String' ? readName(text.slice(last.from, last.to)) : null;
+      return { place: { expects: 'value', path: [...path, before.length], previous }, ...token };
+    }
+    default:
+      return { place: { expects: 'value', path: [], previous: null }, ...token };
+  }
+}
+
+/** The string or word that the offset is in or behind. */
+function findToken(tree: Tree, text: string, offset: number): { from: number; to: number } {
+  const node = tree.resolveInner(offset, -1);
+  if (node.name === 'String' || node.name === 'PropertyName') return { from: node.from, to: node.to };
+  const word = /"?[\w.]*$/.exec(text.slice(Math.max(0, offset - 200), offset))?.[0] ?? '';
+  return { from: offset - word.length, to: offset };
+}
+
+function isAround({ name, from, to, lastChild }: Node, offset: number): boolean {
+  if (name === 'Property') return from <= offset && offset <= to;
+  const isClosed = lastChild?.name === '}' || lastChild?.name === ']';
+  return (name === 'Object' || name === 'Array') && from < offset && (!isClosed || offset < to);
+}
+
+/** The path of a container or property. */
+function listSteps(start: Node, text: string): (string | number)[] {
+  const steps: (string | number)[] = [];
+  for (let node: Node | null = start; node !== null; node = node.parent) {
+    if (node.name === 'Property') {
+      const name = node.getChild('PropertyName');
+      steps.unshift(name === null ? '' : readName(text.slice(name.from, name.to)));
+    } else if (node.parent?.name === 'Array') {
+      const { from } = node;
+      steps.unshift(listValues(node.parent).findIndex((value) => value.from === from));
+    }
+  }
+  return steps;
+}

@@ -1,0 +1,66 @@
+/** A field for JSON. CodeMirror loads with the first one that is shown. */
+import { Input, Skeleton } from '@mantine/core';
+import { lazy, type ReactNode, Suspense, useId, useState } from 'react';
+import type { SuggestJson } from './complete-json.ts';
+import type { JsonFault, Problem } from './find-problems.ts';
+
+export type { JsonPlace, JsonSuggestion, SuggestJson } from './complete-json.ts';
+export type { JsonFault } from './find-problems.ts';
+
+const CodeMirror = lazy(() => import('./code-mirror.tsx'));
+
+interface JsonEditorProps {
+  label: string;
+  description?: ReactNode;
+  /** The text, valid or not. After `onChange` the next drawing must have it: typing is never delayed. */
+  value: string;
+  onChange: (text: string) => void;
+  /** What completion offers at a place of the text. */
+  suggest?: SuggestJson;
+  /** What others found wrong, as the `faults` of a problem. Mistakes of syntax are found here. */
+  faults?: readonly JsonFault[];
+  /** Shown while the text is empty. */
+  placeholder?: string;
+  minHeight?: number;
+  maxHeight?: number;
+}
+
+/** The Tab key leaves the field. Ctrl+Space completes, F8 goes to the next mistake. */
+export function JsonEditor({
+  label,
+  description,
+  value,
+  onChange,
+  suggest,
+  faults,
+  placeholder,
+  minHeight = 96,
+  maxHeight = 420,
+}: JsonEditorProps) {
+  const labelId = useId();
+  const [problem, setProblem] = useState<Problem | null>(null);
+  return (
+    <Input.Wrapper
+      label={label}
+      description={description}
+      labelElement="div"
+      labelProps={{ id: labelId }}
+      error={problem === null ? undefined : `Line ${problem.line}: ${problem.message}`}
+      errorProps={{ role: 'status', className: 'data' }}
+    >
+      <Suspense fallback={<Skeleton height={minHeight} mt={4} />}>
+        <CodeMirror
+          labelId={labelId}
+          text={value}
+          onChange={onChange}
+          suggest={suggest}
+          faults={faults}
+          placeholder={placeholder}
+          onProblem={setProblem}
+          minHeight={minHeight}
+          maxHeight={maxHeight}
+        />
+      </Suspense>
+    </Input.Wrapper>
+  );
+}
