@@ -120,7 +120,7 @@ const BOUNDARIES: Boundary[] = [
   { files: `${CONSOLE}/main.tsx`, allow: ['./app/*', ...CONSOLE_LIBRARIES] },
   { files: `${CONSOLE}/app/**`, allow: ['../{api,parts}/*', '../pages/*/*', ...CONSOLE_LIBRARIES] },
   { files: `${CONSOLE}/api/**`, allow: [CONTRACT, '@tanstack/react-query'] },
-  { files: `${CONSOLE}/parts/**`, allow: ['../api/*', ...CONSOLE_LIBRARIES] },
+  { files: `${CONSOLE}/parts/**`, allow: ['../api/*', CONTRACT, ...CONSOLE_LIBRARIES] },
   {
     files: `${CONSOLE}/pages/**`,
     allow: [

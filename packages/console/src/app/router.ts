@@ -2,6 +2,7 @@
 import { createRouter, lazyRouteComponent as lazy } from '@tanstack/react-router';
 import { keyRoute, keysRoute } from '../pages/keys/route.ts';
 import { overviewRoute } from '../pages/overview/route.ts';
+import { playgroundRoute } from '../pages/playground/route.ts';
 import { FailedPage } from './failed-page.tsx';
 import { LoadingPage } from './loading-page.tsx';
 import { MissingPage } from './missing-page.tsx';
@@ -12,6 +13,9 @@ export function createConsoleRouter() {
     routeTree: rootRoute.addChildren([
       overviewRoute.update({
         component: lazy(() => import('../pages/overview/overview-page.tsx'), 'OverviewPage'),
+      }),
+      playgroundRoute.update({
+        component: lazy(() => import('../pages/playground/playground-page.tsx'), 'PlaygroundPage'),
       }),
       keysRoute.update({ component: lazy(() => import('../pages/keys/keys-page.tsx'), 'KeysPage') }),
       keyRoute.update({ component: lazy(() => import('../pages/keys/key-page.tsx'), 'KeyPage') }),

@@ -16,11 +16,11 @@ interface JsonEditorProps {
   value: string;
   onChange: (text: string) => void;
   /** What completion offers at a place of the text. */
-  suggest?: SuggestJson;
+  suggest?: SuggestJson | undefined;
   /** What others found wrong, as the `faults` of a problem. Mistakes of syntax are found here. */
-  faults?: readonly JsonFault[];
+  faults?: readonly JsonFault[] | undefined;
   /** Shown while the text is empty. */
-  placeholder?: string;
+  placeholder?: string | undefined;
   minHeight?: number;
   maxHeight?: number;
 }
