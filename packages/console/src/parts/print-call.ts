@@ -3,6 +3,7 @@
  * server that is not stored, ODOO_API_KEY.
  */
 import type { ErpInstance, ExecuteCall, Json } from '@erp-proxy/contract';
+import { printJson } from './print-json.ts';
 import { quote } from './print-request.ts';
 
 /** The members of a call beside its server. */
@@ -23,12 +24,9 @@ const PATH = '/api/erp/execute';
 const PREFERENCE = 'values=normalized';
 
 export function printCurl({ origin, call, instance, areValuesNormalized }: PrintedCall): string {
-  const members = { ...omitEmpty(call), erp_instance: instance };
-  let body = quote(JSON.stringify(members, null, 2));
-  if (!('name' in instance)) {
-    // The server is the last member: the variable is put behind its last value.
-    body = body.replace(/\n {2}\}\n\}'$/, `,\n    "api_key": "'"$ODOO_API_KEY"'"\n  }\n}'`);
-  }
+  let body = quote(printJson({ ...omitEmpty(call), erp_instance: instance }));
+  // The server is the last member: the variable is put behind its last value.
+  if (!('name' in instance)) body = body.replace(/\}\s*\}'$/, `, "api_key": "'"$ODOO_API_KEY"'"}}'`);
   return [
     `curl ${quote(origin + PATH)}`,
     '-H "x-proxy-api: $ERP_PROXY_KEY"',
@@ -44,8 +42,8 @@ export function printTypescript({ origin, call, instance, areValuesNormalized }:
     'name' in instance
       ? text(instance.name)
       : `{ url: ${text(instance.url)}, db: ${text(instance.db)}, userId: ${instance.user_id}, apiKey: process.env.ODOO_API_KEY! }`;
-  const args = [text(call.action), indent(call.params)];
-  if (Object.keys(call.keyword).length > 0) args.push(indent(call.keyword));
+  const args = [text(call.action), printJson(call.params)];
+  if (Object.keys(call.keyword).length > 0) args.push(printJson(call.keyword));
   else if (call.params.length === 0) args.pop();
   return [
     `import { createClient } from '@erp-proxy/client';`,
@@ -117,12 +115,6 @@ function omitEmpty({ params, keyword, ...call }: CallParts): Record<string, Json
     ...(params.length === 0 ? {} : { params }),
     ...(Object.keys(keyword).length === 0 ? {} : { keyword }),
   };
-}
-
-/** Short values stay in one line. */
-function indent(value: Json): string {
-  const line = JSON.stringify(value);
-  return line.length <= 60 ? line : JSON.stringify(value, null, 2);
 }
 
 function printPythonValue(value: Json, margin: string): string {

@@ -105,6 +105,9 @@ const JSON_LENGTH_MAX = 1_000_000;
 function ResultView({ answer, result, fields }: { answer: Answer; result: unknown; fields: FieldTable }) {
   const table = useMemo(() => tabulate(result, fields), [result, fields]);
   const isLong = answer.text.length > JSON_LENGTH_MAX;
+  if (Array.isArray(result) && result.length === 0) {
+    return <Text c="dimmed">The result is an empty list: no record matches.</Text>;
+  }
   if (table === null) return <JsonResult answer={answer} isLong={isLong} />;
   return (
     <Tabs defaultValue="table" keepMounted={false}>

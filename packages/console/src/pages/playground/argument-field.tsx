@@ -1,6 +1,6 @@
 /** An input for one argument of a method, by its name. A value that it cannot show is edited as JSON. */
 import type { Json } from '@erp-proxy/contract';
-import { Button, Group, NumberInput, Stack, TagsInput, TextInput } from '@mantine/core';
+import { Button, Group, NumberInput, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
 import { CONTEXT, type CallForm, getArgument, NAMED, POSITIONAL, setArgument } from './call-form.ts';
@@ -123,24 +123,21 @@ function ContextField({ text, onChange }: { text: string; onChange: (text: strin
   return (
     <Stack gap={6}>
       {isShown && (
-        <Group grow gap="xs" align="flex-start" preventGrowOverflow={false}>
+        <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="xs">
           <TextInput
             label="Language"
             placeholder="en_US"
-            miw={100}
             value={typeof lang === 'string' ? lang : ''}
             onChange={({ currentTarget }) => set('lang', currentTarget.value || undefined)}
           />
           <TextInput
             label="Time zone"
             placeholder="Europe/Paris"
-            miw={100}
             value={typeof tz === 'string' ? tz : ''}
             onChange={({ currentTarget }) => set('tz', currentTarget.value || undefined)}
           />
           <TagsInput
             label="Company ids"
-            miw={100}
             splitChars={[',', ' ']}
             value={Array.isArray(companies) ? companies.map(String) : []}
             onChange={(texts) => {
@@ -148,7 +145,7 @@ function ContextField({ text, onChange }: { text: string; onChange: (text: strin
               set('allowed_company_ids', ids.length === 0 ? undefined : ids);
             }}
           />
-        </Group>
+        </SimpleGrid>
       )}
       {isJson || hasOthers ? (
         <JsonEditor label="Context as JSON" value={text} onChange={onChange} minHeight={44} />

@@ -1,22 +1,20 @@
 import { expect, test } from 'vitest';
 import { addToHistory, clearHistory, readHistory } from './call-history.ts';
-import { buildCall, type CallForm, EMPTY_FORM, listArguments, type Method, setArgument } from './call-form.ts';
+import { buildCall, type CallForm, EMPTY_FORM, findMethod, listActions, listArguments, type Method, setArgument } from './call-form.ts';
 import { loadForm, readSearch, saveForm } from './read-form.ts';
 
 const SEARCH_READ: Method = {
-  action: 'search_read',
   kind: 'read',
   params: [{ name: 'domain' }, { name: 'fields' }, { name: 'limit' }],
 };
 const WRITE: Method = {
-  action: 'write',
   kind: 'write',
   params: [
     { name: 'ids', required: true },
     { name: 'vals', required: true },
   ],
 };
-const UNKNOWN: Method = { action: 'action_confirm', kind: 'unknown', params: null };
+const UNKNOWN: Method = { kind: 'unknown', params: null };
 
 const fill = (args: CallForm['args'], action = 'search_read'): CallForm => ({
   ...EMPTY_FORM,
@@ -108,4 +106,17 @@ test('the history keeps 50 calls, and survives what is not valid', () => {
 test('an argument is set and taken away', () => {
   expect(setArgument({ limit: '1' }, 'limit', 5)).toEqual({ limit: '5' });
   expect(setArgument({ limit: '1' }, 'limit', undefined)).toEqual({});
+});
+
+test('a method is found by its model first', () => {
+  const methods = [
+    { action: 'search', model: null, kind: 'read', params: [] },
+    { action: 'search', model: 'x.model', kind: 'write', params: [] },
+    { action: 'own', model: 'x.model', kind: 'unknown', params: [] },
+  ] as const satisfies Parameters<typeof findMethod>[0];
+  expect(findMethod(methods, 'x.model', 'search').kind).toBe('write');
+  expect(findMethod(methods, 'res.partner', 'search').kind).toBe('read');
+  expect(findMethod(methods, 'res.partner', 'own')).toEqual({ params: null, kind: 'unknown' });
+  expect(listActions(methods, 'x.model')).toEqual(['search', 'own']);
+  expect(listActions(methods, 'res.partner')).toEqual(['search']);
 });

@@ -22,9 +22,28 @@ export interface CallForm {
 
 /** A method as the proxy knows it; `params` is null for one that it does not know. */
 export interface Method {
-  action: string;
-  params: { name: string; required?: boolean }[] | null;
+  params: { name: string; required?: true }[] | null;
   kind: 'read' | 'write' | 'delete' | 'unknown';
+}
+
+/** A row of the table of methods. `model` is null if the row is for every model. */
+export interface KnownMethod extends Method {
+  action: string;
+  model: string | null;
+}
+
+export function findMethod(methods: readonly KnownMethod[], model: string, action: string): Method {
+  const found = methods.filter((method) => method.action === action);
+  return (
+    found.find((method) => method.model === model) ??
+    found.find((method) => method.model === null) ?? { params: null, kind: 'unknown' }
+  );
+}
+
+/** Actions for completion: those of the model first. */
+export function listActions(methods: readonly KnownMethod[], model: string): string[] {
+  const known = methods.filter((method) => method.model === null || method.model === model);
+  return [...new Set(known.toSorted((a, b) => Number(a.model === null) - Number(b.model === null)).map(({ action }) => action))];
 }
 
 export interface Mistake {

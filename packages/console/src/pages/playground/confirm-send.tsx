@@ -4,6 +4,7 @@ import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { readAdmin } from '../../api/queries.ts';
 import { JsonView } from '../../parts/json-editor/json-view.tsx';
+import { printJson } from '../../parts/print-json.ts';
 import type { Method } from './call-form.ts';
 import type { SentCall } from './run-call.ts';
 
@@ -31,7 +32,7 @@ export function ConfirmSend({ sent, kind, onSend, onClose }: ConfirmSendProps) {
             {WARNINGS[kind]}
           </Alert>
           <Target {...sent} />
-          <JsonView label="The call" text={JSON.stringify(sent.call, null, 2)} maxHeight={320} />
+          <JsonView label="The call" text={printJson(sent.call)} maxHeight={320} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose} data-autofocus>
               Cancel

@@ -1,8 +1,9 @@
 /** A domain as rows, and as JSON below them. Both show the same text; rows rest while they cannot show it. */
-import { ActionIcon, Alert, Box, Button, Group, Select, Stack, Text } from '@mantine/core';
+import { ActionIcon, Alert, Box, Button, Group, Input, Select, Stack } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Icon } from '../../parts/icon.tsx';
 import { JsonEditor, type SuggestJson } from '../../parts/json-editor/json-editor.tsx';
+import { printJson } from '../../parts/print-json.ts';
 import { type Condition, type DomainGroup, type DomainNode, parseDomain, printDomain } from './domain.ts';
 import { FieldPathInput, type Subject } from './field-input.tsx';
 import { convertValue, findOperator, listOperators } from './fields.ts';
@@ -25,9 +26,7 @@ export function DomainField({ text, onChange, subject }: DomainFieldProps) {
   const root = parseDomain(text);
   return (
     <Stack gap={6}>
-      <Text size="sm" fw={500}>
-        Domain
-      </Text>
+      <Input.Label component="div">Domain</Input.Label>
       {root === null ? (
         <Alert color="orange" p="xs">
           The rows return when the JSON below is a domain that they can show.
@@ -55,7 +54,7 @@ export function DomainField({ text, onChange, subject }: DomainFieldProps) {
 
 function printText(group: DomainGroup): string {
   const items = printDomain(group);
-  return items.length === 0 ? '' : `[\n${items.map((item) => `  ${JSON.stringify(item)}`).join(',\n')}\n]`;
+  return items.length === 0 ? '' : printJson(items);
 }
 
 function suggestIn({ fields }: Subject): SuggestJson {

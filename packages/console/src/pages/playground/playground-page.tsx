@@ -1,5 +1,5 @@
 /** Makes calls to Odoo, shows their answers, and prints them as code. */
-import { Alert, Autocomplete, Box, Button, Group, Kbd, Loader, Paper, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Alert, Autocomplete, Box, Button, Group, Input, Kbd, Loader, Paper, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useDebouncedValue, useHotkeys } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
@@ -10,7 +10,7 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { AnswerView } from './answer-view.tsx';
 import { ArgumentField, isShort } from './argument-field.tsx';
-import { buildCall, type CallForm, listArguments, type Method } from './call-form.ts';
+import { buildCall, type CallForm, findMethod, type KnownMethod, listActions, listArguments } from './call-form.ts';
 import { addToHistory, clearHistory, readHistory } from './call-history.ts';
 import { ConfirmSend } from './confirm-send.tsx';
 import { replaceName } from './describe-answer.ts';
@@ -23,7 +23,7 @@ import { useCallForm } from './use-call-form.ts';
 import { useRun } from './use-run.ts';
 
 const NO_FIELDS: FieldTable = {};
-const NO_METHODS: Method[] = [];
+const NO_METHODS: KnownMethod[] = [];
 
 export function PlaygroundPage() {
   const [form, change] = useCallForm();
@@ -35,7 +35,7 @@ export function PlaygroundPage() {
 
   const server = useMemo(() => describeServer(form, apiKey), [form, apiKey]);
   const { data: methods = NO_METHODS } = useMethods();
-  const method = findMethod(methods, form.action);
+  const method = findMethod(methods, form.model, form.action);
   const { data: fields = NO_FIELDS } = useQuery(readFields(server, form.model));
   const { call, mistakes } = buildCall(form, method);
   const problems = [
@@ -106,7 +106,7 @@ export function PlaygroundPage() {
               <Autocomplete
                 label="Action"
                 required
-                data={methods.map(({ action }) => action)}
+                data={listActions(methods, form.model)}
                 value={form.action}
                 onChange={(action) => change({ action })}
               />
@@ -120,9 +120,9 @@ export function PlaygroundPage() {
             {drawArgument('context')}
             <Group justify="space-between" align="flex-end">
               <Box>
-                <Text size="sm" fw={500} mb={4} id="form-of-values">
+                <Input.Label component="div" id="form-of-values">
                   Form of values
-                </Text>
+                </Input.Label>
                 <SegmentedControl
                   size="xs"
                   aria-labelledby="form-of-values"
@@ -195,14 +195,10 @@ export function PlaygroundPage() {
 
 function useMethods() {
   return useQuery({
-    ...readAdmin<{ methods: Method[] }>('/methods'),
+    ...readAdmin<{ methods: KnownMethod[] }>('/methods'),
     select: (table) => table.methods,
     staleTime: Number.POSITIVE_INFINITY,
   });
-}
-
-function findMethod(methods: Method[], action: string): Method {
-  return methods.find((method) => method.action === action) ?? { action, params: null, kind: 'unknown' };
 }
 
 /** Null while it is not complete. */

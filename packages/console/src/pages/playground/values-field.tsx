@@ -1,9 +1,10 @@
 /** The values of a record to create or write: an input for each field, or JSON. */
 import type { Json } from '@erp-proxy/contract';
-import { ActionIcon, Box, Group, SegmentedControl, Select, Stack, Text } from '@mantine/core';
+import { ActionIcon, Box, Group, Input, SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Icon } from '../../parts/icon.tsx';
 import { JsonEditor, type SuggestJson } from '../../parts/json-editor/json-editor.tsx';
+import { printJson } from '../../parts/print-json.ts';
 import { FieldOption, type Subject } from './field-input.tsx';
 import { convertValue, type FieldInfo, findOperator } from './fields.ts';
 import { ValueInput } from './value-input.tsx';
@@ -21,9 +22,7 @@ export function ValuesField({ label, text, onChange, subject }: ValuesFieldProps
   return (
     <Stack gap={6}>
       <Group justify="space-between">
-        <Text size="sm" fw={500}>
-          {label}
-        </Text>
+        <Input.Label component="div">{label}</Input.Label>
         <SegmentedControl
           size="xs"
           aria-label={`How ${label} are shown`}
@@ -43,7 +42,7 @@ export function ValuesField({ label, text, onChange, subject }: ValuesFieldProps
       ) : (
         <ValueRows
           values={values}
-          onChange={(next) => onChange(JSON.stringify(next, null, 2))}
+          onChange={(next) => onChange(printJson(next))}
           subject={subject}
         />
       )}
