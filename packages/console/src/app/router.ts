@@ -3,6 +3,7 @@ import { createRouter, lazyRouteComponent as lazy } from '@tanstack/react-router
 import { keyRoute, keysRoute } from '../pages/keys/route.ts';
 import { overviewRoute } from '../pages/overview/route.ts';
 import { playgroundRoute } from '../pages/playground/route.ts';
+import { startRoute } from '../pages/start/route.ts';
 import { FailedPage } from './failed-page.tsx';
 import { LoadingPage } from './loading-page.tsx';
 import { MissingPage } from './missing-page.tsx';
@@ -14,6 +15,7 @@ export function createConsoleRouter() {
       overviewRoute.update({
         component: lazy(() => import('../pages/overview/overview-page.tsx'), 'OverviewPage'),
       }),
+      startRoute.update({ component: lazy(() => import('../pages/start/start-page.tsx'), 'StartPage') }),
       playgroundRoute.update({
         component: lazy(() => import('../pages/playground/playground-page.tsx'), 'PlaygroundPage'),
       }),

@@ -15,7 +15,10 @@ const HOSTILE = `it's "quoted" \\ \\n $HOME \${x} \`id\` #{y} %s {z} <?php ?>\ns
 const CALL: PrintedCall['call'] = {
   model_id: 'res.partner',
   action: 'write',
-  params: [[3, 9], { name: HOSTILE, [`a'b"c\\`]: null, active: true, 0: false, tags: [], extra: {}, n: -1.5 }],
+  params: [
+    [3, 9],
+    { name: HOSTILE, [`a'b"c\\`]: null, active: true, 0: false, tags: [], extra: {}, n: -1.5 },
+  ],
   keyword: { context: { lang: 'fr_FR', note: HOSTILE } },
 };
 
@@ -58,7 +61,10 @@ const CURL_OF_PHP = `if (!function_exists('curl_init')) {
 const PROGRAMS = {
   curl: { print: printCurl, start: (code: string) => ['sh', ['-c', code]] },
   Python: { print: printPython, start: (code: string) => ['python3', ['-c', code]] },
-  PHP: { print: printPhp, start: (code: string) => ['php', ['-r', CURL_OF_PHP + code.replace(/^<\?php/, '')]] },
+  PHP: {
+    print: printPhp,
+    start: (code: string) => ['php', ['-r', CURL_OF_PHP + code.replace(/^<\?php/, '')]],
+  },
   TypeScript: {
     print: printTypescript,
     start: (code: string) => [process.execPath, ['--input-type=module-typescript', '-e', code]],

@@ -10,8 +10,10 @@ test('short items stay in one line', () => {
 });
 
 test('the text has the value', () => {
-  fc.assert(fc.property(fc.json(), (text) => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
       const value: unknown = JSON.parse(text);
       expect(JSON.parse(printJson(value))).toEqual(value);
-    }));
+    }),
+  );
 });

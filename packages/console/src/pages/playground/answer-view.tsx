@@ -5,7 +5,14 @@ import { CopyText } from '../../parts/copy-text.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { indentJson } from '../../parts/indent-json.ts';
 import { JsonView } from '../../parts/json-editor/json-view.tsx';
-import { type AnswerTable, printSize, readStages, ROWS_MAX, type Stage, tabulate } from './describe-answer.ts';
+import {
+  type AnswerTable,
+  printSize,
+  ROWS_MAX,
+  readStages,
+  type Stage,
+  tabulate,
+} from './describe-answer.ts';
 import { ErrorView } from './error-view.tsx';
 import type { FieldTable } from './fields.ts';
 import type { Answer } from './run-call.ts';
@@ -168,7 +175,10 @@ function ResultTable({ table: { columns, rows, total } }: { table: AnswerTable }
               // biome-ignore lint/suspicious/noArrayIndexKey: an answer never changes
               <Table.Tr key={row}>
                 {cells.map(({ text, hint }, column) => (
-                  <Table.Td key={columns[column]} style={{ unicodeBidi: 'isolate', overflowWrap: 'anywhere' }}>
+                  <Table.Td
+                    key={columns[column]}
+                    style={{ unicodeBidi: 'isolate', overflowWrap: 'anywhere' }}
+                  >
                     {text}
                     {hint !== undefined && (
                       <Text span size="xs" c="dimmed">

@@ -3,7 +3,7 @@ import type { Json } from '@erp-proxy/contract';
 import { Button, Group, NumberInput, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
-import { CONTEXT, type CallForm, getArgument, NAMED, POSITIONAL, setArgument } from './call-form.ts';
+import { type CallForm, CONTEXT, getArgument, NAMED, POSITIONAL, setArgument } from './call-form.ts';
 import { DomainField } from './domain-field.tsx';
 import { FieldListInput, type Subject } from './field-input.tsx';
 import { ValuesField } from './values-field.tsx';
@@ -102,7 +102,6 @@ export function ArgumentField({ name, isRequired, args, onChange, subject }: Arg
 }
 
 function isListOf(type: 'string' | 'number', value: Json | undefined): boolean {
-  // biome-ignore lint/suspicious/useValidTypeof: the type is one of the two
   return Array.isArray(value) && value.every((item) => typeof item === type);
 }
 

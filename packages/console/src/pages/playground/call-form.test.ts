@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest';
+import {
+  buildCall,
+  type CallForm,
+  EMPTY_FORM,
+  findMethod,
+  listActions,
+  listArguments,
+  type Method,
+  setArgument,
+} from './call-form.ts';
 import { addToHistory, clearHistory, readHistory } from './call-history.ts';
-import { buildCall, type CallForm, EMPTY_FORM, findMethod, listActions, listArguments, type Method, setArgument } from './call-form.ts';
 import { loadForm, readSearch, saveForm } from './read-form.ts';
 
 const SEARCH_READ: Method = {
@@ -24,7 +33,12 @@ const fill = (args: CallForm['args'], action = 'search_read'): CallForm => ({
 });
 
 test('the first argument goes by position, the others by name', () => {
-  const form = fill({ domain: '[["a", "=", 1]]', fields: '["name"]', limit: '5', context: '{"lang": "fr_FR"}' });
+  const form = fill({
+    domain: '[["a", "=", 1]]',
+    fields: '["name"]',
+    limit: '5',
+    context: '{"lang": "fr_FR"}',
+  });
   expect(buildCall(form, SEARCH_READ)).toEqual({
     call: {
       model_id: 'res.partner',
@@ -34,7 +48,10 @@ test('the first argument goes by position, the others by name', () => {
     },
     mistakes: [],
   });
-  expect(buildCall(fill({ limit: '5' }), SEARCH_READ).call).toMatchObject({ params: [], keyword: { limit: 5 } });
+  expect(buildCall(fill({ limit: '5' }), SEARCH_READ).call).toMatchObject({
+    params: [],
+    keyword: { limit: 5 },
+  });
 });
 
 test('what is missing or not valid is named, and the rest is read', () => {
@@ -91,7 +108,12 @@ test('a link with nonsense opens the empty form', () => {
 test('the history keeps 50 calls, and survives what is not valid', () => {
   const storage = createStorage();
   for (let n = 0; n < 60; n++) {
-    addToHistory(storage, { at: `2026-01-01T00:00:${n}Z`, form: fill({ limit: String(n) }), outcome: 'ok', totalMs: n });
+    addToHistory(storage, {
+      at: `2026-01-01T00:00:${n}Z`,
+      form: fill({ limit: String(n) }),
+      outcome: 'ok',
+      totalMs: n,
+    });
   }
   expect(readHistory(storage)).toHaveLength(50);
   expect(readHistory(storage)[0]?.form.args['limit']).toBe('59');

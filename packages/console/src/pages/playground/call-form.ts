@@ -43,7 +43,13 @@ export function findMethod(methods: readonly KnownMethod[], model: string, actio
 /** Actions for completion: those of the model first. */
 export function listActions(methods: readonly KnownMethod[], model: string): string[] {
   const known = methods.filter((method) => method.model === null || method.model === model);
-  return [...new Set(known.toSorted((a, b) => Number(a.model === null) - Number(b.model === null)).map(({ action }) => action))];
+  return [
+    ...new Set(
+      known
+        .toSorted((a, b) => Number(a.model === null) - Number(b.model === null))
+        .map(({ action }) => action),
+    ),
+  ];
 }
 
 export interface Mistake {

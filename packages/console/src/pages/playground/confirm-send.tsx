@@ -64,7 +64,14 @@ function Target({ server: { instance }, key }: SentCall) {
       database <span className="data">{address?.db ?? '…'}</span> on{' '}
       <span className="data">{address?.url ?? '…'}</span>, as user{' '}
       <span className="data">{address?.user_id ?? '…'}</span> of Odoo,{' '}
-      {key === '' ? 'without a policy' : <>under the policy of the key <span className="data">{key}</span></>}.
+      {key === '' ? (
+        'without a policy'
+      ) : (
+        <>
+          under the policy of the key <span className="data">{key}</span>
+        </>
+      )}
+      .
     </Text>
   );
 }

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
-import { describeCell, describeError, printSize, readStages, replaceName, tabulate } from './describe-answer.ts';
-import { indentJson } from '../../parts/indent-json.ts';
+import {
+  describeCell,
+  describeError,
+  printSize,
+  readStages,
+  replaceName,
+  tabulate,
+} from './describe-answer.ts';
 
 test.each([
   [[3, 'Azure'], 'many2one', { text: 'Azure', hint: '3' }],
@@ -42,7 +48,10 @@ test('an error is explained by the table of the contract', () => {
     outcome: expect.stringContaining('may have run') as string,
   });
   expect(describe({ type: 'approval_required', retryable: false }).remedy).not.toMatch(/[`\]]/);
-  expect(describe({ type: 'record_missing', retryable: true })).toMatchObject({ remedy: null, outcome: null });
+  expect(describe({ type: 'record_missing', retryable: true })).toMatchObject({
+    remedy: null,
+    outcome: null,
+  });
   expect(describe({ type: 'constructor', retryable: false }).meaning).toBe('The call failed.');
 });
 
@@ -53,22 +62,6 @@ test('a nearest name takes the place of the unknown one', () => {
     fields: '["name", "name"]',
   });
   expect(replaceName(args, 'Invalid field "other"', 'name')).toBeNull();
-});
-
-test('indented JSON has the same tokens', () => {
-  const text = '{"a":[1.0,12345678901234567890,{"b":"x\\"{,}\\u00e9"}],"c":{},"d":[],"e":true}';
-  expect(indentJson(text)).toBe(`{
-  "a": [
-    1.0,
-    12345678901234567890,
-    {
-      "b": "x\\"{,}\\u00e9"
-    }
-  ],
-  "c": {},
-  "d": [],
-  "e": true
-}`);
 });
 
 test.each([

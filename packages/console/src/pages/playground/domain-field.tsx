@@ -65,7 +65,10 @@ function suggestIn({ fields }: Subject): SuggestJson {
     const place = path.at(-1);
     if (place === 1) return names.map((value) => ({ value }));
     if (place !== 0) return [];
-    return Object.entries(fields).map(([value, { string, type }]) => ({ value, detail: `${string} · ${type}` }));
+    return Object.entries(fields).map(([value, { string, type }]) => ({
+      value,
+      detail: `${string} · ${type}`,
+    }));
   };
 }
 
@@ -146,7 +149,11 @@ function GroupRows({ group, isRoot = false, subject, onChange }: GroupRowsProps)
             size="compact-xs"
             variant="subtle"
             onClick={() =>
-              add({ kind: 'group', match: group.match === 'any' ? 'all' : 'any', items: [EMPTY_CONDITION, EMPTY_CONDITION] })
+              add({
+                kind: 'group',
+                match: group.match === 'any' ? 'all' : 'any',
+                items: [EMPTY_CONDITION, EMPTY_CONDITION],
+              })
             }
           >
             Add group
@@ -193,7 +200,11 @@ function ConditionRow({ condition, subject, onChange }: ConditionRowProps) {
         comboboxProps={{ width: 180, position: 'bottom-start' }}
         onChange={(name) => {
           const chosen = options.find((one) => one.label === name) ?? current;
-          onChange({ ...condition, operator: chosen.operator, value: convertValue(value, field?.type, chosen) });
+          onChange({
+            ...condition,
+            operator: chosen.operator,
+            value: convertValue(value, field?.type, chosen),
+          });
         }}
       />
       <Box style={{ flex: '1 1 0', minWidth: 0 }}>
@@ -225,7 +236,12 @@ function ConditionRow({ condition, subject, onChange }: ConditionRowProps) {
           />
         )}
       </Box>
-      <ActionIcon variant="subtle" color="gray" aria-label="Remove the condition" onClick={() => onChange(null)}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label="Remove the condition"
+        onClick={() => onChange(null)}
+      >
         <Icon name="trash" size={16} />
       </ActionIcon>
     </Group>

@@ -1,6 +1,6 @@
+import type { Json } from '@erp-proxy/contract';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Json } from '@erp-proxy/contract';
 import { type DomainNode, parseDomain, printDomain } from './domain.ts';
 
 /** Whether a record of three flags matches, by Odoo's rules of prefix notation. */
@@ -52,7 +52,13 @@ test('a domain that was read and printed selects the same records, and is stable
 test.each([
   ['', []],
   ['[]', []],
-  ['[["name", "ilike", "a"], ["id", ">", 3]]', [['name', 'ilike', 'a'], ['id', '>', 3]]],
+  [
+    '[["name", "ilike", "a"], ["id", ">", 3]]',
+    [
+      ['name', 'ilike', 'a'],
+      ['id', '>', 3],
+    ],
+  ],
 ])('reads %s', (text, printed) => {
   const root = parseDomain(text);
   expect(root && printDomain(root)).toEqual(printed);

@@ -24,7 +24,11 @@ export function ErrorView({ error, onUseName }: ErrorViewProps) {
   return (
     <Alert color="red" role="alert" icon={<Icon name="warning" />} title={title}>
       <Stack gap="sm">
-        <Text size="sm" mah={240} style={{ overflow: 'auto', whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+        <Text
+          size="sm"
+          mah={240}
+          style={{ overflow: 'auto', whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
+        >
           {error.message.slice(0, MESSAGE_LENGTH_MAX)}
         </Text>
         {nearest.length > 0 && (

@@ -15,7 +15,14 @@ interface HistoryButtonProps {
 export function HistoryButton({ calls, onOpen, onClear }: HistoryButtonProps) {
   const [isOpen, { toggle, close }] = useDisclosure(false);
   return (
-    <Popover opened={isOpen} onDismiss={close} width="min(440px, 92vw)" position="bottom-end" shadow="md" trapFocus>
+    <Popover
+      opened={isOpen}
+      onDismiss={close}
+      width="min(440px, 92vw)"
+      position="bottom-end"
+      shadow="md"
+      trapFocus
+    >
       <Popover.Target>
         <Button variant="subtle" size="xs" leftSection={<Icon name="list" size={16} />} onClick={toggle}>
           History

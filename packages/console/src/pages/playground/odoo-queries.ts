@@ -66,12 +66,7 @@ export interface PathFields {
   field: FieldInfo | undefined;
 }
 
-export function readPath(
-  queryClient: QueryClient,
-  server: OdooServer | null,
-  model: string,
-  path: string,
-) {
+export function readPath(queryClient: QueryClient, server: OdooServer | null, model: string, path: string) {
   const steps = path.split('.');
   const last = steps.pop() ?? '';
   return queryOptions({

@@ -1,5 +1,19 @@
 /** Makes calls to Odoo, shows their answers, and prints them as code. */
-import { Alert, Autocomplete, Box, Button, Group, Input, Kbd, Loader, Paper, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core';
+import {
+  Alert,
+  Autocomplete,
+  Box,
+  Button,
+  Group,
+  Input,
+  Kbd,
+  Loader,
+  Paper,
+  SegmentedControl,
+  SimpleGrid,
+  Stack,
+  Text,
+} from '@mantine/core';
 import { useDebouncedValue, useHotkeys } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
@@ -10,7 +24,14 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { AnswerView } from './answer-view.tsx';
 import { ArgumentField, isShort } from './argument-field.tsx';
-import { buildCall, type CallForm, findMethod, type KnownMethod, listActions, listArguments } from './call-form.ts';
+import {
+  buildCall,
+  type CallForm,
+  findMethod,
+  type KnownMethod,
+  listActions,
+  listArguments,
+} from './call-form.ts';
 import { addToHistory, clearHistory, readHistory } from './call-history.ts';
 import { ConfirmSend } from './confirm-send.tsx';
 import { replaceName } from './describe-answer.ts';
@@ -39,7 +60,9 @@ export function PlaygroundPage() {
   const { data: fields = NO_FIELDS } = useQuery(readFields(server, form.model));
   const { call, mistakes } = buildCall(form, method);
   const problems = [
-    ...(server === null ? [{ name: 'server', message: 'Choose an instance, or fill in an address with its key.' }] : []),
+    ...(server === null
+      ? [{ name: 'server', message: 'Choose an instance, or fill in an address with its key.' }]
+      : []),
     ...mistakes,
   ];
 
@@ -48,7 +71,9 @@ export function PlaygroundPage() {
     const answer = await send(sent);
     if (answer === null) return;
     const outcome = 'error' in answer.body ? answer.body.error.data.type : 'ok';
-    setHistory(addToHistory(localStorage, { at: new Date().toISOString(), form, outcome, totalMs: answer.totalMs }));
+    setHistory(
+      addToHistory(localStorage, { at: new Date().toISOString(), form, outcome, totalMs: answer.totalMs }),
+    );
   }
 
   function start() {
@@ -140,7 +165,11 @@ export function PlaygroundPage() {
                     Cancel
                   </Button>
                 )}
-                <Button leftSection={<Icon name="play" size={16} />} loading={run.state === 'running'} onClick={start}>
+                <Button
+                  leftSection={<Icon name="play" size={16} />}
+                  loading={run.state === 'running'}
+                  onClick={start}
+                >
                   Run
                 </Button>
               </Group>
@@ -157,7 +186,13 @@ export function PlaygroundPage() {
           </Stack>
         </Paper>
         <Stack gap="md" miw={0}>
-          <Paper withBorder p="md" component="section" aria-label="Answer" aria-busy={run.state === 'running'}>
+          <Paper
+            withBorder
+            p="md"
+            component="section"
+            aria-label="Answer"
+            aria-busy={run.state === 'running'}
+          >
             {run.state === 'none' && (
               <Text c="dimmed" ta="center" py="lg" component="div">
                 Run the call to see its answer: <Kbd>Ctrl</Kbd> + <Kbd>Enter</Kbd>
@@ -167,11 +202,15 @@ export function PlaygroundPage() {
             {run.state === 'cancelled' && (
               <Text>
                 Cancelled.{' '}
-                {method.kind === 'read' ? '' : 'The call may have run: check in Odoo before you send it again.'}
+                {method.kind === 'read'
+                  ? ''
+                  : 'The call may have run: check in Odoo before you send it again.'}
               </Text>
             )}
             {run.state === 'failed' && <ProblemAlert error={run.error} onDismiss={clear} />}
-            {run.state === 'answered' && <AnswerView answer={run.answer} fields={fields} onUseName={takeName} />}
+            {run.state === 'answered' && (
+              <AnswerView answer={run.answer} fields={fields} onUseName={takeName} />
+            )}
           </Paper>
           {form.model !== '' && server !== null && (
             <Paper withBorder p="md" component="section" aria-label="The call as code">
@@ -188,7 +227,12 @@ export function PlaygroundPage() {
           )}
         </Stack>
       </div>
-      <ConfirmSend sent={asked} kind={method.kind} onSend={(sent) => void sendNow(sent)} onClose={() => setAsked(null)} />
+      <ConfirmSend
+        sent={asked}
+        kind={method.kind}
+        onSend={(sent) => void sendNow(sent)}
+        onClose={() => setAsked(null)}
+      />
     </>
   );
 }

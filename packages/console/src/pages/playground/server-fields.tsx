@@ -1,6 +1,15 @@
 /** Chooses the server of the call: a stored instance, or an address whose key stays in this tab. */
 import type { InstanceView, KeyView, Page } from '@erp-proxy/contract';
-import { Anchor, Group, PasswordInput, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core';
+import {
+  Anchor,
+  Group,
+  PasswordInput,
+  SegmentedControl,
+  Select,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -79,8 +88,8 @@ function InstanceSelect({ value, onChange }: { value: string; onChange: (name: s
   if (data?.items.length === 0 && search === '' && value === '') {
     return (
       <Text size="sm" c="dimmed">
-        No instance is stored yet. <Anchor renderRoot={(props) => <Link to="/start" {...props} />}>Add one</Anchor>, or
-        type an address.
+        No instance is stored yet.{' '}
+        <Anchor renderRoot={(props) => <Link to="/start" {...props} />}>Add one</Anchor>, or type an address.
       </Text>
     );
   }

@@ -1,6 +1,7 @@
 /** An input for one value of a field, by its type. */
-import { NumberInput, Select, TagsInput, TextInput } from '@mantine/core';
+
 import type { Json } from '@erp-proxy/contract';
+import { NumberInput, Select, TagsInput, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { FieldInfo } from './fields.ts';
 import type { OdooServer } from './odoo-queries.ts';
@@ -57,9 +58,7 @@ export function ValueInput(props: ValueInputProps) {
             label: `${text} (${String(name)})`,
           }))}
           value={value === '' || value === false ? null : String(value)}
-          onChange={(name) =>
-            onChange(field.selection?.find(([one]) => String(one) === name)?.[0] ?? '')
-          }
+          onChange={(name) => onChange(field.selection?.find(([one]) => String(one) === name)?.[0] ?? '')}
         />
       );
     case 'many2one':

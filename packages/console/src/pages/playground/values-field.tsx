@@ -40,11 +40,7 @@ export function ValuesField({ label, text, onChange, subject }: ValuesFieldProps
           suggest={suggestIn(subject)}
         />
       ) : (
-        <ValueRows
-          values={values}
-          onChange={(next) => onChange(printJson(next))}
-          subject={subject}
-        />
+        <ValueRows values={values} onChange={(next) => onChange(printJson(next))} subject={subject} />
       )}
     </Stack>
   );
