@@ -109,7 +109,8 @@ export function printPhp({ origin, call, instance, areValuesNormalized }: Printe
   ].join('\n');
 }
 
-function omitEmpty({ params, keyword, ...call }: CallParts): Record<string, Json> {
+/** The members of a call as they are sent: without empty ones. */
+export function omitEmpty({ params, keyword, ...call }: CallParts): Record<string, Json> {
   return {
     ...call,
     ...(params.length === 0 ? {} : { params }),

@@ -159,7 +159,11 @@ function ResultTable({ table: { columns, rows, total } }: { table: AnswerTable }
         {total === 1 ? '1 record' : `${total} records`}
         {rows.length < total ? `, of which the first ${rows.length} are shown` : ''}
       </Text>
-      <Table.ScrollContainer minWidth={Math.min(columns.length * 120, 4_000)} mah={560}>
+      <Table.ScrollContainer
+        minWidth={Math.min(columns.length * 120, 4_000)}
+        maxHeight={560}
+        scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}
+      >
         <Table aria-label="Result" fz="xs" highlightOnHover stickyHeader verticalSpacing={4} withTableBorder>
           <Table.Thead>
             <Table.Tr>

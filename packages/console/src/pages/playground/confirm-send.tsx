@@ -6,7 +6,7 @@ import { readAdmin } from '../../api/queries.ts';
 import { JsonView } from '../../parts/json-editor/json-view.tsx';
 import { printJson } from '../../parts/print-json.ts';
 import type { Method } from './call-form.ts';
-import type { SentCall } from './run-call.ts';
+import { describeBody, type SentCall } from './run-call.ts';
 
 interface ConfirmSendProps {
   /** Null: closed. */
@@ -31,8 +31,8 @@ export function ConfirmSend({ sent, kind, onSend, onClose }: ConfirmSendProps) {
           <Alert color={kind === 'delete' ? 'red' : 'orange'} p="xs">
             {WARNINGS[kind]}
           </Alert>
-          <Target {...sent} />
-          <JsonView label="The call" text={printJson(sent.call)} maxHeight={320} />
+          <Target sent={sent} />
+          <JsonView label="The call" text={printJson(hideSecret(describeBody(sent)))} maxHeight={320} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose} data-autofocus>
               Cancel
@@ -47,7 +47,14 @@ export function ConfirmSend({ sent, kind, onSend, onClose }: ConfirmSendProps) {
   );
 }
 
-function Target({ server: { instance }, key }: SentCall) {
+function hideSecret({ call, ...others }: ReturnType<typeof describeBody>) {
+  const instance = call.erp_instance;
+  const shown = 'name' in instance ? instance : { ...instance, api_key: '…' };
+  return { call: { ...call, erp_instance: shown }, ...others };
+}
+
+function Target({ sent: { server, keyId } }: { sent: SentCall }) {
+  const { instance } = server;
   const name = 'name' in instance ? instance.name : '';
   const { data } = useQuery({
     ...readAdmin<InstanceView>(`/instances/${encodeURIComponent(name)}`),
@@ -64,11 +71,11 @@ function Target({ server: { instance }, key }: SentCall) {
       database <span className="data">{address?.db ?? '…'}</span> on{' '}
       <span className="data">{address?.url ?? '…'}</span>, as user{' '}
       <span className="data">{address?.user_id ?? '…'}</span> of Odoo,{' '}
-      {key === '' ? (
+      {keyId === '' ? (
         'without a policy'
       ) : (
         <>
-          under the policy of the key <span className="data">{key}</span>
+          under the policy of the key <span className="data">{keyId}</span>
         </>
       )}
       .

@@ -55,7 +55,7 @@ export function PlaygroundPage() {
   const { run, send, cancel, clear } = useRun();
 
   const server = useMemo(() => describeServer(form, apiKey), [form, apiKey]);
-  const { data: methods = NO_METHODS } = useMethods();
+  const { data: methods = NO_METHODS, isPending: areMethodsAwaited } = useMethods();
   const method = findMethod(methods, form.model, form.action);
   const { data: fields = NO_FIELDS } = useQuery(readFields(server, form.model));
   const { call, mistakes } = buildCall(form, method);
@@ -77,9 +77,11 @@ export function PlaygroundPage() {
   }
 
   function start() {
+    // Until the methods are known, a read would be asked about as if it changed records.
+    if (areMethodsAwaited) return;
     setMistakesShown(problems.length > 0);
     if (server === null || problems.length > 0 || run.state === 'running') return;
-    const sent = { call, server, key: form.key, values: form.values };
+    const sent = { call, server, keyId: form.key, values: form.values };
     if (method.kind === 'read') void sendNow(sent);
     else setAsked(sent);
   }
@@ -145,7 +147,7 @@ export function PlaygroundPage() {
             {drawArgument('context')}
             <Group justify="space-between" align="flex-end">
               <Box>
-                <Input.Label component="div" id="form-of-values">
+                <Input.Label component="div" id="form-of-values" display="block">
                   Form of values
                 </Input.Label>
                 <SegmentedControl
@@ -168,6 +170,7 @@ export function PlaygroundPage() {
                 <Button
                   leftSection={<Icon name="play" size={16} />}
                   loading={run.state === 'running'}
+                  disabled={areMethodsAwaited}
                   onClick={start}
                 >
                   Run

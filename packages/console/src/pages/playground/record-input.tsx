@@ -23,6 +23,7 @@ export function RecordInput({ value, onChange, ...props }: RecordInputProps<numb
       placeholder="Record"
       size="xs"
       searchable
+      selectFirstOptionOnChange
       clearable
       clearButtonProps={{ 'aria-label': `Clear ${props.label}` }}
       nothingFoundMessage="No record matches"
@@ -43,6 +44,7 @@ export function RecordListInput({ value, onChange, ...props }: RecordInputProps<
       placeholder={value.length === 0 ? 'Records' : ''}
       size="xs"
       searchable
+      selectFirstOptionOnChange
       nothingFoundMessage="No record matches"
       data={options}
       filter={({ options: found }) => found}

@@ -1,14 +1,14 @@
 /** Sends a call of the playground and reads its answer whole. */
 import type { ExecuteAnswer } from '@erp-proxy/contract';
 import { sendRaw } from '../../api/send.ts';
-import type { CallParts } from '../../parts/print-call.ts';
+import { type CallParts, omitEmpty } from '../../parts/print-call.ts';
 import type { OdooServer } from './odoo-queries.ts';
 
 export interface SentCall {
   call: CallParts;
   server: OdooServer;
   /** Id of the key whose policy holds; empty: no policy. */
-  key: string;
+  keyId: string;
   values: 'raw' | 'normalized';
 }
 
@@ -28,13 +28,9 @@ export interface Answer {
 }
 
 /** Throws a ProblemError if the proxy did not run the call. */
-export async function runCall({ call, server, key, values }: SentCall, signal: AbortSignal): Promise<Answer> {
+export async function runCall(sent: SentCall, signal: AbortSignal): Promise<Answer> {
   const startedMs = performance.now();
-  const body = {
-    call: { ...call, erp_instance: server.instance },
-    ...(key === '' ? {} : { key_id: key }),
-    ...(values === 'normalized' ? { values } : {}),
-  };
+  const body = describeBody(sent);
   const response = await sendRaw({ method: 'POST', path: '/execute', body }, signal);
   const bytes = await response.arrayBuffer();
   const totalMs = performance.now() - startedMs;
@@ -48,6 +44,15 @@ export async function runCall({ call, server, key, values }: SentCall, signal: A
     timing: response.headers.get('server-timing'),
     requestId: response.headers.get('x-request-id'),
     limit: response.headers.get('erp-proxy-limit'),
-    call,
+    call: sent.call,
+  };
+}
+
+/** The body that is sent. It has the secret of a server that is not stored. */
+export function describeBody({ call, server, keyId, values }: SentCall) {
+  return {
+    call: { ...omitEmpty(call), erp_instance: server.instance },
+    ...(keyId === '' ? {} : { key_id: keyId }),
+    ...(values === 'normalized' ? { values } : {}),
   };
 }

@@ -98,6 +98,7 @@ function InstanceSelect({ value, onChange }: { value: string; onChange: (name: s
       label="Instance"
       placeholder="Choose an instance"
       searchable
+      selectFirstOptionOnChange
       allowDeselect={false}
       nothingFoundMessage="No instance matches"
       data={value === '' || names.includes(value) ? names : [value, ...names]}
@@ -126,6 +127,7 @@ function KeySelect({ value, onChange }: { value: string; onChange: (id: string) 
       description="Shows what its policy allows"
       placeholder="No key: no policy restricts the call"
       searchable
+      selectFirstOptionOnChange
       clearable
       clearButtonProps={{ 'aria-label': 'Use no key' }}
       nothingFoundMessage="No key matches"

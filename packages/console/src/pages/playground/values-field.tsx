@@ -107,6 +107,7 @@ function ValueRows({ values, onChange, subject: { server, fields } }: ValueRowsP
         placeholder="Add a field"
         size="xs"
         searchable
+        selectFirstOptionOnChange
         leftSection={<Icon name="plus" size={14} />}
         nothingFoundMessage="No field matches"
         limit={60}

@@ -92,7 +92,7 @@ export function ServerStep({ draft, onChange, onTest, onChoose }: ServerStepProp
             <CodeBlock label="command" code="npx erp-proxy sandbox" />
             <Group>
               <Button variant="default" onClick={() => onChange(SANDBOX)}>
-                Fill in the values of the sandbox
+                Fill in its values
               </Button>
             </Group>
             {draft.url === SANDBOX.url && (
@@ -123,6 +123,7 @@ function StoredInstances({ onChoose }: { onChoose: (name: string) => void }) {
         <Select
           label="Use a stored instance"
           searchable
+          selectFirstOptionOnChange
           allowDeselect={false}
           nothingFoundMessage="No instance matches"
           data={name === null || names.includes(name) ? names : [name, ...names]}

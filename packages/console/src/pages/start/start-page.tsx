@@ -1,5 +1,5 @@
 /** The first steps: a server, a key, a call. Each step can be left and taken up again: the URL has what was done. */
-import { Stepper } from '@mantine/core';
+import { Stepper, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -25,7 +25,7 @@ export function StartPage() {
   const search = startRoute.useSearch();
   const navigate = useNavigate({ from: startRoute.fullPath });
   const [draft, setDraft] = useState(() => readDraft(sessionStorage));
-  const isNarrow = useMediaQuery('(max-width: 48em)', true);
+  const isNarrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const step = chooseStep(search, draft);
   const template = findTemplate(search.template);
   const { instance = '', key = '' } = search;
@@ -48,14 +48,24 @@ export function StartPage() {
         onStepClick={(index) => go({ step: STEPS[index] })}
         allowNextStepsSelect={false}
         size="sm"
-        orientation={isNarrow ? 'vertical' : 'horizontal'}
+        wrap={false}
         contentPadding="lg"
         maw={960}
       >
-        {STEPS.map((name) => (
-          <Stepper.Step key={name} label={LABELS[name]} aria-current={name === step ? 'step' : undefined} />
+        {STEPS.map((name, index) => (
+          <Stepper.Step
+            key={name}
+            label={isNarrow ? null : LABELS[name]}
+            {...(isNarrow ? { 'aria-label': `${index + 1} ${LABELS[name]}` } : {})}
+            aria-current={name === step ? 'step' : undefined}
+          />
         ))}
       </Stepper>
+      {isNarrow && (
+        <Text fw={600} mt="sm">
+          {LABELS[step]}
+        </Text>
+      )}
       <div className="start-step">
         {step === 'server' && (
           <ServerStep

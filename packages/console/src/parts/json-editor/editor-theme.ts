@@ -46,7 +46,7 @@ export function createTheme(minHeight: number, maxHeight: number) {
       color: 'var(--mantine-color-dimmed)',
       padding: '0 6px',
     },
-    '.cm-placeholder': { color: 'var(--mantine-color-placeholder)' },
+    '.cm-placeholder': { color: 'var(--mantine-color-dimmed)' },
     '&.cm-focused .cm-matchingBracket': { backgroundColor: 'var(--mantine-color-default-border)' },
     '.cm-tooltip, .cm-panels': {
       backgroundColor: 'var(--mantine-color-body)',
