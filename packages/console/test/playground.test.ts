@@ -130,7 +130,7 @@ test.skipIf(!HAS_CHROMIUM)('a call as a key obeys its policy', async () => {
   await goto(link({ ...form, model: 'res.country' }));
   await run(page);
   await page.getByText('policy_denied').waitFor();
-  await page.getByText('models["res.country"]').waitFor();
+  await page.getByText('models', { exact: true }).waitFor();
 });
 
 test.skipIf(!HAS_CHROMIUM)('the key of an address stays in the tab', async () => {
