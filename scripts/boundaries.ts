@@ -100,7 +100,7 @@ const EXECUTE = {
     '../terms/*',
     '../thread/{large-calls,run-in-thread}.ts',
     '../../{approvals,egress,idempotency,json,limits,observe,sharing,streams}/*',
-    '../../keys/{clients,keys}.ts',
+    '../../keys/{clients,keys,proxy-client}.ts',
     '../../limits/database/*',
     '../../policy/may-name.ts',
     '../../stores/ports.ts',

@@ -137,7 +137,7 @@ export async function openConsole({
 }
 
 /** Gives the browser the cookie of a session, without the form. */
-export async function signIn(page: Page, proxy: RunningProxy): Promise<void> {
+async function signIn(page: Page, proxy: RunningProxy): Promise<void> {
   const response = await page.request.post(`${proxy.url}/admin/v1/session`, {
     data: { token: ADMIN_TOKEN },
     headers: { origin: proxy.url },

@@ -31,7 +31,7 @@ export class ProblemError extends Error {
   }
 }
 
-export const ADMIN_PATH = '/admin/v1';
+const ADMIN_PATH = '/admin/v1';
 
 /** Returns the parsed answer; undefined for an empty one. Throws a ProblemError, or a TypeError without an answer. */
 export async function send<Answer>(request: AdminRequest, signal?: AbortSignal): Promise<Answer> {

@@ -5,6 +5,8 @@ import { callRoute, callsRoute } from '../pages/calls/route.ts';
 import { instanceRoute, instancesRoute, newInstanceRoute } from '../pages/instances/route.ts';
 import { keyRoute, keysRoute, newKeyRoute, subjectsRoute } from '../pages/keys/route.ts';
 import { overviewRoute } from '../pages/overview/route.ts';
+import { playgroundRoute } from '../pages/playground/route.ts';
+import { startRoute } from '../pages/start/route.ts';
 import { newSubscriptionRoute, subscriptionRoute, subscriptionsRoute } from '../pages/subscriptions/route.ts';
 import { FailedPage } from './failed-page.tsx';
 import { LoadingPage } from './loading-page.tsx';
@@ -19,6 +21,10 @@ export function createConsoleRouter() {
       }),
       callsRoute.update({ component: lazy(() => import('../pages/calls/calls-page.tsx'), 'CallsPage') }),
       callRoute.update({ component: lazy(() => import('../pages/calls/call-page.tsx'), 'CallPage') }),
+      startRoute.update({ component: lazy(() => import('../pages/start/start-page.tsx'), 'StartPage') }),
+      playgroundRoute.update({
+        component: lazy(() => import('../pages/playground/playground-page.tsx'), 'PlaygroundPage'),
+      }),
       keysRoute.update({ component: lazy(() => import('../pages/keys/keys-page.tsx'), 'KeysPage') }),
       subjectsRoute.update({
         component: lazy(() => import('../pages/keys/subjects-page.tsx'), 'SubjectsPage'),

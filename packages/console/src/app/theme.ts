@@ -26,6 +26,7 @@ export const resolveColors: CSSVariablesResolver = ({ colors }) => ({
   variables: {},
   light: {
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
+    '--mantine-color-error': 'var(--mantine-color-red-9)',
     // Also in a row that the pointer is over.
     '--mantine-color-anchor': 'var(--mantine-color-indigo-8)',
     ...Object.fromEntries(
@@ -38,5 +39,8 @@ export const resolveColors: CSSVariablesResolver = ({ colors }) => ({
       ]),
     ),
   },
-  dark: { '--mantine-color-dimmed': 'var(--mantine-color-dark-1)' },
+  dark: {
+    '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
+    '--mantine-color-error': 'var(--mantine-color-red-4)',
+  },
 });

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { listPolicyTemplates } from './policy-templates.ts';
 import { printJson } from './print-json.ts';
@@ -23,4 +24,12 @@ test('short lists stay on one line, and each model has its own', () => {
     "b": ["*"]
   }
 }`);
+});
+
+test('any value of JSON is printed as it is', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      expect(JSON.parse(printJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
+    }),
+  );
 });

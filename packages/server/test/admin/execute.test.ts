@@ -209,3 +209,19 @@ test('normalizes values on request', async () => {
   expect(plain.json.result[0].create_date).toMatch(/^\d{4}-\d\d-\d\d \d\d:/);
   expect(normalized.json.result[0].create_date).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/);
 });
+
+test('an unknown field comes with the nearest names', async () => {
+  const sandbox = closeAfterTest(await startSandbox({ version: 18 }));
+  const { userId, apiKey } = sandbox.users.admin;
+  const { proxy, post } = await startAdmin({ allow: [sandbox.url], secrets: [apiKey] });
+  const { url, db } = sandbox;
+  await post('/instances', { name: 'prod', url, db, user_id: userId, api_key: apiKey });
+  const call = {
+    action: 'search_read',
+    model_id: 'res.partner',
+    params: [[['emial', '=', 'x']]],
+    erp_instance: { name: 'prod' },
+  };
+  const { json } = await execAt(proxy.url, JSON.stringify({ call }));
+  expect(json.error.data.nearest[0]).toBe('email');
+});

@@ -98,7 +98,7 @@ function listSharedExtensions(labelId: string, minHeight: number, maxHeight: num
     colorJson(),
     createTheme(minHeight, maxHeight),
     EditorView.lineWrapping,
-    EditorView.contentAttributes.of({ 'aria-labelledby': labelId }),
+    EditorView.contentAttributes.of({ 'aria-labelledby': labelId, tabindex: '0' }),
     // Text from Odoo: invisible characters are shown, and strings keep their direction to themselves.
     highlightSpecialChars(),
     bidiIsolates(),

@@ -5,7 +5,6 @@ import type { SuggestJson } from './complete-json.ts';
 import type { JsonFault, Problem } from './find-problems.ts';
 
 export type { JsonPlace, JsonSuggestion, SuggestJson } from './complete-json.ts';
-export type { JsonFault } from './find-problems.ts';
 
 const CodeMirror = lazy(() => import('./code-mirror.tsx'));
 
@@ -16,11 +15,11 @@ interface JsonEditorProps {
   value: string;
   onChange: (text: string) => void;
   /** What completion offers at a place of the text. */
-  suggest?: SuggestJson;
+  suggest?: SuggestJson | undefined;
   /** What others found wrong, as the `faults` of a problem. Mistakes of syntax are found here. */
-  faults?: readonly JsonFault[];
+  faults?: readonly JsonFault[] | undefined;
   /** Shown while the text is empty. */
-  placeholder?: string;
+  placeholder?: string | undefined;
   minHeight?: number;
   maxHeight?: number;
 }

@@ -5,6 +5,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clients } from '../../keys/clients.ts';
+import { PROXY_CLIENT } from '../../keys/proxy-client.ts';
 import type { Events } from '../../observe/events.ts';
 import { findUnknownName, type UnknownName } from '../../odoo/faults/unknown-name.ts';
 import { mayNameField, mayNameModel } from '../../policy/may-name.ts';
@@ -80,8 +81,9 @@ export function suggestNames(
     const limits = { signal: time.signal, timeoutMs: Math.min(WAIT_MS, time.leftMs / 2) };
     const known = await waitFor(Promise.resolve(found), limits);
     if (typeof known === 'symbol') return fault;
-    // The policy may have changed while Odoo was asked.
-    const now = await askStore(() => clients.renew(client), UNREADABLE_POLICY);
+    // The policy may have changed while Odoo was asked. The proxy itself is no stored client.
+    const renew = () => (client === PROXY_CLIENT ? client : clients.renew(client));
+    const now = await askStore(renew, UNREADABLE_POLICY);
     if (now instanceof Denial || 'refused' in now) return fault;
     const nearest = await chooseNames(name, known, now.policy);
     return nearest.length === 0 ? fault : addNames(fault, nearest);

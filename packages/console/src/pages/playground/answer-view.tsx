@@ -1,0 +1,211 @@
+/** The answer to a call: its times, and its result or error. */
+import { Alert, Badge, Button, Group, Progress, Stack, Table, Tabs, Text } from '@mantine/core';
+import { useMemo } from 'react';
+import { CopyText } from '../../parts/copy-text.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { indentJson } from '../../parts/indent-json.ts';
+import { JsonView } from '../../parts/json-editor/json-view.tsx';
+import {
+  type AnswerTable,
+  printSize,
+  ROWS_MAX,
+  readStages,
+  type Stage,
+  tabulate,
+} from './describe-answer.ts';
+import { ErrorView } from './error-view.tsx';
+import type { FieldTable } from './fields.ts';
+import type { Answer } from './run-call.ts';
+
+interface AnswerViewProps {
+  answer: Answer;
+  fields: FieldTable;
+  /** Puts a name that exists in the place of the unknown one. */
+  onUseName: (name: string) => void;
+}
+
+export function AnswerView({ answer, fields, onUseName }: AnswerViewProps) {
+  const { body, status, bytes, totalMs, timing, requestId, limit } = answer;
+  const { stages, protocol } = readStages(timing, totalMs);
+  return (
+    <Stack gap="sm">
+      <Group gap="sm">
+        <Badge variant="light" color={'error' in body ? 'red' : 'teal'} tt="none">
+          {'error' in body ? 'Error' : 'OK'} · {status}
+        </Badge>
+        <Text size="sm">{printSize(bytes)}</Text>
+        <Text size="sm">{printMs(totalMs)}</Text>
+        {protocol !== null && (
+          <Text size="sm" c="dimmed">
+            over {protocol}
+          </Text>
+        )}
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          leftSection={<Icon name="download" size={14} />}
+          onClick={() => download(answer)}
+        >
+          Download
+        </Button>
+      </Group>
+      <TimeBar stages={stages} />
+      {limit !== null && (
+        <Alert color="orange" p="xs">
+          The policy of the key set the limit to {limit}. There may be more records.
+        </Alert>
+      )}
+      {'error' in body ? (
+        <ErrorView error={body.error} onUseName={onUseName} />
+      ) : (
+        <ResultView answer={answer} result={body.result} fields={fields} />
+      )}
+      {requestId !== null && (
+        <Text size="xs" c="dimmed">
+          Request <span className="data">{requestId}</span>
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+const COLORS = ['indigo', 'teal', 'gray'];
+
+function TimeBar({ stages }: { stages: Stage[] }) {
+  const totalMs = stages.reduce((sum, { ms }) => sum + ms, 0);
+  const text = stages.map(({ name, ms }) => `${name} ${printMs(ms)}`).join(', ');
+  return (
+    <Stack gap={4}>
+      <Progress.Root size="sm" role="img" aria-label={`Time: ${text}`}>
+        {stages.map(({ name, ms }, index) => (
+          <Progress.Section
+            key={name}
+            value={(100 * ms) / (totalMs || 1)}
+            color={COLORS[index] ?? 'gray'}
+            withAria={false}
+          />
+        ))}
+      </Progress.Root>
+      <Group gap="md">
+        {stages.map(({ name, ms }, index) => (
+          <Group key={name} gap={6}>
+            <svg width={8} height={8} aria-hidden="true">
+              <circle cx={4} cy={4} r={4} fill={`var(--mantine-color-${COLORS[index]}-filled)`} />
+            </svg>
+            <Text size="xs" c="dimmed">
+              {name} {printMs(ms)}
+            </Text>
+          </Group>
+        ))}
+      </Group>
+    </Stack>
+  );
+}
+
+function printMs(ms: number): string {
+  return ms < 10_000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}
+
+/** Longer answers are shown by their first records only. */
+const JSON_LENGTH_MAX = 1_000_000;
+
+function ResultView({ answer, result, fields }: { answer: Answer; result: unknown; fields: FieldTable }) {
+  const table = useMemo(() => tabulate(result, fields), [result, fields]);
+  const isLong = answer.text.length > JSON_LENGTH_MAX;
+  if (Array.isArray(result) && result.length === 0) {
+    return <Text c="dimmed">The result is an empty list: no record matches.</Text>;
+  }
+  if (table === null) return <JsonResult answer={answer} isLong={isLong} />;
+  return (
+    <Tabs defaultValue="table" keepMounted={false}>
+      <Tabs.List mb="xs">
+        <Tabs.Tab value="table">Table</Tabs.Tab>
+        <Tabs.Tab value="json">JSON</Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="table">
+        <ResultTable table={table} />
+      </Tabs.Panel>
+      <Tabs.Panel value="json">
+        <JsonResult answer={answer} isLong={isLong} />
+      </Tabs.Panel>
+    </Tabs>
+  );
+}
+
+function JsonResult({ answer, isLong }: { answer: Answer; isLong: boolean }) {
+  const text = useMemo(() => {
+    if (!isLong) return indentJson(answer.text);
+    const result = 'result' in answer.body ? answer.body.result : null;
+    const shown = Array.isArray(result) ? result.slice(0, ROWS_MAX) : result;
+    return JSON.stringify(shown, null, 2).slice(0, JSON_LENGTH_MAX);
+  }, [answer, isLong]);
+  return (
+    <Stack gap="xs">
+      <Group gap="xs" justify="space-between">
+        <Text size="xs" c="dimmed">
+          {isLong ? 'This is the beginning of the result. Download it to see all.' : 'The whole answer'}
+        </Text>
+        <CopyText text={answer.text} label="Copy the whole answer" />
+      </Group>
+      <JsonView label="Answer as JSON" text={text} />
+    </Stack>
+  );
+}
+
+function ResultTable({ table: { columns, rows, total } }: { table: AnswerTable }) {
+  return (
+    <Stack gap="xs">
+      <Text size="xs" c="dimmed">
+        {total === 1 ? '1 record' : `${total} records`}
+        {rows.length < total ? `, of which the first ${rows.length} are shown` : ''}
+      </Text>
+      <Table.ScrollContainer
+        minWidth={Math.min(columns.length * 120, 4_000)}
+        maxHeight={560}
+        scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}
+      >
+        <Table aria-label="Result" fz="xs" highlightOnHover stickyHeader verticalSpacing={4} withTableBorder>
+          <Table.Thead>
+            <Table.Tr>
+              {columns.map((column) => (
+                <Table.Th key={column} className="data">
+                  {column}
+                </Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map((cells, row) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: an answer never changes
+              <Table.Tr key={row}>
+                {cells.map(({ text, hint }, column) => (
+                  <Table.Td
+                    key={columns[column]}
+                    style={{ unicodeBidi: 'isolate', overflowWrap: 'anywhere' }}
+                  >
+                    {text}
+                    {hint !== undefined && (
+                      <Text span size="xs" c="dimmed">
+                        {' '}
+                        #{hint}
+                      </Text>
+                    )}
+                  </Table.Td>
+                ))}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </Stack>
+  );
+}
+
+function download({ text, call }: Answer): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = `${call.model_id}.${call.action}.json`;
+  link.click();
+  URL.revokeObjectURL(url);
+}

@@ -1,0 +1,145 @@
+/** What the playground shows of an answer: its table, its times, and what an error means. */
+import { BUSINESS_ERRORS, type ErrorBody, PROXY_ERRORS } from '@erp-proxy/contract';
+import type { FieldTable } from './fields.ts';
+
+export interface AnswerTable {
+  columns: string[];
+  rows: Cell[][];
+  /** Number of all records. */
+  total: number;
+}
+
+export interface Cell {
+  text: string;
+  /** Is shown beside it, e.g. the id of the record. */
+  hint?: string;
+}
+
+export const ROWS_MAX = 200;
+const CELL_LENGTH_MAX = 160;
+
+/** Null if the result is not a list of records or ids. */
+export function tabulate(result: unknown, fields: FieldTable = {}): AnswerTable | null {
+  if (!Array.isArray(result) || result.length === 0) return null;
+  const shown: unknown[] = result.slice(0, ROWS_MAX);
+  if (shown.every((item) => typeof item === 'number')) {
+    return { columns: ['id'], rows: shown.map((id) => [{ text: String(id) }]), total: result.length };
+  }
+  if (!shown.every(isObject)) return null;
+  const columns = [...new Set(shown.flatMap((row) => Object.keys(row)))];
+  return {
+    columns,
+    rows: shown.map((row) => columns.map((name) => describeCell(row[name], fields[name]?.type))),
+    total: result.length,
+  };
+}
+
+export function describeCell(value: unknown, type?: string): Cell {
+  if (value === null || value === undefined) return { text: '' };
+  if (value === false && type !== undefined && type !== 'boolean') return { text: '' };
+  if (Array.isArray(value)) {
+    if (value.length === 2 && typeof value[0] === 'number' && typeof value[1] === 'string') {
+      return { text: clip(value[1]), hint: String(value[0]) };
+    }
+    if (value.every((item) => typeof item === 'number')) {
+      return { text: value.length === 1 ? '1 record' : `${value.length} records` };
+    }
+  } else if (isObject(value) && 'id' in value && typeof value['name'] === 'string') {
+    return { text: clip(value['name']), hint: String(value['id']) };
+  }
+  return { text: clip(typeof value === 'string' ? value : JSON.stringify(value)) };
+}
+
+function clip(text: string): string {
+  return text.length <= CELL_LENGTH_MAX ? text : `${text.slice(0, CELL_LENGTH_MAX)}…`;
+}
+
+export interface Stage {
+  name: string;
+  ms: number;
+}
+
+/** Splits the time of a call by the header `server-timing`. What is left is the way between this page and the proxy. */
+export function readStages(
+  header: string | null,
+  totalMs: number,
+): { stages: Stage[]; protocol: string | null } {
+  const read = (name: string) => Number(new RegExp(`\\b${name};dur=([\\d.]+)`).exec(header ?? '')?.[1] ?? 0);
+  const upstreamMs = read('upstream');
+  const proxyMs = read('proxy');
+  return {
+    stages: [
+      { name: 'Odoo', ms: upstreamMs },
+      { name: 'Proxy', ms: proxyMs },
+      { name: 'Transfer', ms: Math.max(0, totalMs - upstreamMs - proxyMs) },
+    ],
+    protocol: /desc="([^"]*)"/.exec(header ?? '')?.[1] ?? null,
+  };
+}
+
+export interface ErrorDescription {
+  title: string;
+  /** When this type of error is sent. */
+  meaning: string;
+  /** What to do; null: the message says it. */
+  remedy: string | null;
+  retry: string;
+  outcome: string | null;
+}
+
+const OUTCOMES: Record<string, string> = {
+  not_sent: 'The call did not reach Odoo.',
+  rolled_back: 'Odoo started the call and rolled it back.',
+  unknown: 'The call may have run. Check in Odoo before you send a write again.',
+};
+
+export function describeError({ data }: ErrorBody): ErrorDescription {
+  const { type, retryable, outcome } = data;
+  const own = lookUp(PROXY_ERRORS, type);
+  const row = own ?? lookUp(BUSINESS_ERRORS, type);
+  const name = type.replaceAll('_', ' ');
+  return {
+    title: name.charAt(0).toUpperCase() + name.slice(1),
+    meaning: toPlainText(row?.when ?? 'The call failed.'),
+    remedy: own === undefined ? null : toPlainText(own.remedy),
+    retry: retryable ? 'The same call may be sent again.' : 'Do not send the same call again as it is.',
+    outcome: outcome === undefined ? null : (OUTCOMES[outcome] ?? outcome),
+  };
+}
+
+function lookUp<Row>(table: Record<string, Row>, type: string): Row | undefined {
+  return Object.hasOwn(table, type) ? table[type] : undefined;
+}
+
+/** The texts of the table are Markdown. */
+function toPlainText(text: string): string {
+  return text.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1').replaceAll('`', '');
+}
+
+/**
+ * Puts a name in the place of the unknown one. The message of the error has the unknown name, in quotes or not. Null if
+ * the arguments do not have it.
+ */
+export function replaceName(
+  args: Record<string, string>,
+  message: string,
+  name: string,
+): Record<string, string> | null {
+  for (const [word] of message.matchAll(/[A-Za-z_][A-Za-z0-9_]*/g)) {
+    // As a whole name within a string of JSON: `"nam"`, `"partner_id.nam"`, `"nam desc"`.
+    const pattern = new RegExp(`(?<=["., /:])${word}(?=["., /:])`, 'g');
+    const changed = Object.entries(args).map(([key, text]) => [key, text.replaceAll(pattern, name)] as const);
+    if (changed.some(([key, text]) => text !== args[key])) return Object.fromEntries(changed);
+  }
+  return null;
+}
+
+/** e.g. `1.2 MB`. */
+export function printSize(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} bytes`;
+  return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,108 @@
+/** What forms ask Odoo for: models, fields, names of records. No policy restricts these calls of the administrator. */
+import type { ErpInstance, ExecuteAnswer } from '@erp-proxy/contract';
+import { type QueryClient, queryOptions } from '@tanstack/react-query';
+import { sendRaw } from '../../api/send.ts';
+import type { CallParts } from '../../parts/print-call.ts';
+import { FIELD_ATTRIBUTES, type FieldInfo, type FieldTable } from './fields.ts';
+
+/** The server that a form is for. */
+export interface OdooServer {
+  instance: { name: string } | ErpInstance;
+  /** Tells servers apart, without a secret: part of the keys of the cache. */
+  identity: string;
+}
+
+const STALE_MS = 300_000;
+const MODELS_MAX = 30;
+const NAMES_MAX = 20;
+
+async function callOdoo<Result>(server: OdooServer, call: CallParts, signal: AbortSignal): Promise<Result> {
+  const body = { call: { ...call, erp_instance: server.instance } };
+  const response = await sendRaw({ method: 'POST', path: '/execute', body }, signal);
+  const answer = (await response.json()) as ExecuteAnswer;
+  if ('error' in answer) throw new Error(answer.error.message);
+  return answer.result as Result;
+}
+
+/** Without a server nothing is asked. */
+function ask<Result>(server: OdooServer | null, question: string, call: CallParts) {
+  return queryOptions({
+    queryKey: ['odoo', server?.identity, question, call],
+    queryFn: ({ signal }) => {
+      if (server === null) throw new Error('Choose a server first.');
+      return callOdoo<Result>(server, call, signal);
+    },
+    enabled: server !== null,
+    staleTime: STALE_MS,
+    retry: false,
+  });
+}
+
+/** Models whose technical name or label has the text. */
+export function readModels(server: OdooServer | null, text: string) {
+  return ask<{ model: string; name: string }[]>(server, 'models', {
+    model_id: 'ir.model',
+    action: 'search_read',
+    params: [text === '' ? [] : ['|', ['model', 'ilike', text], ['name', 'ilike', text]]],
+    keyword: { fields: ['model', 'name'], limit: MODELS_MAX, order: 'model' },
+  });
+}
+
+export function readFields(server: OdooServer | null, model: string) {
+  const options = ask<FieldTable>(server, 'fields', {
+    model_id: model,
+    action: 'fields_get',
+    params: [],
+    keyword: { attributes: FIELD_ATTRIBUTES },
+  });
+  return { ...options, enabled: server !== null && model !== '' };
+}
+
+/** The fields of the model that a path leads to, and the field at its end, if there is one. */
+export interface PathFields {
+  /** `partner_id.` for the path `partner_id.name`. */
+  prefix: string;
+  table: FieldTable;
+  field: FieldInfo | undefined;
+}
+
+export function readPath(queryClient: QueryClient, server: OdooServer | null, model: string, path: string) {
+  const steps = path.split('.');
+  const last = steps.pop() ?? '';
+  return queryOptions({
+    queryKey: ['odoo', server?.identity, 'path', model, path],
+    async queryFn(): Promise<PathFields> {
+      let table = await queryClient.fetchQuery(readFields(server, model));
+      for (const step of steps) {
+        const relation = table[step]?.relation;
+        if (relation === undefined) return { prefix: '', table: {}, field: undefined };
+        table = await queryClient.fetchQuery(readFields(server, relation));
+      }
+      return { prefix: steps.map((step) => `${step}.`).join(''), table, field: table[last] };
+    },
+    enabled: server !== null && model !== '',
+    staleTime: STALE_MS,
+    retry: false,
+    placeholderData: (previous) => previous,
+  });
+}
+
+/** Records whose name has the text, as pairs of id and name. */
+export function searchNames(server: OdooServer | null, model: string, text: string) {
+  return ask<[number, string][]>(server, 'names', {
+    model_id: model,
+    action: 'name_search',
+    params: [text],
+    keyword: { limit: NAMES_MAX },
+  });
+}
+
+export function readNames(server: OdooServer | null, model: string, ids: number[]) {
+  const options = ask<{ id: number; display_name: string }[]>(server, 'display_names', {
+    model_id: model,
+    action: 'search_read',
+    params: [[['id', 'in', ids]]],
+    keyword: { fields: ['display_name'], context: { active_test: false } },
+  });
+  return { ...options, enabled: server !== null && ids.length > 0 };
+}

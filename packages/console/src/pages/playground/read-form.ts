@@ -1,0 +1,65 @@
+/** The form in the URL, or, if it is too long for one, in the storage of the tab. */
+import { readText, type SearchValues } from '../../parts/search-values.ts';
+import { type CallForm, EMPTY_FORM, START_FORM } from './call-form.ts';
+
+/** What the URL has: the members of the form that differ from the empty one, or the id of a draft. */
+export type FormSearch = Partial<CallForm> & { draft?: string };
+
+const URL_LENGTH_MAX = 4_000;
+const DRAFT_PREFIX = 'erp-proxy.playground.';
+
+/** Whatever is not valid counts as absent. */
+export function readForm(value: unknown): CallForm {
+  const given = (typeof value === 'object' && value !== null ? value : {}) as SearchValues;
+  const text = (name: keyof CallForm) => readText(given[name]) ?? String(EMPTY_FORM[name]);
+  return {
+    instance: text('instance'),
+    url: text('url'),
+    db: text('db'),
+    user: text('user'),
+    key: text('key'),
+    model: text('model'),
+    action: text('action'),
+    args: readArgs(given['args']),
+    values: given['values'] === 'normalized' ? 'normalized' : 'raw',
+  };
+}
+
+function readArgs(value: unknown): CallForm['args'] {
+  if (typeof value !== 'object' || value === null) return {};
+  const entries = Object.entries(value).filter(([, text]) => typeof text === 'string' && text !== '');
+  return Object.fromEntries(entries as [string, string][]);
+}
+
+export function readSearch(search: SearchValues): FormSearch {
+  const draft = readText(search['draft']);
+  return draft === undefined ? omitDefaults(readForm(search)) : { draft };
+}
+
+export function loadForm(search: FormSearch, storage: Pick<Storage, 'getItem'>): CallForm {
+  if (Object.keys(search).length === 0) return START_FORM;
+  if (search.draft === undefined) return readForm(search);
+  try {
+    return readForm(JSON.parse(storage.getItem(DRAFT_PREFIX + search.draft) ?? 'null'));
+  } catch {
+    return EMPTY_FORM;
+  }
+}
+
+/** The search of the URL for the form. A long form is stored under the id. */
+export function saveForm(form: CallForm, draftId: string, storage: Pick<Storage, 'setItem'>): FormSearch {
+  const search = omitDefaults(form);
+  if (encodeURIComponent(JSON.stringify(search)).length <= URL_LENGTH_MAX) return search;
+  try {
+    storage.setItem(DRAFT_PREFIX + draftId, JSON.stringify(form));
+  } catch {
+    // The storage is full: what is typed stays until the page is left.
+  }
+  return { draft: draftId };
+}
+
+function omitDefaults(form: CallForm): FormSearch {
+  const { args, ...texts } = form;
+  const given = Object.entries(texts).filter(([name, value]) => value !== EMPTY_FORM[name as keyof CallForm]);
+  return { ...Object.fromEntries(given), ...(Object.keys(args).length === 0 ? {} : { args }) };
+}

@@ -1,0 +1,58 @@
+/** Sends a call of the playground and reads its answer whole. */
+import type { ExecuteAnswer } from '@erp-proxy/contract';
+import { sendRaw } from '../../api/send.ts';
+import { type CallParts, omitEmpty } from '../../parts/print-call.ts';
+import type { OdooServer } from './odoo-queries.ts';
+
+export interface SentCall {
+  call: CallParts;
+  server: OdooServer;
+  /** Id of the key whose policy holds; empty: no policy. */
+  keyId: string;
+  values: 'raw' | 'normalized';
+}
+
+export interface Answer {
+  status: number;
+  /** The answer as it came. */
+  text: string;
+  bytes: number;
+  body: ExecuteAnswer;
+  /** From the request to the last byte. */
+  totalMs: number;
+  timing: string | null;
+  requestId: string | null;
+  /** The limit that the policy set instead of that of the call. */
+  limit: string | null;
+  call: CallParts;
+}
+
+/** Throws a ProblemError if the proxy did not run the call. */
+export async function runCall(sent: SentCall, signal: AbortSignal): Promise<Answer> {
+  const startedMs = performance.now();
+  const body = describeBody(sent);
+  const response = await sendRaw({ method: 'POST', path: '/execute', body }, signal);
+  const bytes = await response.arrayBuffer();
+  const totalMs = performance.now() - startedMs;
+  const text = new TextDecoder().decode(bytes);
+  return {
+    status: response.status,
+    text,
+    bytes: bytes.byteLength,
+    body: JSON.parse(text) as ExecuteAnswer,
+    totalMs,
+    timing: response.headers.get('server-timing'),
+    requestId: response.headers.get('x-request-id'),
+    limit: response.headers.get('erp-proxy-limit'),
+    call: sent.call,
+  };
+}
+
+/** The body that is sent. It has the secret of a server that is not stored. */
+export function describeBody({ call, server, keyId, values }: SentCall) {
+  return {
+    call: { ...omitEmpty(call), erp_instance: server.instance },
+    ...(keyId === '' ? {} : { key_id: keyId }),
+    ...(values === 'normalized' ? { values } : {}),
+  };
+}

@@ -1,0 +1,106 @@
+import type { NewKeyView } from '@erp-proxy/contract';
+import { Button, Group, Paper, Radio, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { ProblemError } from '../../api/send.ts';
+import { useAct } from '../../api/use-act.ts';
+import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
+import { printJson } from '../../parts/print-json.ts';
+import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { SecretOnce } from '../../parts/secret-once.tsx';
+import { applyTemplate, TEMPLATES, type Template } from './templates.ts';
+
+interface KeyStepProps {
+  instance: string;
+  template: Template;
+  onTemplateChange: (id: Template['id']) => void;
+  onCreated: (id: string) => void;
+}
+
+/** Creates a key. Its policy begins as a template, and can be changed. */
+export function KeyStep({ instance, template, onTemplateChange, onCreated }: KeyStepProps) {
+  const [name, setName] = useState('');
+  const [typed, setTyped] = useState<{ template: string; text: string } | null>(null);
+  const [isOpen, setOpen] = useState(false);
+  const [created, setCreated] = useState<NewKeyView | null>(null);
+  const create = useAct<NewKeyView>(['/keys'], setCreated);
+  const policy = typed?.template === template.id ? typed.text : printJson(applyTemplate(template, instance));
+  const faults = create.error instanceof ProblemError ? create.error.problem.faults : undefined;
+
+  return (
+    <Paper withBorder p="md">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!isJson(policy)) return setOpen(true);
+          create.run({
+            method: 'POST',
+            path: '/keys',
+            body: { name: name.trim() || template.label, policy: JSON.parse(policy) as unknown },
+          });
+        }}
+      >
+        <Stack gap="md">
+          <Radio.Group
+            label="What is the key for?"
+            value={template.id}
+            onChange={(id) => onTemplateChange(id as Template['id'])}
+          >
+            <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="xs" mt={6}>
+              {TEMPLATES.map(({ id, label, description }) => (
+                <Paper withBorder p="sm" key={id}>
+                  <Radio value={id} label={label} description={description} />
+                </Paper>
+              ))}
+            </SimpleGrid>
+          </Radio.Group>
+          <TextInput
+            label="Name of the key"
+            description="You see it in lists and in the audit"
+            placeholder={template.label}
+            maw={360}
+            value={name}
+            onChange={({ currentTarget }) => setName(currentTarget.value)}
+          />
+          {isOpen || faults !== undefined ? (
+            <JsonEditor
+              label="Policy"
+              description="What calls with this key may do"
+              value={policy}
+              onChange={(text) => setTyped({ template: template.id, text })}
+              faults={faults?.map(({ path, message }) => ({ path: path.replace(/^policy\.?/, ''), message }))}
+            />
+          ) : (
+            <Group gap="xs">
+              <Text size="sm">
+                The key works for the instance <b>{instance}</b> only.
+              </Text>
+              <Button size="compact-xs" variant="subtle" onClick={() => setOpen(true)}>
+                Show and edit the policy
+              </Button>
+            </Group>
+          )}
+          <ProblemAlert error={create.error} onDismiss={create.reset} />
+          <Group>
+            <Button type="submit" loading={create.isPending}>
+              Create key
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+      <SecretOnce
+        title="Your new key"
+        secret={created?.key ?? null}
+        onClose={() => created !== null && onCreated(created.id)}
+      />
+    </Paper>
+  );
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
