@@ -13,6 +13,7 @@ const HEAVY = [
   '**/redis/overshoot.test.ts',
   '**/large-bodies/large-bodies.test.ts',
   '**/client/test/runtimes.test.ts',
+  '**/console/test/{approvals,calls,instances,keys,overview,playground,start,subscriptions,subjects}.test.ts',
   '**/stores/postgres/hanging.test.ts',
 ];
 /** What measures the memory of a process: nothing else runs beside it. */

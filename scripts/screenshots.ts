@@ -15,7 +15,7 @@ const PICTURES = fileURLToPath(new URL('../docs/images', import.meta.url));
 const [lookFolder] = process.argv.slice(2);
 const WIDTHS = [360, 1280, 2560];
 
-await buildPage();
+buildPage();
 const proxy = await startSeededProxy();
 const browser = await chromium.launch({
   executablePath: CHROMIUM,
