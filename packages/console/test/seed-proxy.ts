@@ -7,6 +7,9 @@ import { send, startProxy } from '../../server/test/harness.ts';
 export const ADMIN_TOKEN = 'the-admin-token-of-these-tests-0123456789';
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
 const MINUTES = 90;
+const DAY_MS = 86_400_000;
+/** Longer than the interval of the subscription. */
+const SUBSCRIPTION_MS = 7_000;
 
 // biome-ignore lint/suspicious/noExplicitAny: the members of answers are not of interest here
 type Json = any;
@@ -21,7 +24,8 @@ export async function startSeededProxy(): Promise<SeededProxy> {
   const sandbox = await startSandbox({ version: 18 });
   const newest = await startSandbox({ version: 19 });
   const receiver = await listenSilently();
-  let backMs = MINUTES * 60_000;
+  // Keys are some weeks old, so that one of them ends soon.
+  let backMs = 20 * DAY_MS;
   const proxy = await startProxy({
     clock: () => Date.now() - backMs,
     allow: [sandbox.url, newest.url, receiver.url, 'http://127.0.0.1:9'],
@@ -51,11 +55,13 @@ export async function startSeededProxy(): Promise<SeededProxy> {
     api_key: 'unused',
   });
   const keys = await createKeys(ask, () => Date.now() - backMs);
+  backMs = MINUTES * 60_000;
   await ask('POST', '/subscriptions', {
     name: 'search-index',
     instance: 'production',
     model: 'res.partner',
     fields: ['name', 'email'],
+    interval_seconds: 5,
     url: receiver.url,
   });
   for (let minute = 0; minute < MINUTES; minute++) {
@@ -65,6 +71,8 @@ export async function startSeededProxy(): Promise<SeededProxy> {
   backMs = 0;
   await sendCalls(proxy.url, keys, MINUTES);
   await execute(proxy.url, keys.agent, 'production', 'res.partner', 'unlink', [[1]]);
+  await execute(proxy.url, keys.sync, 'production', 'res.partner', 'write', [[1], { comment: 'Changed' }]);
+  await new Promise((resolve) => setTimeout(resolve, SUBSCRIPTION_MS));
   return {
     url: proxy.url,
     ask,
@@ -84,24 +92,24 @@ interface SeededKeys {
 
 async function createKeys(ask: SeededProxy['ask'], now: () => number): Promise<SeededKeys> {
   const create = async (name: string, policy: unknown, days: number | null): Promise<string> => {
-    const expires = days === null ? null : new Date(now() + days * 86_400_000).toISOString();
+    const expires = days === null ? null : new Date(now() + days * DAY_MS).toISOString();
     return (await ask('POST', '/keys', { name, policy, expires_at: expires })).key;
   };
   return {
     shop: await create(
       'Web shop',
       { instances: ['production'], models: { 'res.partner': ['read', 'search*', 'create'] }, limit_max: 200 },
-      200,
+      220,
     ),
     report: await create(
       'Reporting',
       { instances: ['production', 'staging-19'], models: { '*': ['*'] }, read_only: true },
-      9,
+      29,
     ),
     agent: await create(
       'Office agent',
       { instances: ['production'], models: { 'res.*': ['*'] }, approve: { 'res.partner': ['unlink'] } },
-      60,
+      80,
     ),
     sync: await create('Sync job', null, null),
   };
