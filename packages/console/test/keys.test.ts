@@ -145,12 +145,14 @@ test.skipIf(!HAS_CHROMIUM)('a policy that was typed survives the end of the sess
   const { page, ask, goto } = await openConsole({ clock: () => now });
   const key = await ask('POST', '/keys', { name: 'A', policy: POLICY });
   await goto(`/keys/${key.id}?tab=policy`);
-  await writePolicy(page, describe('typed'));
   now += 9 * 3_600_000;
-  await page.getByRole('button', { name: 'Save policy' }).click();
+  // The proxy is asked for faults of the draft, and refuses that.
+  await writePolicy(page, describe('typed'));
   await page.getByText('Your session has ended').waitFor();
   await page.getByLabel('Admin token').fill(ADMIN_TOKEN);
   await page.keyboard.press('Enter');
+  await page.getByText('Your session has ended').waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: 'Save policy' }).click();
   await page.getByText('Not saved yet').waitFor({ state: 'hidden' });
   expect((await ask('GET', `/keys/${key.id}`)).policy.instances).toEqual(['typed']);
 });
@@ -264,7 +266,7 @@ test.skipIf(!HAS_CHROMIUM)(
       await page.locator('.cm-tooltip-autocomplete').getByText(offered, { exact: true }).waitFor();
       await page.keyboard.press('Escape');
     };
-    await complete('{"instances": [""]}', 'my-instance');
+    await complete('{"instances": ["my"]}', 'my-instance');
     await complete('{"models": {"res.partner": ["search_"]}}', 'search_read');
   },
 );
