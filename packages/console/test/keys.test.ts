@@ -145,14 +145,14 @@ test.skipIf(!HAS_CHROMIUM)('a policy that was typed survives the end of the sess
   const { page, ask, goto } = await openConsole({ clock: () => now });
   const key = await ask('POST', '/keys', { name: 'A', policy: POLICY });
   await goto(`/keys/${key.id}?tab=policy`);
-  now += 9 * 3_600_000;
-  // The proxy is asked for faults of the draft, and refuses that.
   await writePolicy(page, describe('typed'));
+  // The draft was judged: the next request is that of the button.
+  await page.waitForLoadState('networkidle');
+  now += 9 * 3_600_000;
+  await page.getByRole('button', { name: 'Save policy' }).click();
   await page.getByText('Your session has ended').waitFor();
   await page.getByLabel('Admin token').fill(ADMIN_TOKEN);
   await page.keyboard.press('Enter');
-  await page.getByText('Your session has ended').waitFor({ state: 'hidden' });
-  await page.getByRole('button', { name: 'Save policy' }).click();
   await page.getByText('Not saved yet').waitFor({ state: 'hidden' });
   expect((await ask('GET', `/keys/${key.id}`)).policy.instances).toEqual(['typed']);
 });
