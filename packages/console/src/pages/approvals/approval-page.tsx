@@ -60,7 +60,7 @@ function Details({ approval, path }: { approval: ApprovalDetails; path: string }
   const effect = useMemo(() => describeCall(approval, values), [approval, values]);
   return (
     <Stack gap="md">
-      <Section title="What it would do">
+      <Section title="Effect of the call">
         <Stack gap="md">
           <Text fw={600} style={{ overflowWrap: 'anywhere', unicodeBidi: 'isolate' }}>
             {effect}
@@ -83,7 +83,7 @@ function Details({ approval, path }: { approval: ApprovalDetails; path: string }
             <Values params={values.params} keyword={values.keyword} />
           )}
         </Section>
-        <Section title="Who asked, and where it would run">
+        <Section title="Caller and server">
           <Facts facts={listFacts(approval)} />
           <Group mt="sm" gap="md">
             <Anchor

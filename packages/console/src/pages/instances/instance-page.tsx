@@ -49,6 +49,8 @@ function Parts({ current, path }: CurrentProps) {
   return (
     <Tabs
       value={tab}
+      // A form in a hidden panel keeps what was typed, and asks before the page is left.
+      keepMountedMode="display-none"
       onChange={(value) =>
         void navigate({
           search: { tab: INSTANCE_TABS.find((name) => name === value && name !== 'overview') },

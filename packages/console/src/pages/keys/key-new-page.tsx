@@ -45,7 +45,7 @@ export function NewKeyPage() {
           <Group align="flex-start" gap="lg">
             <TextInput
               label="Name"
-              description="Whom the key is for, as lists and the audit show it"
+              description="The program or person that uses it, as lists show it"
               placeholder="Web shop"
               value={name}
               onChange={({ currentTarget }) => setName(currentTarget.value)}

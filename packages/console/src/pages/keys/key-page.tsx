@@ -53,6 +53,8 @@ function Parts({ current, path }: { current: KeyView; path: string }) {
   return (
     <Tabs
       value={tab}
+      // A form in a hidden panel keeps what was typed, and asks before the page is left.
+      keepMountedMode="display-none"
       onChange={(value) =>
         void navigate({ search: { tab: KEY_TABS.find((name) => name === value && name !== 'overview') } })
       }
@@ -61,7 +63,6 @@ function Parts({ current, path }: { current: KeyView; path: string }) {
         <Tabs.Tab value="overview">Overview</Tabs.Tab>
         <Tabs.Tab value="policy">Policy</Tabs.Tab>
       </Tabs.List>
-      {/* Panels stay mounted, so that a tab does not lose what was typed in another. */}
       <Tabs.Panel value="overview">
         <KeyOverview current={current} path={path} />
       </Tabs.Panel>

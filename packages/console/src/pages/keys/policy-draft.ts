@@ -15,7 +15,7 @@ export type ReadDraft = { policy: Policy | null } | { mistake: string };
 
 export function createDraft(policy: KeyView['policy']): PolicyDraft {
   if (policy === null) return { isRestricted: false, text: '' };
-  // Whoever replaces a policy that cannot be read begins with an empty one.
+  // A policy that cannot be read is replaced by a new one.
   if ('unreadable' in policy) return { isRestricted: true, text: '' };
   // Readers ask first for the servers.
   const { instances, origins, dbs, ...rest } = policy;

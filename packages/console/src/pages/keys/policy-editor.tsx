@@ -30,7 +30,7 @@ export function PolicyEditor({ draft, onChange, error, clientId }: PolicyEditorP
   return (
     <Stack gap="md">
       <Radio.Group
-        label="What the key may do"
+        label="Rights of the key"
         value={draft.isRestricted ? 'policy' : 'everything'}
         onChange={(value) => onChange({ ...draft, isRestricted: value === 'policy' })}
       >

@@ -34,7 +34,7 @@ export const subscriptionRoute = createRoute({
   validateSearch: (search: SearchValues) =>
     optional({
       tab: readChoice(search['tab'], SUBSCRIPTION_TABS),
-      /** Of the deliveries. */
+      /** Filters the deliveries. */
       state: readChoice(search['state'], DELIVERY_STATES),
       cursor: readText(search['cursor']),
     }),

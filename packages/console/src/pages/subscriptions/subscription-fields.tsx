@@ -30,7 +30,7 @@ export function SubscriptionFields({ draft, onChange, error, isNew }: Subscripti
     <Stack gap="sm">
       {isNew && (
         <Radio.Group
-          label="What is sent"
+          label="Source"
           value={draft.source}
           onChange={(source) => onChange({ source: source === 'key.ends' ? 'key.ends' : 'records' })}
         >

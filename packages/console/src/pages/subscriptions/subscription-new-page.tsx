@@ -38,7 +38,7 @@ export function NewSubscriptionPage() {
       <LeaveGuard isDirty={created === null && draft !== EMPTY_SUBSCRIPTION} />
       <form onSubmit={submit}>
         <Stack gap="md" maw={860}>
-          <Section title="What is sent, and where to">
+          <Section title="Source and receiver">
             <SubscriptionFields
               draft={draft}
               onChange={(members) => setDraft({ ...draft, ...members })}

@@ -53,6 +53,8 @@ function Parts({ current, path }: { current: SubscriptionView; path: string }) {
   return (
     <Tabs
       value={tab}
+      // A form in a hidden panel keeps what was typed, and asks before the page is left.
+      keepMountedMode="display-none"
       onChange={(value) =>
         void navigate({
           search: (old) => ({

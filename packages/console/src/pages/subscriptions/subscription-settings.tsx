@@ -40,7 +40,7 @@ export function SubscriptionSettings({ current, path }: { current: SubscriptionV
       <LeaveGuard isDirty={isDirty} />
       <Stack gap="md" maw={860}>
         <Section
-          title="What is sent, and where to"
+          title="Source and receiver"
           actions={
             <AsCode
               request={request(version)}

@@ -7,7 +7,7 @@ import { SAMPLES } from './receiver-samples.ts';
 export function VerifySignatures() {
   return (
     <Stack gap="md" maw={860}>
-      <Section title="What the receiver does">
+      <Section title="Steps of the receiver">
         <List type="ordered" size="sm">
           <List.Item>Verify the signature with the bytes of the body.</List.Item>
           <List.Item>
