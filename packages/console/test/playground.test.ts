@@ -4,6 +4,9 @@ import { expectAccessible, HAS_CHROMIUM, openConsole, startChromium } from './op
 
 startChromium();
 
+/** Each test is a walk through a page. */
+const PATIENCE_MS = 90_000;
+
 /** A link to the page with a form that is filled in. */
 function link(form: Record<string, unknown>): string {
   const texts = Object.entries(form).map(([name, value]) => [
@@ -18,47 +21,52 @@ async function run(page: Page): Promise<void> {
   await page.keyboard.press('Control+Enter');
 }
 
-test.skipIf(!HAS_CHROMIUM)('a call is built from the server, its models and its fields', async () => {
-  const { page, addInstance, goto } = await openConsole();
-  await addInstance();
-  await goto('/playground');
-  await page.getByRole('combobox', { name: 'Instance' }).click();
-  await page.getByRole('option', { name: 'prod' }).click();
-  await page.getByRole('combobox', { name: 'Model' }).fill('partner');
-  await page.getByRole('option', { name: 'res.partner Contact' }).click();
+test.skipIf(!HAS_CHROMIUM)(
+  'a call is built from the server, its models and its fields',
+  { timeout: PATIENCE_MS },
+  async () => {
+    const { page, addInstance, goto } = await openConsole();
+    await addInstance();
+    await goto('/playground');
+    await page.getByRole('combobox', { name: 'Instance' }).click();
+    await page.getByRole('option', { name: 'prod' }).click();
+    await page.getByRole('combobox', { name: 'Model' }).fill('partner');
+    await page.getByRole('option', { name: 'res.partner Contact' }).click();
 
-  // A row of the domain, whose value is a record of Odoo, and the same as JSON.
-  await page.getByRole('button', { name: 'Add condition' }).click();
-  await page.getByRole('combobox', { name: 'Field', exact: true }).fill('country_id');
-  await page.getByRole('option', { name: 'country_id' }).first().click();
-  await page.getByRole('combobox', { name: 'Value of country_id' }).fill('Belg');
-  await page.getByRole('option', { name: 'Belgium' }).click();
-  const json = page.getByRole('textbox', { name: 'Domain as JSON' });
-  await expect.poll(() => json.innerText()).toMatch(/\[\["country_id", "=", \d+\]\]/);
-  await expectAccessible(page);
+    // A row of the domain, whose value is a record of Odoo, and the same as JSON.
+    await page.getByRole('button', { name: 'Add condition' }).click();
+    await page.getByRole('combobox', { name: 'Field', exact: true }).fill('country_id');
+    await page.getByRole('option', { name: 'country_id' }).first().click();
+    await page.getByRole('combobox', { name: 'Value of country_id' }).fill('Belg');
+    await page.getByRole('option', { name: 'Belgium' }).click();
+    const json = page.getByRole('textbox', { name: 'Domain as JSON' });
+    await expect.poll(() => json.innerText()).toMatch(/\[\["country_id", "=", \d+\]\]/);
+    await expectAccessible(page);
 
-  await run(page);
-  const table = page.getByRole('table', { name: 'Result' });
-  await table.getByText('Brasserie Zoë', { exact: true }).first().waitFor();
-  await expectAccessible(page);
+    await run(page);
+    const table = page.getByRole('table', { name: 'Result' });
+    await table.getByText('Brasserie Zoë', { exact: true }).first().waitFor();
+    await expectAccessible(page);
 
-  // The other way: JSON that rows can show becomes rows; other text stays, and is said to be wrong.
-  await json.fill('["|", ["email", "=", false], ["name", "ilike", "zo"]]');
-  await page.getByRole('combobox', { name: 'Operator' }).nth(1).waitFor();
-  expect(await page.getByRole('combobox', { name: 'Operator' }).first().inputValue()).toBe('is not set');
-  await json.fill('[["name", ');
-  await page.getByText('The rows return when').waitFor();
-  expect(await json.innerText()).toBe('[["name", ');
+    // The other way: JSON that rows can show becomes rows; other text stays, and is said to be wrong.
+    await json.fill('["|", ["email", "=", false], ["name", "ilike", "zo"]]');
+    await page.getByRole('combobox', { name: 'Operator' }).nth(1).waitFor();
+    expect(await page.getByRole('combobox', { name: 'Operator' }).first().inputValue()).toBe('is not set');
+    await json.fill('[["name", ');
+    await page.getByText('The rows return when').waitFor();
+    expect(await json.innerText()).toBe('[["name", ');
 
-  // The form survives a reload.
-  await expect.poll(() => page.url()).toContain('%5B%5B%5C%22name');
-  await page.reload();
-  await page.getByText('The rows return when').waitFor();
-  expect(await page.getByRole('combobox', { name: 'Model' }).inputValue()).toBe('res.partner');
-});
+    // The form survives a reload.
+    await expect.poll(() => page.url()).toContain('%5B%5B%5C%22name');
+    await page.reload();
+    await page.getByText('The rows return when').waitFor();
+    expect(await page.getByRole('combobox', { name: 'Model' }).inputValue()).toBe('res.partner');
+  },
+);
 
 test.skipIf(!HAS_CHROMIUM)(
   'a write asks first, and shows what would be sent, where and as whom',
+  { timeout: PATIENCE_MS },
   async () => {
     const { page, sandbox, addInstance, goto } = await openConsole();
     await addInstance();
@@ -92,6 +100,7 @@ test.skipIf(!HAS_CHROMIUM)(
 
 test.skipIf(!HAS_CHROMIUM)(
   'an error says what to do, and a nearest name is put in by one click',
+  { timeout: PATIENCE_MS },
   async () => {
     const { page, addInstance, goto } = await openConsole();
     await addInstance();
@@ -118,7 +127,7 @@ test.skipIf(!HAS_CHROMIUM)(
   },
 );
 
-test.skipIf(!HAS_CHROMIUM)('a call as a key obeys its policy', async () => {
+test.skipIf(!HAS_CHROMIUM)('a call as a key obeys its policy', { timeout: PATIENCE_MS }, async () => {
   const { page, addInstance, ask, goto } = await openConsole();
   await addInstance();
   const policy = { instances: ['prod'], models: { 'res.partner': ['search_read'] }, limit_max: 2 };
@@ -133,7 +142,7 @@ test.skipIf(!HAS_CHROMIUM)('a call as a key obeys its policy', async () => {
   await page.getByText('models', { exact: true }).waitFor();
 });
 
-test.skipIf(!HAS_CHROMIUM)('the key of an address stays in the tab', async () => {
+test.skipIf(!HAS_CHROMIUM)('the key of an address stays in the tab', { timeout: PATIENCE_MS }, async () => {
   const { page, sandbox, goto } = await openConsole();
   const { userId, apiKey } = sandbox.users.admin;
   await goto('/playground');
@@ -154,28 +163,32 @@ test.skipIf(!HAS_CHROMIUM)('the key of an address stays in the tab', async () =>
   expect(await page.getByRole('region', { name: 'curl' }).innerText()).not.toContain(apiKey);
 });
 
-test.skipIf(!HAS_CHROMIUM)('a megabyte of text in an answer does not freeze the page', async () => {
-  const { page, sandbox, addInstance, goto } = await openConsole({ width: 360 });
-  await addInstance();
-  const comment = 'x'.repeat(1_500_000);
-  const transaction = sandbox.begin();
-  transaction.write('res.partner', [9], { name: comment });
-  transaction.commit();
-  await goto(
-    link({
-      instance: 'prod',
-      model: 'res.partner',
-      action: 'read',
-      args: { ids: '[9]', fields: '["name"]' },
-    }),
-  );
-  await run(page);
-  await page.getByText('1.5 MB').waitFor();
-  await page.getByRole('tab', { name: 'JSON' }).click();
-  await page.getByText('This is the beginning of the result').waitFor();
-  await page.getByRole('textbox', { name: 'Answer as JSON' }).waitFor();
-  await expectAccessible(page);
-  // Keys are answered while it is shown.
-  await page.getByRole('tab', { name: 'Table' }).click();
-  await page.getByRole('table', { name: 'Result' }).waitFor();
-});
+test.skipIf(!HAS_CHROMIUM)(
+  'a megabyte of text in an answer does not freeze the page',
+  { timeout: PATIENCE_MS },
+  async () => {
+    const { page, sandbox, addInstance, goto } = await openConsole({ width: 360 });
+    await addInstance();
+    const comment = 'x'.repeat(1_500_000);
+    const transaction = sandbox.begin();
+    transaction.write('res.partner', [9], { name: comment });
+    transaction.commit();
+    await goto(
+      link({
+        instance: 'prod',
+        model: 'res.partner',
+        action: 'read',
+        args: { ids: '[9]', fields: '["name"]' },
+      }),
+    );
+    await run(page);
+    await page.getByText('1.5 MB').waitFor();
+    await page.getByRole('tab', { name: 'JSON' }).click();
+    await page.getByText('This is the beginning of the result').waitFor();
+    await page.getByRole('textbox', { name: 'Answer as JSON' }).waitFor();
+    await expectAccessible(page);
+    // Keys are answered while it is shown.
+    await page.getByRole('tab', { name: 'Table' }).click();
+    await page.getByRole('table', { name: 'Result' }).waitFor();
+  },
+);

@@ -5,79 +5,88 @@ import { expectAccessible, HAS_CHROMIUM, openConsole, startChromium } from './op
 
 startChromium();
 
-test.skipIf(!HAS_CHROMIUM)('five steps lead from nothing to an answer and its code', async () => {
-  const { page, sandbox, ask } = await openConsole({ path: '/start' });
-  const { userId, apiKey } = sandbox.users.admin;
-  await page.getByRole('button', { name: 'Test the connection' }).click();
-  await page.getByText('Choose a short name').waitFor();
-  await expectAccessible(page);
+/** Each test is a walk through a page. */
+const PATIENCE_MS = 90_000;
 
-  // The values of the sandbox, with the port of this one.
-  await page.getByRole('button', { name: 'Fill in its values' }).click();
-  expect(await page.getByLabel('API key').first().inputValue()).toBe(apiKey);
-  expect(await page.getByRole('textbox', { name: 'User id' }).inputValue()).toBe(String(userId));
-  await page.getByRole('textbox', { name: 'URL' }).fill('http://127.0.0.1:1');
-  await page.getByRole('button', { name: 'Test the connection' }).click();
-  await page.getByText('check host and port').waitFor();
-  await page.getByRole('button', { name: 'Change the values' }).click();
-  await page.getByRole('textbox', { name: 'URL' }).fill(sandbox.url);
-  await page.getByRole('button', { name: 'Test the connection' }).click();
-  await page.getByText('Calls run as Mitchell Admin').waitFor();
-  await expectAccessible(page);
-  await page.getByRole('button', { name: 'Save the server' }).click();
+test.skipIf(!HAS_CHROMIUM)(
+  'five steps lead from nothing to an answer and its code',
+  { timeout: PATIENCE_MS },
+  async () => {
+    const { page, sandbox, ask } = await openConsole({ path: '/start' });
+    const { userId, apiKey } = sandbox.users.admin;
+    await page.getByRole('button', { name: 'Test the connection' }).click();
+    await page.getByText('Choose a short name').waitFor();
+    await expectAccessible(page);
 
-  await page.getByRole('radio', { name: 'Reporting, read only' }).check();
-  await expectAccessible(page);
-  await page.getByRole('button', { name: 'Create key' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Your new key' });
-  const secret = await dialog.locator('code').innerText();
-  await dialog.getByLabel('I have stored it').check();
-  await dialog.getByRole('button', { name: 'Close' }).click();
+    // The values of the sandbox, with the port of this one.
+    await page.getByRole('button', { name: 'Fill in its values' }).click();
+    expect(await page.getByLabel('API key').first().inputValue()).toBe(apiKey);
+    expect(await page.getByRole('textbox', { name: 'User id' }).inputValue()).toBe(String(userId));
+    await page.getByRole('textbox', { name: 'URL' }).fill('http://127.0.0.1:1');
+    await page.getByRole('button', { name: 'Test the connection' }).click();
+    await page.getByText('check host and port').waitFor();
+    await page.getByRole('button', { name: 'Change the values' }).click();
+    await page.getByRole('textbox', { name: 'URL' }).fill(sandbox.url);
+    await page.getByRole('button', { name: 'Test the connection' }).click();
+    await page.getByText('Calls run as Mitchell Admin').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Save the server' }).click();
 
-  await page.getByRole('button', { name: 'Make the call' }).click();
-  await page.getByText('OK · 200').waitFor();
-  await page.getByText('"amount_total"').first().waitFor();
-  await expectAccessible(page);
-  await page.getByRole('button', { name: 'Get the code' }).click();
-  await page.getByText('sale.order').first().waitFor();
-  expect(page.url()).not.toContain(secret);
-  expect(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')).not.toContain(
-    apiKey,
-  );
+    await page.getByRole('radio', { name: 'Reporting' }).check();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Your new key' });
+    const secret = await dialog.locator('code').innerText();
+    await dialog.getByLabel('I have stored it').check();
+    await dialog.getByRole('button', { name: 'Close' }).click();
 
-  // The code of the page works with the key.
-  const code = await page.getByRole('region', { name: 'curl' }).innerText();
-  const { stdout } = await promisify(execFile)('sh', ['-c', code.replace('curl', 'curl -s')], {
-    env: { ...process.env, ERP_PROXY_KEY: secret },
-    timeout: 15_000,
-  });
-  expect(JSON.parse(stdout).result).toHaveLength(3);
-  const { items } = await ask('GET', '/keys?search=Reporting');
-  expect(items).toMatchObject([
-    { name: 'Reporting, read only', policy: { instances: ['sandbox'], cache: true } },
-  ]);
-});
+    await page.getByRole('button', { name: 'Make the call' }).click();
+    await page.getByText('OK · 200').waitFor();
+    await page.getByText('"amount_total"').first().waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Get the code' }).click();
+    await page.getByText('sale.order').first().waitFor();
+    expect(page.url()).not.toContain(secret);
+    expect(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')).not.toContain(
+      apiKey,
+    );
 
-test.skipIf(!HAS_CHROMIUM)('the start goes on after a reload, and with an instance that exists', async () => {
-  const { page, addInstance, goto } = await openConsole({ width: 360, colorScheme: 'dark' });
-  await addInstance('demo');
-  await goto('/start');
-  await page.getByRole('button', { name: 'Continue' }).click();
-  await page.getByText('The key works for the instance demo only.').waitFor();
-  await page.reload();
-  await page.getByText('The key works for the instance demo only.').waitFor();
-  await expectAccessible(page);
+    // The code of the page works with the key.
+    const code = await page.getByRole('region', { name: 'curl' }).innerText();
+    const { stdout } = await promisify(execFile)('sh', ['-c', code.replace('curl', 'curl -s')], {
+      env: { ...process.env, ERP_PROXY_KEY: secret },
+      timeout: 15_000,
+    });
+    expect(JSON.parse(stdout).result).toHaveLength(3);
+    const { items } = await ask('GET', '/keys?search=Reporting');
+    expect(items).toMatchObject([{ name: 'Reporting', policy: { instances: ['sandbox'], cache: true } }]);
+  },
+);
 
-  // A policy that is refused stays, with the faults at their places.
-  await page.getByRole('button', { name: 'Show and edit the policy' }).click();
-  await page
-    .getByRole('textbox', { name: 'Policy' })
-    .fill('{"instances": ["demo"], "models": {"*": ["*"]}, "limit_max": "x"}');
-  await page.getByRole('button', { name: 'Create key' }).click();
-  await page.getByText('Line 1: limit_max').waitFor();
-  await expectAccessible(page);
+test.skipIf(!HAS_CHROMIUM)(
+  'the start goes on after a reload, and with an instance that exists',
+  { timeout: PATIENCE_MS },
+  async () => {
+    const { page, addInstance, goto } = await openConsole({ width: 360, colorScheme: 'dark' });
+    await addInstance('demo');
+    await goto('/start');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('The key works for the instance demo only.').waitFor();
+    await page.reload();
+    await page.getByText('The key works for the instance demo only.').waitFor();
+    await expectAccessible(page);
 
-  // A link to a later step leads to the first one that is to do.
-  await goto('/start?step=code');
-  await page.getByRole('button', { name: 'Test the connection' }).waitFor();
-});
+    // A policy that is refused stays, with the faults at their places.
+    await page.getByRole('button', { name: 'Show and edit the policy' }).click();
+    await page
+      .getByRole('textbox', { name: 'Policy' })
+      .fill('{"instances": ["demo"], "models": {"*": ["*"]}, "limit_max": "x"}');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByText('Line 1: limit_max').waitFor();
+    await expectAccessible(page);
+
+    // A link to a later step leads to the first one that is to do.
+    await goto('/start?step=code');
+    await page.getByRole('button', { name: 'Test the connection' }).waitFor();
+  },
+);

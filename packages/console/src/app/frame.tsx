@@ -103,6 +103,13 @@ function Shell({ children }: { children: ReactNode }) {
         </AppShell.Section>
         <AppShell.Section>
           <NavLink
+            label="First steps"
+            leftSection={<Icon name="check" />}
+            active={pathname === '/start'}
+            onClick={close}
+            renderRoot={(props) => <Link to="/start" {...props} />}
+          />
+          <NavLink
             label="API reference"
             leftSection={<Icon name="book" />}
             href="/docs"

@@ -26,7 +26,7 @@ const PREFERENCE = 'values=normalized';
 export function printCurl({ origin, call, instance, areValuesNormalized }: PrintedCall): string {
   let body = quote(printJson({ ...omitEmpty(call), erp_instance: instance }));
   // The server is the last member: the variable is put behind its last value.
-  if (!('name' in instance)) body = body.replace(/\}\s*\}'$/, `, "api_key": "'"$ODOO_API_KEY"'"}}'`);
+  if (!('name' in instance)) body = body.replace(/\s*\}\s*\}'$/, `, "api_key": "'"$ODOO_API_KEY"'"}}'`);
   return [
     `curl ${quote(origin + PATH)}`,
     '-H "x-proxy-api: $ERP_PROXY_KEY"',

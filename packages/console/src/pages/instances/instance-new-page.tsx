@@ -6,14 +6,14 @@ import { type FormEvent, useState } from 'react';
 import type { AdminRequest } from '../../api/send.ts';
 import { useAct } from '../../api/use-act.ts';
 import { AsCode } from '../../parts/as-code.tsx';
+import { ExaminationSteps } from '../../parts/examination-steps.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Section } from '../../parts/section.tsx';
-import { ExaminationSteps } from './examination-steps.tsx';
+import { useExamination } from '../../parts/use-examination.ts';
 import { EMPTY_INSTANCE, toCheckInput, toInstanceInput } from './instance-draft.ts';
 import { InstanceFields, InstanceProblem } from './instance-fields.tsx';
 import { printInstanceCommand } from './print-instance-command.ts';
-import { useExamination } from './use-examination.ts';
 
 export function NewInstancePage() {
   const navigate = useNavigate();

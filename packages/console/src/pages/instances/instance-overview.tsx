@@ -3,15 +3,15 @@ import type { InstanceView } from '@erp-proxy/contract';
 import { Alert, Button, SimpleGrid, Stack, Text } from '@mantine/core';
 import type { AdminRequest } from '../../api/send.ts';
 import { AsCode } from '../../parts/as-code.tsx';
+import { ExaminationSteps } from '../../parts/examination-steps.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { quoteIfNeeded } from '../../parts/print-options.ts';
 import { Section } from '../../parts/section.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Usage } from '../../parts/usage.tsx';
-import { ExaminationSteps } from './examination-steps.tsx';
+import { useExamination } from '../../parts/use-examination.ts';
 import { InstanceUsers } from './instance-users.tsx';
 import { OdooKeyState } from './odoo-key-state.tsx';
-import { useExamination } from './use-examination.ts';
 
 export function InstanceOverview({ current, path }: { current: InstanceView; path: string }) {
   return (

@@ -6,14 +6,14 @@ import type { AdminRequest } from '../../api/send.ts';
 import { useAct } from '../../api/use-act.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { ConflictAlert, isConflict } from '../../parts/conflict-alert.tsx';
+import { ExaminationSteps } from '../../parts/examination-steps.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { Section } from '../../parts/section.tsx';
 import { useEdited } from '../../parts/use-edited.ts';
-import { ExaminationSteps } from './examination-steps.tsx';
+import { useExamination } from '../../parts/use-examination.ts';
 import { listRiskyChanges, toCheckInput, toInstanceChanges, toInstanceDraft } from './instance-draft.ts';
 import { InstanceFields, InstanceProblem } from './instance-fields.tsx';
 import { printInstanceCommand } from './print-instance-command.ts';
-import { useExamination } from './use-examination.ts';
 
 export function InstanceSettings({ current, path }: { current: InstanceView; path: string }) {
   const edited = useEdited(current, toInstanceDraft);

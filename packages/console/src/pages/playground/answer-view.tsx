@@ -3,8 +3,8 @@ import { Alert, Badge, Button, Group, Progress, Stack, Table, Tabs, Text } from 
 import { useMemo } from 'react';
 import { CopyText } from '../../parts/copy-text.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { indentJson } from '../../parts/indent-json.ts';
 import { JsonView } from '../../parts/json-editor/json-view.tsx';
+import { showJson } from '../../parts/show-json.ts';
 import {
   type AnswerTable,
   printSize,
@@ -134,7 +134,7 @@ function ResultView({ answer, result, fields }: { answer: Answer; result: unknow
 
 function JsonResult({ answer, isLong }: { answer: Answer; isLong: boolean }) {
   const text = useMemo(() => {
-    if (!isLong) return indentJson(answer.text);
+    if (!isLong) return showJson(answer.text);
     const result = 'result' in answer.body ? answer.body.result : null;
     const shown = Array.isArray(result) ? result.slice(0, ROWS_MAX) : result;
     return JSON.stringify(shown, null, 2).slice(0, JSON_LENGTH_MAX);

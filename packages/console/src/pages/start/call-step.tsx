@@ -2,11 +2,11 @@ import type { ExecuteAnswer } from '@erp-proxy/contract';
 import { Badge, Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { sendRaw } from '../../api/send.ts';
-import { indentJson } from '../../parts/indent-json.ts';
 import { JsonView } from '../../parts/json-editor/json-view.tsx';
 import type { CallParts } from '../../parts/print-call.ts';
 import { printJson } from '../../parts/print-json.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { showJson } from '../../parts/show-json.ts';
 
 interface CallStepProps {
   instance: string;
@@ -75,5 +75,5 @@ async function sendAs(keyId: string, call: object) {
   const response = await sendRaw({ method: 'POST', path: '/execute', body: { call, key_id: keyId } });
   const text = await response.text();
   const isError = 'error' in (JSON.parse(text) as ExecuteAnswer);
-  return { status: response.status, text: indentJson(text), isError };
+  return { status: response.status, text: showJson(text), isError };
 }

@@ -7,12 +7,12 @@ import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
 import { printJson } from '../../parts/print-json.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { SecretOnce } from '../../parts/secret-once.tsx';
-import { applyTemplate, TEMPLATES, type Template } from './templates.ts';
+import { listStartTemplates, type StartTemplate } from './templates.ts';
 
 interface KeyStepProps {
   instance: string;
-  template: Template;
-  onTemplateChange: (id: Template['id']) => void;
+  template: StartTemplate;
+  onTemplateChange: (id: string) => void;
   onCreated: (id: string) => void;
 }
 
@@ -23,7 +23,7 @@ export function KeyStep({ instance, template, onTemplateChange, onCreated }: Key
   const [isOpen, setOpen] = useState(false);
   const [created, setCreated] = useState<NewKeyView | null>(null);
   const create = useAct<NewKeyView>(['/keys'], setCreated);
-  const policy = typed?.template === template.id ? typed.text : printJson(applyTemplate(template, instance));
+  const policy = typed?.template === template.id ? typed.text : printJson(template.policy);
   const faults = create.error instanceof ProblemError ? create.error.problem.faults : undefined;
 
   return (
@@ -35,7 +35,7 @@ export function KeyStep({ instance, template, onTemplateChange, onCreated }: Key
           create.run({
             method: 'POST',
             path: '/keys',
-            body: { name: name.trim() || template.label, policy: JSON.parse(policy) as unknown },
+            body: { name: name.trim() || template.name, policy: JSON.parse(policy) as unknown },
           });
         }}
       >
@@ -43,12 +43,12 @@ export function KeyStep({ instance, template, onTemplateChange, onCreated }: Key
           <Radio.Group
             label="What is the key for?"
             value={template.id}
-            onChange={(id) => onTemplateChange(id as Template['id'])}
+            onChange={(id) => onTemplateChange(id)}
           >
             <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="xs" mt={6}>
-              {TEMPLATES.map(({ id, label, description }) => (
+              {listStartTemplates(instance).map(({ id, name: label, purpose }) => (
                 <Paper withBorder p="sm" key={id}>
-                  <Radio value={id} label={label} description={description} />
+                  <Radio value={id} label={label} description={purpose} />
                 </Paper>
               ))}
             </SimpleGrid>
@@ -56,7 +56,7 @@ export function KeyStep({ instance, template, onTemplateChange, onCreated }: Key
           <TextInput
             label="Name of the key"
             description="You see it in lists and in the audit"
-            placeholder={template.label}
+            placeholder={template.name}
             maw={360}
             value={name}
             onChange={({ currentTarget }) => setName(currentTarget.value)}

@@ -1,7 +1,6 @@
 import { createRoute } from '@tanstack/react-router';
 import { rootRoute } from '../../app/root-route.ts';
 import { readChoice, readText, type SearchValues } from '../../parts/search-values.ts';
-import { TEMPLATES } from './templates.ts';
 
 export const STEPS = ['server', 'test', 'key', 'call', 'code'] as const;
 export type StepName = (typeof STEPS)[number];
@@ -15,10 +14,7 @@ export const startRoute = createRoute({
     instance: readText(search['instance']),
     /** Id of the key that was created. */
     key: readText(search['key']),
-    /** What the key is for. */
-    template: readChoice(
-      search['template'],
-      TEMPLATES.map(({ id }) => id),
-    ),
+    /** Id of the template of the policy. */
+    template: readText(search['template']),
   }),
 });

@@ -27,8 +27,8 @@ export function StartPage() {
   const [draft, setDraft] = useState(() => readDraft(sessionStorage));
   const isNarrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const step = chooseStep(search, draft);
-  const template = findTemplate(search.template);
   const { instance = '', key = '' } = search;
+  const template = findTemplate(search.template, instance);
 
   const go = (changes: Partial<typeof search>) =>
     void navigate({ search: (old) => ({ ...old, ...changes }) });

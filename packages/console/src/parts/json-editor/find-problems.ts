@@ -24,7 +24,7 @@ export function findProblems(state: EditorState, faults: readonly JsonFault[]): 
   return mistake === null ? found : [mistake, ...found];
 }
 
-/** The first mistake of syntax. An empty text is none: the owner of the field says whether it needs a value. */
+/** The first mistake of syntax. An empty text is none: a form says itself that it needs a value. */
 function findMistake(state: EditorState, text: string): Problem | null {
   if (text.trim() === '') return null;
   try {

@@ -1,8 +1,8 @@
 /** Runs the checks of an Odoo server. Each is known as soon as it is found. */
 import type { Examination, ExaminationCheck } from '@erp-proxy/contract';
 import { useEffect, useRef, useState } from 'react';
-import { readLines } from '../../api/read-lines.ts';
-import { type AdminRequest, sendRaw } from '../../api/send.ts';
+import { readLines } from '../api/read-lines.ts';
+import { type AdminRequest, sendRaw } from '../api/send.ts';
 
 export interface ExaminationRun {
   isRunning: boolean;

@@ -1,6 +1,6 @@
 import { Group, Loader, Stack, Text, ThemeIcon } from '@mantine/core';
-import { Icon, type IconName } from '../../parts/icon.tsx';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { Icon, type IconName } from './icon.tsx';
+import { ProblemAlert } from './problem-alert.tsx';
 import type { ExaminationRun } from './use-examination.ts';
 
 const LOOKS: Record<'ok' | 'failed' | 'skipped', { icon: IconName; color: string; word: string }> = {
