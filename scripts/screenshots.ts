@@ -14,6 +14,10 @@ const CHROMIUM = '/usr/bin/chromium';
 const PICTURES = fileURLToPath(new URL('../docs/images', import.meta.url));
 const [lookFolder] = process.argv.slice(2);
 const WIDTHS = [360, 1280, 2560];
+const ARGS = JSON.stringify({ fields: '["name","email","country_id"]', limit: '5' });
+const PLAYGROUND = `/playground?instance=production&model=res.partner&args=${encodeURIComponent(ARGS)}`;
+/** The pages that docs/console.md shows. */
+const SHOWN = { overview: 'light', playground: 'light', calls: 'dark', key: 'dark' } as const;
 
 buildPage();
 const proxy = await startSeededProxy();
@@ -25,9 +29,8 @@ try {
   const paths = await listPaths();
   if (lookFolder === undefined) {
     mkdirSync(PICTURES, { recursive: true });
-    for (const [name, path] of Object.entries(paths)) {
-      const scheme = name === 'calls' || name === 'key' ? 'dark' : 'light';
-      await takePicture(path, join(PICTURES, `console-${name}.png`), 1280, scheme);
+    for (const [name, scheme] of Object.entries(SHOWN)) {
+      await takePicture(paths[name] as string, join(PICTURES, `console-${name}.png`), 1280, scheme);
     }
   } else {
     mkdirSync(lookFolder, { recursive: true });
@@ -48,10 +51,10 @@ async function listPaths(): Promise<Record<string, string>> {
   const { items } = await proxy.ask('GET', '/keys?search=shop');
   return {
     overview: '/?range=6h',
-    playground: '/playground?instance=production&model=res.partner&action=search_read',
+    playground: PLAYGROUND,
     calls: '/calls',
     keys: '/keys',
-    key: `/keys/${items[0].id}`,
+    key: `/keys/${items[0].id}?tab=policy`,
     instances: '/instances',
     instance: '/instances/production',
     subscription: '/subscriptions/search-index',
@@ -70,6 +73,7 @@ async function takePicture(path: string, file: string, width: number, colorSchem
     });
     await page.goto(proxy.url + path);
     await page.getByRole('heading', { level: 1 }).waitFor();
+    if (path === PLAYGROUND) await page.getByRole('button', { name: 'Run', exact: true }).click();
     // Charts and editors load after the page.
     await page.waitForTimeout(1500);
     await page.screenshot({ path: file, fullPage: lookFolder !== undefined, animations: 'disabled' });

@@ -103,7 +103,7 @@ function Shell({ children }: { children: ReactNode }) {
         </AppShell.Section>
         <AppShell.Section>
           <NavLink
-            label="First steps"
+            label="Start"
             leftSection={<Icon name="check" />}
             active={pathname === '/start'}
             onClick={close}

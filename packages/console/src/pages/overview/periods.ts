@@ -11,15 +11,17 @@ export type Point = { at: number } & Record<string, number | null>;
  * A point for each period of the range. Periods without calls are not in the statistics: their counts are zero, and
  * their durations are gaps.
  */
-export function fillPeriods({ since, until, step, periods }: StatisticsView): Point[] {
+export function fillPeriods(view: StatisticsView): Point[] {
+  const { since, until, step, periods } = view;
   const stepMs = STEP_MS[step];
   const known = new Map(periods.map((period) => [Date.parse(period.at), period]));
   const start = Date.parse(since);
   const end = Date.parse(until);
+  const noErrors = Object.fromEntries(listErrorTypes(view).map((type) => [nameError(type), 0]));
   const points: Point[] = [];
   for (let at = start - (start % stepMs); at < end; at += stepMs) {
     const period = known.get(at);
-    points.push(period === undefined ? { at, ...NO_CALLS } : { at, ...toValues(period) });
+    points.push({ at, ...noErrors, ...(period === undefined ? NO_CALLS : toValues(period)) });
   }
   return points;
 }

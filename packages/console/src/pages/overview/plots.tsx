@@ -8,9 +8,10 @@ import { fillPeriods, listErrorTypes, nameError } from './periods.ts';
 import { Plot, type PlotSeries } from './plot.tsx';
 import { printCount, printDuration } from './print-plot.ts';
 
+/** Errors at the bottom, where their number can be read. */
 const CALLS: readonly PlotSeries[] = [
-  { name: 'succeeded', label: 'Succeeded', color: 'teal.6' },
   { name: 'failed', label: 'Failed', color: 'red.6' },
+  { name: 'succeeded', label: 'Succeeded', color: 'teal.6' },
 ];
 
 const IN_PROGRESS: readonly PlotSeries[] = [

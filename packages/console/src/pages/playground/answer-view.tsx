@@ -152,6 +152,9 @@ function JsonResult({ answer, isLong }: { answer: Answer; isLong: boolean }) {
   );
 }
 
+/** Wide enough for words. The first column is usually the id. */
+const CELL_WIDTH_MIN = 'min(9rem, 60vw)';
+
 function ResultTable({ table: { columns, rows, total } }: { table: AnswerTable }) {
   return (
     <Stack gap="xs">
@@ -160,7 +163,7 @@ function ResultTable({ table: { columns, rows, total } }: { table: AnswerTable }
         {rows.length < total ? `, of which the first ${rows.length} are shown` : ''}
       </Text>
       <Table.ScrollContainer
-        minWidth={Math.min(columns.length * 120, 4_000)}
+        minWidth={0}
         maxHeight={560}
         scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}
       >
@@ -168,7 +171,7 @@ function ResultTable({ table: { columns, rows, total } }: { table: AnswerTable }
           <Table.Thead>
             <Table.Tr>
               {columns.map((column) => (
-                <Table.Th key={column} className="data">
+                <Table.Th key={column} className="data" style={{ whiteSpace: 'nowrap' }}>
                   {column}
                 </Table.Th>
               ))}
@@ -181,7 +184,11 @@ function ResultTable({ table: { columns, rows, total } }: { table: AnswerTable }
                 {cells.map(({ text, hint }, column) => (
                   <Table.Td
                     key={columns[column]}
-                    style={{ unicodeBidi: 'isolate', overflowWrap: 'anywhere' }}
+                    style={{
+                      unicodeBidi: 'isolate',
+                      overflowWrap: 'anywhere',
+                      minWidth: column > 0 ? CELL_WIDTH_MIN : '3rem',
+                    }}
                   >
                     {text}
                     {hint !== undefined && (

@@ -66,12 +66,10 @@ export const EMPTY_FORM: CallForm = {
   key: '',
   model: '',
   action: 'search_read',
-  args: {},
+  // A table of Odoo can have millions of records.
+  args: { limit: '20' },
   values: 'raw',
 };
-
-/** What a person finds who opens the page without a link. */
-export const START_FORM: CallForm = { ...EMPTY_FORM, args: { limit: '20' } };
 
 /** Arguments of methods whose parameters are not known. */
 export const POSITIONAL = 'params';

@@ -1,6 +1,6 @@
 /** The form in the URL, or, if it is too long for one, in the storage of the tab. */
 import { readText, type SearchValues } from '../../parts/search-values.ts';
-import { type CallForm, EMPTY_FORM, START_FORM } from './call-form.ts';
+import { type CallForm, EMPTY_FORM } from './call-form.ts';
 
 /** What the URL has: the members of the form that differ from the empty one, or the id of a draft. */
 export type FormSearch = Partial<CallForm> & { draft?: string };
@@ -26,7 +26,7 @@ export function readForm(value: unknown): CallForm {
 }
 
 function readArgs(value: unknown): CallForm['args'] {
-  if (typeof value !== 'object' || value === null) return {};
+  if (typeof value !== 'object' || value === null) return EMPTY_FORM.args;
   const entries = Object.entries(value).filter(([, text]) => typeof text === 'string' && text !== '');
   return Object.fromEntries(entries as [string, string][]);
 }
@@ -37,7 +37,6 @@ export function readSearch(search: SearchValues): FormSearch {
 }
 
 export function loadForm(search: FormSearch, storage: Pick<Storage, 'getItem'>): CallForm {
-  if (Object.keys(search).length === 0) return START_FORM;
   if (search.draft === undefined) return readForm(search);
   try {
     return readForm(JSON.parse(storage.getItem(DRAFT_PREFIX + search.draft) ?? 'null'));
@@ -61,5 +60,6 @@ export function saveForm(form: CallForm, draftId: string, storage: Pick<Storage,
 function omitDefaults(form: CallForm): FormSearch {
   const { args, ...texts } = form;
   const given = Object.entries(texts).filter(([name, value]) => value !== EMPTY_FORM[name as keyof CallForm]);
-  return { ...Object.fromEntries(given), ...(Object.keys(args).length === 0 ? {} : { args }) };
+  const hasDefaultArgs = JSON.stringify(args) === JSON.stringify(EMPTY_FORM.args);
+  return { ...Object.fromEntries(given), ...(hasDefaultArgs ? {} : { args }) };
 }
