@@ -5,9 +5,9 @@ import type { FormEvent } from 'react';
 import type { AdminRequest } from '../../api/send.ts';
 import { useAct } from '../../api/use-act.ts';
 import { AsCode } from '../../parts/as-code.tsx';
-import { ConflictAlert, isConflict } from '../../parts/conflict-alert.tsx';
 import { ExaminationSteps } from '../../parts/examination-steps.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
+import { SaveProblem } from '../../parts/save-problem.tsx';
 import { Section } from '../../parts/section.tsx';
 import { useEdited } from '../../parts/use-edited.ts';
 import { useExamination } from '../../parts/use-examination.ts';
@@ -17,7 +17,7 @@ import { printInstanceCommand } from './print-instance-command.ts';
 
 export function InstanceSettings({ current, path }: { current: InstanceView; path: string }) {
   const edited = useEdited(current, toInstanceDraft);
-  const { draft, before, change, isDirty, version, latestVersion } = edited;
+  const { draft, before, change, isDirty, version } = edited;
   const examination = useExamination();
   const changes = toInstanceChanges(before, draft);
   const hasKey = draft.api_key !== '';
@@ -70,19 +70,9 @@ export function InstanceSettings({ current, path }: { current: InstanceView; pat
           />
         </Section>
         <ExaminationSteps run={examination} onDismiss={examination.reset} />
-        {isConflict(save.error) ? (
-          <ConflictAlert
-            differences={edited.differences}
-            isPending={save.isPending}
-            onKeepMine={() => save.run(request(latestVersion))}
-            onTakeTheirs={() => {
-              edited.reset();
-              save.reset();
-            }}
-          />
-        ) : (
+        <SaveProblem save={save} edited={edited} request={request}>
           <InstanceProblem error={save.error} onDismiss={save.reset} />
-        )}
+        </SaveProblem>
         <Group gap="xs">
           <Button type="submit" disabled={!isDirty} loading={examination.isRunning || save.isPending}>
             {hasKey ? 'Check and save' : 'Save and check'}

@@ -8,13 +8,13 @@ import type { AdminRequest } from '../../api/send.ts';
 import { useAct } from '../../api/use-act.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { pickChanges } from '../../parts/compare-members.ts';
-import { ConflictAlert, isConflict } from '../../parts/conflict-alert.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { findFault } from '../../parts/find-fault.ts';
 import { KeyLink } from '../../parts/key-link.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { ListTable } from '../../parts/list-table.tsx';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { SaveProblem } from '../../parts/save-problem.tsx';
 import { Section } from '../../parts/section.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -79,7 +79,7 @@ function toDraft({ name, expires_at }: KeyView) {
 
 function Settings({ current, path }: KeyOverviewProps) {
   const edited = useEdited(current, toDraft);
-  const { draft, before, change, isDirty, version, latestVersion } = edited;
+  const { draft, before, change, isDirty, version } = edited;
   const save = useAct<KeyView>(['/keys'], (saved) => edited.reset(saved));
   const body = pickChanges(before, draft);
   const request = (ifMatch: number): AdminRequest => ({ method: 'PATCH', path, body, version: ifMatch });
@@ -116,19 +116,7 @@ function Settings({ current, path }: KeyOverviewProps) {
             days={[30, 90, 365]}
             none="Never"
           />
-          {isConflict(save.error) ? (
-            <ConflictAlert
-              differences={edited.differences}
-              isPending={save.isPending}
-              onKeepMine={() => save.run(request(latestVersion))}
-              onTakeTheirs={() => {
-                edited.reset();
-                save.reset();
-              }}
-            />
-          ) : (
-            <ProblemAlert error={save.error} onDismiss={save.reset} />
-          )}
+          <SaveProblem save={save} edited={edited} request={request} />
           <Group gap="xs">
             <Button type="submit" disabled={!isDirty} loading={save.isPending}>
               Save

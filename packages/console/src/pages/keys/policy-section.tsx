@@ -4,9 +4,8 @@ import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import type { AdminRequest } from '../../api/send.ts';
 import { useAct } from '../../api/use-act.ts';
 import { AsCode } from '../../parts/as-code.tsx';
-import { ConflictAlert, isConflict } from '../../parts/conflict-alert.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { SaveProblem } from '../../parts/save-problem.tsx';
 import { useEdited } from '../../parts/use-edited.ts';
 import { createDraft, readDraft } from './policy-draft.ts';
 import { PolicyEditor } from './policy-editor.tsx';
@@ -14,7 +13,7 @@ import { printKeyCommand } from './print-key-command.ts';
 
 export function PolicySection({ current, path }: { current: KeyView; path: string }) {
   const edited = useEdited(current, toDraft);
-  const { draft, change, isDirty, version, latestVersion } = edited;
+  const { draft, change, isDirty, version } = edited;
   const save = useAct<KeyView>(['/keys'], (saved) => edited.reset(saved));
   const read = readDraft(draft);
   const body = { policy: 'policy' in read ? read.policy : null };
@@ -31,19 +30,7 @@ export function PolicySection({ current, path }: { current: KeyView; path: strin
         <Alert color="gray">The key is revoked: its policy has no effect any more.</Alert>
       )}
       <PolicyEditor draft={draft} onChange={change} error={save.error} clientId={current.client_id} />
-      {isConflict(save.error) ? (
-        <ConflictAlert
-          differences={edited.differences}
-          isPending={save.isPending}
-          onKeepMine={() => save.run(request(latestVersion))}
-          onTakeTheirs={() => {
-            edited.reset();
-            save.reset();
-          }}
-        />
-      ) : (
-        <ProblemAlert error={save.error} onDismiss={save.reset} />
-      )}
+      <SaveProblem save={save} edited={edited} request={request} />
       <Group gap="xs" justify="flex-end">
         {isDirty && (
           <>

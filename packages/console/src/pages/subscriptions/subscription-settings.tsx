@@ -5,9 +5,8 @@ import type { FormEvent } from 'react';
 import type { AdminRequest } from '../../api/send.ts';
 import { useAct } from '../../api/use-act.ts';
 import { AsCode } from '../../parts/as-code.tsx';
-import { ConflictAlert, isConflict } from '../../parts/conflict-alert.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { SaveProblem } from '../../parts/save-problem.tsx';
 import { Section } from '../../parts/section.tsx';
 import { useEdited } from '../../parts/use-edited.ts';
 import { printSubscriptionCommand } from './print-subscription-command.ts';
@@ -22,7 +21,7 @@ import { SubscriptionFields } from './subscription-fields.tsx';
 
 export function SubscriptionSettings({ current, path }: { current: SubscriptionView; path: string }) {
   const edited = useEdited(current, toSubscriptionDraft);
-  const { draft, before, change, isDirty, version, latestVersion } = edited;
+  const { draft, before, change, isDirty, version } = edited;
   const save = useAct<SubscriptionView>(['/subscriptions'], (saved) => edited.reset(saved));
   const { changes, mistake } = readChanges(before, draft);
   const request = (ifMatch: number): AdminRequest => ({
@@ -59,19 +58,7 @@ export function SubscriptionSettings({ current, path }: { current: SubscriptionV
             , and forgets where it stopped.
           </Alert>
         )}
-        {isConflict(save.error) ? (
-          <ConflictAlert
-            differences={edited.differences}
-            isPending={save.isPending}
-            onKeepMine={() => save.run(request(latestVersion))}
-            onTakeTheirs={() => {
-              edited.reset();
-              save.reset();
-            }}
-          />
-        ) : (
-          <ProblemAlert error={save.error} onDismiss={save.reset} />
-        )}
+        <SaveProblem save={save} edited={edited} request={request} />
         <Group gap="xs">
           <Button type="submit" disabled={!isDirty || mistake !== null} loading={save.isPending}>
             Save
