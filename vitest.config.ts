@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
  * tests these would be late, and make the others late.
  */
 const HEAVY = [
-  '**/process/{assembly,audit-kill,chaos,idempotency-kill,launcher,many-keys,mcp-clients,openapi-clients,package,replicas*,sqlite-lock,waiting-calls,workers}.test.ts',
+  '**/process/{admin-commands,assembly,audit-kill,chaos,first-start,idempotency-kill,launcher,many-keys,mcp-clients,openapi-clients,package,replicas*,sqlite-lock,unusable-store,waiting-calls,workers}.test.ts',
   '**/test/{replicas/*,idempotency/redis,key-rotation/crash}.test.ts',
   '**/protection/{gauges.properties,overload,shares}.test.ts',
   '**/export/{fairness,flow,hostile-odoo}.test.ts',

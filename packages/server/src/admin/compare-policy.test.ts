@@ -31,20 +31,25 @@ async function openAudit(count: number, model: (index: number) => string) {
   return audit;
 }
 
-/** Runs the work, and returns the longest time for which no other work could run. */
+/** Runs the work, and returns the longest processor time for which no other work could run. */
 async function measureBlocking(work: () => Promise<unknown>): Promise<number> {
   let longestMs = 0;
-  let lastMs = performance.now();
+  let lastMs = readCpuMs();
   let isOver = false;
   const tick = () => {
-    longestMs = Math.max(longestMs, performance.now() - lastMs);
-    lastMs = performance.now();
+    longestMs = Math.max(longestMs, readCpuMs() - lastMs);
+    lastMs = readCpuMs();
     if (!isOver) setImmediate(tick);
   };
   setImmediate(tick);
   await work();
   isOver = true;
   return longestMs;
+}
+
+function readCpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
 }
 
 test('leaves the event loop free, however many calls there are', { timeout: 60_000 }, async () => {

@@ -5,7 +5,7 @@
 
 /** One end of the channel between the primary and a worker. */
 interface Channel {
-  send?(message: object): unknown;
+  send?(message: object, onSent: (error: Error | null) => void): unknown;
   on(event: 'message' | 'disconnect', listener: (message: unknown) => void): unknown;
 }
 
@@ -17,12 +17,8 @@ const MISSED_AT_START_MAX = 30;
 
 /** Answers the beats of the primary. */
 export function answerHeartbeats(channel: Channel): void {
-  let isConnected = true;
-  channel.on('disconnect', () => {
-    isConnected = false;
-  });
   channel.on('message', (message) => {
-    if (isConnected && isBeat(message, 'ask')) channel.send?.({ heartbeat: 'answer' });
+    if (isBeat(message, 'ask')) send(channel, { heartbeat: 'answer' });
   });
 }
 
@@ -57,8 +53,13 @@ export function watchHeartbeats(channel: Channel, onHung: () => void): Heartbeat
       return;
     }
     missed++;
-    channel.send?.({ heartbeat: 'ask' });
+    send(channel, { heartbeat: 'ask' });
   }
+}
+
+/** The channel closes before it says so: a message can still arrive, and its answer fails. That ends no process. */
+function send(channel: Channel, message: object): void {
+  channel.send?.(message, () => {});
 }
 
 function isBeat(message: unknown, kind: 'ask' | 'answer'): boolean {
