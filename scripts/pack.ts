@@ -10,6 +10,7 @@ import { bundleProgram } from './pack/bundle-program.ts';
 import { copyConsole } from './pack/copy-console.ts';
 import { emitLibrary } from './pack/emit-library.ts';
 import { type Manifest, makeManifest, readManifest } from './pack/manifest.ts';
+import { findRepository } from './pack/repository.ts';
 import { root } from './pack/root.ts';
 
 interface Pack {
@@ -67,7 +68,12 @@ async function writeTarball({ source, extra, build }: Pack): Promise<string> {
     copy('LICENSE', join(folder, 'LICENSE'));
     writeReadme(source, folder);
     for (const path of globSync([...extra], { cwd: root })) copy(path, join(folder, path));
-    const manifest = makeManifest(readManifest(source), { built, bundled, extra: [...folders, ...extra] });
+    const manifest = makeManifest(readManifest(source), {
+      built,
+      bundled,
+      extra: [...folders, ...extra],
+      repository: findRepository(source),
+    });
     writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
     return packFolder(folder);
   } finally {

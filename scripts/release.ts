@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { findRepository } from './pack/repository.ts';
 
 type Command = readonly [program: string, ...args: string[]];
 
@@ -72,10 +73,8 @@ function findProblems(): string[] {
   if (!changelog.includes(`\n## ${version} `) && !changelog.includes(`\n## ${version}\n`)) {
     found.push(`CHANGELOG.md has no heading for ${version}`);
   }
-  for (const path of globSync(PUBLISHED, { cwd: root }).sort()) {
-    if (readJson(path).repository === undefined) {
-      found.push(`${path} has no "repository", which npm compares with the provenance`);
-    }
+  if (findRepository('') === null) {
+    found.push('the remote "origin" is no public address, which npm compares with the provenance');
   }
   return found;
 }
@@ -114,7 +113,6 @@ function readText(path: string): string {
 interface Json {
   name: string;
   version: string;
-  repository?: unknown;
   packages?: Record<string, { version?: string }>;
 }
 

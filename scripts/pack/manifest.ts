@@ -1,6 +1,7 @@
 /** The package.json of a tarball, from the one in the repository. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Repository } from './repository.ts';
 import { root } from './root.ts';
 
 export interface Manifest {
@@ -13,6 +14,7 @@ export interface Manifest {
   types?: string;
   files?: readonly string[];
   dependencies?: Record<string, string>;
+  repository?: Repository;
 }
 
 export function readManifest(source: string): Manifest {
@@ -26,7 +28,13 @@ export function makeManifest(
     built,
     bundled,
     extra,
-  }: { built: Partial<Manifest>; bundled: readonly string[]; extra: readonly string[] },
+    repository,
+  }: {
+    built: Partial<Manifest>;
+    bundled: readonly string[];
+    extra: readonly string[];
+    repository: Repository | null;
+  },
 ): Manifest {
   const foreign = Object.entries(dependencies).filter(
     ([name]) => !name.startsWith('@erp-proxy/') && !bundled.includes(name),
@@ -36,6 +44,7 @@ export function makeManifest(
     ...built,
     files: [...(own.bin === undefined ? [] : ['bin']), 'dist', ...extra],
     ...(foreign.length > 0 ? { dependencies: Object.fromEntries(foreign) } : {}),
+    ...(repository === null ? {} : { repository }),
     publishConfig: { access: 'public' },
   } as Manifest;
 }

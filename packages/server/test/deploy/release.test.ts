@@ -8,6 +8,8 @@ import { readText, root } from './deploy-files.ts';
 
 const FILES = [
   'scripts/release.ts',
+  'scripts/pack/repository.ts',
+  'scripts/pack/root.ts',
   'package-lock.json',
   'package.json',
   'CHANGELOG.md',
@@ -24,12 +26,8 @@ beforeEach(() => {
   edit('CHANGELOG.md', (text) =>
     text.replace('## Unreleased', `## Unreleased\n\n## ${version} (2026-11-30)`),
   );
-  for (const file of FILES.filter((path) => /packages\/(server|client)\/package.json/.test(path))) {
-    edit(file, (text) =>
-      JSON.stringify({ ...JSON.parse(text), repository: 'https://git.example.com/erp-proxy' }),
-    );
-  }
   git('init', '--quiet');
+  git('remote', 'add', 'origin', 'https://git.example.com/team/erp-proxy.git');
   commit();
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
@@ -115,10 +113,9 @@ test.each<[name: string, change: () => void, problem: RegExp]>([
   [
     'no repository',
     () => {
-      edit('packages/server/package.json', (text) => text.replace('"repository"', '"other"'));
-      commit();
+      git('remote', 'set-url', 'origin', '/srv/git/erp-proxy');
     },
-    /packages\/server\/package\.json has no "repository"/,
+    /the remote "origin" is no public address/,
   ],
 ])('%s: the release is refused with that problem alone, before any command', (_name, change, problem) => {
   change();
