@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readJsonrpcVersion, readJsonVersion, readMajor } from './version.ts';
+import { readJsonrpcVersion, readJsonVersion, readMajor, readSerie } from './version.ts';
 
 const bytes = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
 const version = (server_serie: string) => ({
@@ -27,6 +27,14 @@ test.each([
   ['99999.0', null],
 ])('the number of %j is %j', (serie, major) => {
   expect(readMajor(version(serie))).toBe(major);
+});
+
+test.each(['7', '14.0', '18.0.1', 'saas~18.2', 'saas-17.4'])('%j is a series', (serie) => {
+  expect(readSerie(version(serie))).toBe(serie);
+});
+
+test.each(['', 'master', '18.0\n', '18.0 ', `18.${'0'.repeat(100)}`])('%j is no series', (serie) => {
+  expect(readSerie(version(serie))).toBeNull();
 });
 
 describe('an answer without a version', () => {

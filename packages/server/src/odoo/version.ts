@@ -46,6 +46,11 @@ export function readJsonVersion(body: Uint8Array): OdooVersion | null {
   return { server_version: version, server_version_info: info, server_serie: serie, protocol_version: 1 };
 }
 
+/** The series, such as "19.0" or "saas~18.2"; null if it has another form. Another program may send any text. */
+export function readSerie({ server_serie }: OdooVersion): string | null {
+  return /^(?:saas[~-])?\d{1,4}(?:\.\d{1,4}){0,2}$/.test(server_serie) ? server_serie : null;
+}
+
 /** The number before the point: 19 of "19.0", 18 of "saas~18.2"; null if there is none. */
 export function readMajor({ server_serie }: OdooVersion): number | null {
   const [, major] = /^(?:saas~)?(\d{1,4})(?:\.|$)/.exec(server_serie) ?? [];

@@ -3,6 +3,7 @@ import { startSandbox } from '@erp-proxy/sandbox';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { POLL } from '../poll.ts';
+import { answerLikeOdoo, startUpstream } from '../scripted-upstream.ts';
 import { type Json, SETTINGS, startAdmin } from './admin-client.ts';
 
 test.each([
@@ -28,6 +29,31 @@ test.each([
     return (await get('/status')).json.upstreams[0];
   };
   await expect.poll(ask, POLL).toMatchObject({ version: serie, protocol, answer_ms: expect.any(Number) });
+});
+
+test.each([
+  ['a long text', `18.0${'x'.repeat(100_000)}`, null],
+  ['control characters', '18.0\u001b[2J', null],
+  ['a series of Odoo Online', 'saas~18.2', 'saas~18.2'],
+])('a server that any caller names may report %s as its version', async (_name, serie, shown) => {
+  const version = {
+    server_version: '18.0',
+    server_version_info: [18, 0, 0, 'final', 0, ''],
+    server_serie: serie,
+    protocol_version: 1,
+  };
+  const upstream = closeAfterTest(
+    await startUpstream((socket, { body }) => {
+      const result = body.includes('"version"') ? version : true;
+      answerLikeOdoo(socket, JSON.stringify({ jsonrpc: '2.0', id: 1, result }));
+    }),
+  );
+  const settings = { ...SETTINGS, 'upstream.protocol': 'auto' };
+  const { proxy, get } = await startAdmin({ allow: [upstream.url], settings });
+  const erp_instance = { url: upstream.url, db: 'prod', user_id: 2, api_key: 'odoo-secret-1' };
+  const call = { model_id: 'res.partner', action: 'read', params: [[1]], erp_instance };
+  expect((await proxy.call(call)).json).toMatchObject({ result: true });
+  expect((await get('/status')).json.upstreams).toMatchObject([{ version: shown, protocol: 'jsonrpc' }]);
 });
 
 test('shows the checks of /readyz', async () => {

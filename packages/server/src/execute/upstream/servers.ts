@@ -19,6 +19,7 @@ import {
   LOCKS_NOBODY_OUT_SINCE,
   readJsonrpcVersion,
   readMajor,
+  readSerie,
   VERSION_BODY,
 } from '../../odoo/version.ts';
 import { type Kept, SingleFlightCache } from '../../streams/single-flight-cache.ts';
@@ -222,7 +223,7 @@ export class Servers {
       this.#noteLockout(target, major !== null && major >= LOCKS_NOBODY_OUT_SINCE);
       const json2 = major !== null && major >= JSON2_SINCE;
       this.#noteFacts(target, {
-        version: version?.server_serie ?? null,
+        version: version === null ? null : readSerie(version),
         protocol: json2 ? 'json2' : 'jsonrpc',
       });
       return { value: { jsonrpc: true, json2 }, ttlMs: PROTOCOLS_TTL_MS };
