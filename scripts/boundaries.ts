@@ -626,6 +626,7 @@ const BOUNDARIES: Boundary[] = [
       '../odoo/methods.ts',
       '../odoo/signatures/*',
       '../stores/ports.ts',
+      '../streams/turns.ts',
       '../text/read-time.ts',
       CONTRACT,
       'zod',

@@ -60,6 +60,7 @@ import type { ExpiryNotice } from '../keys/expiry-notices.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Statistics } from '../statistics/statistics.ts';
 import type { DeniedSubjectStore, KeyRecord } from '../stores/ports.ts';
+import type { Turns } from '../streams/turns.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 
 /** The administrator, for the audit. */
@@ -89,8 +90,11 @@ export interface Admin {
   explain(id: string, input: ExplainInput): Promise<Explanation>;
   /** As `explain` of a key with this policy. */
   explainPolicy(input: PolicyExplainInput): Promise<Explanation>;
-  /** Judges the calls of the audit by a draft. */
-  comparePolicy(input: PolicyCompareInput): Promise<PolicyComparison>;
+  /**
+   * Judges the calls of the audit by a draft. Comparisons of all administrators run one after another. One whose
+   * signal is aborted ends early.
+   */
+  comparePolicy(input: PolicyCompareInput, signal?: AbortSignal): Promise<PolicyComparison>;
   /** The newest first. */
   listApprovals(query: ApprovalQuery): Promise<Page<ApprovalView>>;
   getApproval(id: string): Promise<ApprovalDetails>;
@@ -161,6 +165,8 @@ export interface AdminDeps {
   status: () => Promise<StatusView>;
   explain: (key: KeyRecord, input: ExplainInput) => Promise<Explanation>;
   drafts: DraftPolicies;
+  /** Several comparisons at once would keep the event loop busy. */
+  comparisons: Turns;
   /** Rejects with a `KeyRotationError` that gives the reason. */
   rotateInstanceKey: (name: string, describeAct: DescribeKeyRotationAct) => Promise<void>;
   /** Null if there is no such instance. */

@@ -70,6 +70,14 @@ test('keeps a bounded number of groups, and counts the calls of the others', asy
   expect(compared.groups).toHaveLength(1000);
 });
 
+test('ends early if nobody waits for the answer', async () => {
+  const audit = await openAudit(4000, () => 'sale.order');
+  const deps = { audit, judge, nowMs: () => performance.now() };
+  const compared = await comparePolicy(RANGE, { ...deps, signal: AbortSignal.abort() });
+  expect(compared.is_cut).toBe(true);
+  expect(compared.calls).toBeLessThan(4000);
+});
+
 test('says if its time was over, and from when on it has judged the calls', async () => {
   const audit = await openAudit(4000, () => 'sale.order');
   let nowMs = 0;

@@ -23,6 +23,8 @@ export interface ComparePolicyDeps {
   judge: RecordJudge;
   /** Monotonic clock in milliseconds. */
   nowMs: () => number;
+  /** Aborted once nobody waits for the answer: the rest is not judged. */
+  signal?: AbortSignal | undefined;
 }
 
 export interface ComparedRange extends Pick<AuditQuery, 'client_id' | 'key_id'> {
@@ -33,7 +35,7 @@ export interface ComparedRange extends Pick<AuditQuery, 'client_id' | 'key_id'> 
 
 export async function comparePolicy(
   { since, until, ...filters }: ComparedRange,
-  { audit, judge, nowMs }: ComparePolicyDeps,
+  { audit, judge, nowMs, signal }: ComparePolicyDeps,
 ): Promise<Omit<PolicyComparison, 'unjudged'>> {
   const query: AuditQuery = { ...filters, kind: 'call', since: showTime(since), until: showTime(until) };
   const endsMs = nowMs() + DURATION_MS_MAX;
@@ -53,7 +55,7 @@ export async function comparePolicy(
     }
     cursor = page.next;
     await nextTurn();
-  } while (cursor !== null && tally.calls < CALLS_MAX && nowMs() < endsMs);
+  } while (cursor !== null && tally.calls < CALLS_MAX && nowMs() < endsMs && signal?.aborted !== true);
   const isCut = cursor !== null;
   return {
     since: showTime(isCut ? oldest : since),

@@ -12,16 +12,18 @@ const DAY_MS = 86_400_000;
 export function createPolicyAdmin({
   audit,
   drafts,
+  comparisons,
   clock,
   nowMs,
 }: AdminDeps): Pick<Admin, 'explainPolicy' | 'comparePolicy'> {
   return {
     explainPolicy: async ({ policy, ...input }) => drafts.explain(readPolicy(policy), input),
 
-    async comparePolicy(input) {
+    async comparePolicy(input, signal) {
       const policy = readPolicy(input.policy);
       const { judge, unjudged } = drafts.judgeRecords(policy);
-      const compared = await comparePolicy(readRange(input, clock()), { audit, judge, nowMs });
+      const range = readRange(input, clock());
+      const compared = await comparisons.run(() => comparePolicy(range, { audit, judge, nowMs, signal }));
       return { ...compared, unjudged };
     },
   };

@@ -1,9 +1,11 @@
 /** Drafts of policies: `POST /admin/v1/policies/explain` and `/compare`. */
+import { request as httpRequest } from 'node:http';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Policy } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
 import { makeCall } from '../../src/audit/audit.fixture.ts';
 import type { CallRecord } from '../../src/observe/events.ts';
-import { startAdmin } from './admin-client.ts';
+import { startAdmin, TOKEN } from './admin-client.ts';
 
 const DRAFT: Policy = { instances: ['prod'], models: { 'res.partner': ['read', 'search*'] } };
 const CALL = { model_id: 'res.partner', action: 'read', params: [[1]], erp_instance: { name: 'prod' } };
@@ -172,4 +174,40 @@ test('judges the calls of one client, one key and one time, and never those of a
   expect(await count({ since: tomorrow })).toBe(0);
   const { json } = await post('/policies/compare', { policy: DRAFT, since: 'yesterday' });
   expect(json.faults).toEqual([{ path: 'since', message: expect.stringMatching(/^is a day or a time/) }]);
+});
+
+test('comparisons run one after another, and one whose caller has left ends early', async () => {
+  const { post, proxy } = await startAdmin();
+  for (let index = 0; index < 20_000; index++) {
+    proxy.app.audit.recordCall(makeCall({ requestId: `r${index}`, model: `x.model.${index}` }));
+    if (index % 5000 === 4999) await proxy.app.audit.flush();
+  }
+  const compare = (more: object = {}) => post('/policies/compare', { policy: DRAFT, ...more });
+  const startedMs = performance.now();
+  const ended: string[] = [];
+  const long = compare().then(() => ended.push('long'));
+  await nextTurn();
+  const short = compare({ client_id: 'none', since: new Date().toISOString() }).then(() =>
+    ended.push('short'),
+  );
+  await Promise.all([long, short]);
+  expect(ended).toEqual(['long', 'short']);
+  const usualMs = performance.now() - startedMs;
+
+  const left = Array.from({ length: 20 }, () => {
+    const request = httpRequest(`${proxy.url}/admin/v1/policies/compare`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      agent: false,
+    });
+    request.on('error', () => {});
+    request.end(JSON.stringify({ policy: DRAFT }));
+    return request;
+  });
+  await sleep(usualMs / 2);
+  for (const request of left) request.destroy();
+  const againMs = performance.now();
+  expect((await compare()).json).toMatchObject({ calls: 20_000 });
+  // All of those that were left would take ten times as long.
+  expect(performance.now() - againMs).toBeLessThan(10 * usualMs);
 });

@@ -182,7 +182,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     summary: 'Judges the calls of the audit by a draft of a policy.',
     body: schemas.policyCompareInput,
     answer: { status: 200, schema: schemas.policyComparison },
-    handle: ({ admin, body }) => admin.comparePolicy(body),
+    handle: ({ admin, body, reply }) => admin.comparePolicy(body, watchCaller(reply)),
   }),
   route({
     method: 'POST',
@@ -602,6 +602,14 @@ function route<Params, Query, Body>(definition: AdminRoute<Params, Query, Body>)
 
 function showSession({ actor, expiresAt }: Identity): z.infer<typeof schemas.sessionView> {
   return { actor, expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString() };
+}
+
+/** Aborted when the caller closes its connection before the answer is sent. */
+function watchCaller({ raw }: FastifyReply): AbortSignal {
+  const left = new AbortController();
+  if (raw.destroyed) left.abort();
+  else raw.once('close', () => left.abort());
+  return left.signal;
 }
 
 /** Resolves to the same items once the first of them was read. Rejects if that fails. */
