@@ -72,6 +72,11 @@ test('gives a notice 14 days before, 3 days before and at the end, once each', a
   expect(notices.states()).toEqual([{ kind: 'expiring', keyId: id, clientId, name: 'shop', expiresAt }]);
 });
 
+test('a clock that goes back and forth repeats no notice', async () => {
+  await create(30);
+  expect((await checkOn(open(), [16, 15, 16, 27, 26, 27])).map(([day]) => day)).toEqual([16, 27]);
+});
+
 test('several processes give each notice once', async () => {
   await Promise.all([create(30), create(30)]);
   now = START + 20 * DAY_MS;

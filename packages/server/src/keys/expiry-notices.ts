@@ -56,7 +56,6 @@ const KEYS_MAX = 1000;
 
 export function createExpiryNotices(options: ExpiryNoticesOptions): ExpiryNotices {
   const { store, leases, clock, noticeDays, onNotice, onError } = options;
-  const owner = randomUUID();
   const stagesDays = [noticeDays, ...(noticeDays > LAST_DAYS ? [LAST_DAYS] : []), 0];
   /** Names of the leases that were asked for. */
   let asked = new Set<string>();
@@ -83,10 +82,11 @@ export function createExpiryNotices(options: ExpiryNoticesOptions): ExpiryNotice
     const names = new Set<string>();
     for (const [index, { notice, expiresAt }] of present.entries()) {
       const name = `key-notice:${notice}`;
-      // An own lease would be acquired again.
       const isNew = !asked.has(name);
       const state = states[index] as ExpiryNotice;
-      if (isNew && (await leases.acquire(name, owner, expiresAt + 2 * DAY_MS - clock()))) onNotice(state);
+      // The owner is new for each claim: a process would acquire its own lease again.
+      if (isNew && (await leases.acquire(name, randomUUID(), expiresAt + 2 * DAY_MS - clock())))
+        onNotice(state);
       names.add(name);
       asked.add(name);
     }

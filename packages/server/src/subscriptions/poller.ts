@@ -8,7 +8,14 @@ import type { ChangeReader, ReadRefusal } from './change-reader.ts';
 import { buildDelivery, buildKeyNotice, createDeliveryId, type RecordChange } from './delivery-body.ts';
 import type { Leadership } from './leadership.ts';
 import type { NoticeReader } from './notice-reader.ts';
-import { followIds, keepLast, parseProgress, WATCHED_IDS_MAX } from './progress.ts';
+import {
+  followIds,
+  followNotices,
+  keepLast,
+  parseProgress,
+  readSeenNotices,
+  WATCHED_IDS_MAX,
+} from './progress.ts';
 import {
   type EventSubscription,
   type RecordSubscription,
@@ -284,7 +291,7 @@ export class Poller {
   }
 
   /**
-   * The position is the list of notices that were seen. It is stored with their deliveries, so that each notice is
+   * The position is the list of notices that were seen (progress.ts). It is stored with their deliveries, so that each notice is
    * stored once, whichever process reads it.
    */
   async #readEvents(
@@ -296,17 +303,16 @@ export class Poller {
     const due = await this.#options.notices.listDue();
     if (due === null) return this.#fail(known, before, NO_NOTICES);
     known.failures = 0;
-    const seen = parseProgress(before.progress)?.reader;
-    const isFirst = !Array.isArray(seen);
-    const isSeen = new Set<unknown>(isFirst ? [] : seen);
-    const progress = JSON.stringify({ reader: due.map(({ notice }) => notice) });
+    const now = this.#options.clock();
+    const seen = readSeenNotices(parseProgress(before.progress));
+    const isSeen = new Set(seen?.map(([notice]) => notice));
+    const progress = JSON.stringify({ reader: followNotices(seen ?? [], due, now) });
     if (progress === before.progress) {
       this.#note(id, null);
       known.problem = null;
       return false;
     }
-    const fresh = isFirst && start === 'now' ? [] : due.filter(({ notice }) => !isSeen.has(notice));
-    const now = this.#options.clock();
+    const fresh = seen === null && start === 'now' ? [] : due.filter(({ notice }) => !isSeen.has(notice));
     const deliveries = fresh.map((notice) => ({
       id: createDeliveryId(),
       record: notice.keyId,

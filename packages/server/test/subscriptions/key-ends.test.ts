@@ -93,6 +93,23 @@ test('sends 14 days before, 3 days before and at the end, without a secret', asy
   expect(receiver.received).toHaveLength(3);
 });
 
+test('a clock that goes back and forth repeats no notice', async () => {
+  const { receiver, createKey, subscribe, passDays, waitUntilRead } = await startStage();
+  await subscribe();
+  await createKey(30);
+  await waitUntilRead();
+  for (const [count, days] of [17, 11].entries()) {
+    passDays(days);
+    await expect.poll(() => receiver.received.length, POLL).toBe(count + 1);
+    // Before the notice, and after it again.
+    for (const step of [-1.5, 1.5]) {
+      passDays(step);
+      await sleep(QUIET_MS);
+    }
+  }
+  expect(receiver.received).toHaveLength(2);
+});
+
 test('`start` decides about keys that end soon already', async () => {
   const stage = await startStage();
   const rotated = await stage.createKey(20);
