@@ -418,7 +418,7 @@ const BOUNDARIES: Boundary[] = [
     allow: [
       '../execute/{terms,upstream}/*',
       '../{egress,odoo,streams}/*',
-      '../odoo/json2/*',
+      '../odoo/{faults,json2}/*',
       '../key-rotation/odoo-keys.ts',
       CONTRACT,
       'node:*',

@@ -20,6 +20,7 @@ import { isApiKeyShaped } from '../odoo/json2/json2-request.ts';
 import { buildUserRequest, readUserId } from '../odoo/json2/json2-user.ts';
 import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
 import { readStream } from '../streams/read-stream.ts';
+import type { CleanText } from './clean-text.ts';
 import type { ExamineDeps } from './examine-deps.ts';
 import { explainAnswer } from './explain-answer.ts';
 
@@ -28,6 +29,7 @@ type Facts = Pick<Examination, 'protocol' | 'user' | 'key' | 'round_trip_ms'>;
 interface CredentialsDeps extends ExamineDeps {
   /** Receives each check as soon as it is found. */
   note: (check: ExaminationCheck) => void;
+  clean: CleanText;
 }
 
 const DAY_MS = 86_400_000;
@@ -40,7 +42,7 @@ export async function examineCredentials(
   deadline: Deadline,
   deps: CredentialsDeps,
 ): Promise<Facts> {
-  const { note } = deps;
+  const { note, clean } = deps;
   const facts: Facts = { protocol: null, user: null, key: null, round_trip_ms: null };
   const { db, userId } = target;
 
@@ -71,7 +73,7 @@ export async function examineCredentials(
     refusal.forEach(note);
     return facts;
   }
-  const { user, check } = await readUser(reply, userId);
+  const { user, check } = await readUser(reply, userId, clean);
   facts.user = user;
   note({ name: 'database', state: 'ok', text: `${db} is there` });
   note(check);
@@ -93,7 +95,7 @@ async function explainRefusal(
   target: Target,
   spoken: Protocols,
   deadline: Deadline,
-  deps: ExamineDeps,
+  deps: CredentialsDeps,
 ): Promise<ExaminationCheck[] | null> {
   const { db, userId } = target;
   const fail = (name: ExaminationCheck['name'], text: string): ExaminationCheck => ({
@@ -112,7 +114,7 @@ async function explainRefusal(
   }
   // Users may read these fields of their own record. If a rule forbids it, the credentials were accepted.
   if (type !== 'access_denied') {
-    return type === 'access_error' ? null : [hasDatabase, fail('user', `Odoo says: ${String(message)}`)];
+    return type === 'access_error' ? null : [hasDatabase, fail('user', `Odoo says: ${deps.clean(message)}`)];
   }
   if (name === 'odoo.exceptions.MissingError') {
     return [hasDatabase, fail('user', `${db} has no user ${userId}; check the user's number`)];
@@ -152,6 +154,7 @@ async function findOwner(
 async function readUser(
   reply: Reply,
   userId: number,
+  clean: CleanText,
 ): Promise<{ user: Examination['user']; check: ExaminationCheck }> {
   const rows = await readValue(reply);
   const row = Array.isArray(rows) ? (rows[0] as Record<string, unknown> | undefined) : undefined;
@@ -159,8 +162,8 @@ async function readUser(
     const text = `${userId} is accepted, and may not read its own name`;
     return { user: null, check: { name: 'user', state: 'ok', text } };
   }
-  const company = Array.isArray(row['company_id']) ? cleanText(row['company_id'][1]) : null;
-  const user = { id: userId, name: cleanText(row['name']), login: cleanText(row['login']), company };
+  const company = Array.isArray(row['company_id']) ? clean(row['company_id'][1]) : null;
+  const user = { id: userId, name: clean(row['name']), login: clean(row['login']), company };
   const text = `${userId} is ${user.name} (${user.login})${company === null ? '' : ` of ${company}`}`;
   return { user, check: { name: 'user', state: 'ok', text } };
 }
@@ -226,11 +229,4 @@ function parseJson(text: Uint8Array | string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Replaces control characters, which a terminal could interpret. */
-function cleanText(value: unknown): string {
-  return String(value)
-    .replace(/\p{Cc}+/gu, ' ')
-    .toWellFormed();
 }

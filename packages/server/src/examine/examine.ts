@@ -14,6 +14,7 @@ import { findVersion, READ_ONLY } from '../execute/upstream/find-version.ts';
 import type { Protocols } from '../execute/upstream/servers.ts';
 import { denyStatus } from '../execute/upstream/upstream-status.ts';
 import { ABORTED } from '../streams/wait.ts';
+import { createTextCleaner } from './clean-text.ts';
 import { examineCredentials } from './examine-credentials.ts';
 import type { ExamineDeps } from './examine-deps.ts';
 import { examineWay } from './examine-way.ts';
@@ -58,6 +59,7 @@ async function examine(
   deps: ExamineDeps,
 ): Promise<Examination> {
   const checks: ExaminationCheck[] = [];
+  const clean = createTextCleaner(hasCredentials ? [target.apiKey] : []);
   const note = (check: ExaminationCheck) => {
     checks.push(check);
     onCheck?.(check);
@@ -86,17 +88,17 @@ async function examine(
     return conclude();
   }
   note({ name: 'odoo', state: 'ok', text: describeProtocols(spoken) });
-  const version = asked.version instanceof Denial ? null : asked.version.server_serie;
+  const version = asked.version instanceof Denial ? null : clean(asked.version.server_serie);
   note(
     asked.version instanceof Denial
       ? { name: 'version', state: 'skipped', text: 'the server does not report its version' }
-      : { name: 'version', state: 'ok', text: `Odoo ${version} (${asked.version.server_version})` },
+      : { name: 'version', state: 'ok', text: `Odoo ${version} (${clean(asked.version.server_version)})` },
   );
   if (!hasCredentials) {
     note({ name: 'user', state: 'skipped', text: 'give database, user and key to check them' });
     return conclude({ version });
   }
-  const facts = await examineCredentials(target, spoken, deadline, { ...deps, note });
+  const facts = await examineCredentials(target, spoken, deadline, { ...deps, note, clean });
   return conclude({ ...facts, version });
 }
 

@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
-import { startUpstream } from '../scripted-upstream.ts';
+import { answerLikeOdoo, startUpstream } from '../scripted-upstream.ts';
 import { type AdminAnswer, type Json, ODOO_SECRET, SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
 
 const LINES = { headers: { accept: 'application/x-ndjson' } };
@@ -114,4 +114,46 @@ test('answers a problem if nothing can be checked', async () => {
   const answer = await post('/instances/prod/check', undefined, LINES);
   expect(answer.status).toBe(404);
   expect(answer.json.detail).toMatch(/no instance "prod"/);
+});
+
+test.each([
+  ['the version', { server_version: (text: string) => text }],
+  ['the series', { server_serie: (text: string) => text }],
+  ['the user', {}],
+  ['a fault', { fault: (text: string) => text }],
+])('a server that sends back the key, commands to a terminal and long texts: %s', async (_name, parts) => {
+  const api_key = `${ODOO_SECRET}0123456789012345678901234567`;
+  const text = `${api_key} \u001b[2J ${'x'.repeat(20_000)}`;
+  const version = {
+    server_version: '18.0',
+    server_version_info: [18, 0, 0, 'final', 0, ''],
+    server_serie: '18.0',
+    protocol_version: 1,
+  };
+  const { fault, ...printed } = Object.fromEntries(
+    Object.entries(parts).map(([name, print]) => [name, print(text)]),
+  ) as Record<string, string>;
+  const error = {
+    code: 200,
+    message: 'x',
+    data: { name: 'odoo.exceptions.UserError', message: fault, debug: '' },
+  };
+  const result = [{ id: 2, name: text, login: text, company_id: [1, text] }];
+  const upstream = closeAfterTest(
+    await startUpstream((socket, { body }) => {
+      const answer = body.includes('"version"')
+        ? { result: { ...version, ...printed } }
+        : fault === undefined
+          ? { result }
+          : { error };
+      answerLikeOdoo(socket, JSON.stringify({ jsonrpc: '2.0', id: 1, ...answer }));
+    }),
+  );
+  const settings = { ...SETTINGS, 'upstream.protocol': 'auto' };
+  // No answer may have the key (admin-client.ts).
+  const { post } = await startAdmin({ settings, allow: [upstream.url] });
+  const { json } = await post('/instances/check', { url: upstream.url, db: 'prod', user_id: 2, api_key });
+  expect(json.checks.length).toBeGreaterThan(5);
+  expect(JSON.stringify(json)).not.toContain('\\u001b');
+  expect(JSON.stringify(json).length).toBeLessThan(5000);
 });
