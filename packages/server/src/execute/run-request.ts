@@ -367,6 +367,7 @@ function startConversation(
     get isStopping() {
       return deps.admission.isStopping;
     },
+    admitData: (route) => admitData(client, route, deps.dataRequests),
     refuse: (denial, id) => refuse(denial, incoming, deps, id),
     run(call, writer, options = {}) {
       const ran = last.then(() => runNext(call, writer, options));

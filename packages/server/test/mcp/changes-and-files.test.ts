@@ -66,6 +66,18 @@ describe.each([14, 16, 18, 19] as SandboxVersion[])('Odoo %i', (version) => {
   });
 });
 
+test('the bounds of requests for changes hold for list_changes', async () => {
+  const { call, connect } = await startStage({ settings: { 'data.clientRequestsMax': '1' } });
+  const client = await connect();
+  const list = () => call('list_changes', { model: 'res.partner', fields: ['name'] }, client);
+  const results = await Promise.all(Array.from({ length: 6 }, list));
+  const refused = results.filter(({ isError }) => isError);
+  expect(refused.length).toBeGreaterThan(0);
+  expect(refused.length).toBeLessThan(6);
+  for (const { text } of refused) expect(text).toContain('rate_limited');
+  expect((await list()).isError).toBe(false);
+});
+
 test('all changes come within the budget, whatever a record has', async () => {
   const stage = await startStage();
   const { call } = stage;

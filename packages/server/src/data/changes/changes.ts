@@ -32,7 +32,10 @@ export interface ChangesOptions {
 export interface Changes {
   /** Answers the request of a conversation. */
   serve(conversation: Conversation): Promise<null>;
-  /** Reads the answer to a request with this body by calls of the conversation, and does not send it. */
+  /**
+   * Reads the answer to a request with this body by calls of the conversation, and does not send it. The bounds of
+   * requests for changes hold, whatever the route of the conversation is.
+   */
   read(bytes: Uint8Array, conversation: Conversation): Promise<ChangesAnswer | QuestionFailure>;
 }
 
@@ -113,7 +116,14 @@ export function createChanges({
 
     async read(bytes, conversation) {
       const request = readChangesRequest(bytes);
-      return 'denial' in request ? { denial: request.denial } : await answer(request, conversation);
+      if ('denial' in request) return { denial: request.denial };
+      const leave = conversation.admitData('changes');
+      if (leave instanceof Denial) return { denial: leave };
+      try {
+        return await answer(request, conversation);
+      } finally {
+        leave?.();
+      }
     },
   };
 }

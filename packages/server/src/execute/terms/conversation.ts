@@ -25,6 +25,11 @@ export interface Conversation {
   pauseTime(): void;
   /** True once a graceful stop has begun: an answer without an end of its own should end now. */
   readonly isStopping: boolean;
+  /**
+   * Admits a part of the request that keeps records as a request of this route does. Returns the function that must be
+   * called at its end; null if nothing bounds the route.
+   */
+  admitData(route: DataRoute): (() => void) | Denial | null;
   /** Answers the request with a denial and the `id` of its body. */
   refuse(denial: Denial, id: Uint8Array): void;
   /** Headers that the answer must have. */
