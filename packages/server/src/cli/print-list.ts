@@ -56,9 +56,14 @@ async function* mapRows<Item>(
   for await (const item of items) yield columns.map(({ show }) => showCell(show(item)));
 }
 
+/** A text in one line, without commands to a terminal. */
+export function showLine(text: string): string {
+  return text.replace(/\p{Cc}+/gu, ' ');
+}
+
 /** A tab or a line break in a value would split the column or the line. */
 function showCell(value: string | number | null): string {
-  const text = String(value ?? '').replace(/\p{Cc}+/gu, ' ');
+  const text = showLine(String(value ?? ''));
   return text === '' ? '-' : text;
 }
 

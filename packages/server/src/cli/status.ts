@@ -12,7 +12,7 @@ import {
 } from '@erp-proxy/contract';
 import type { Admin } from '../admin/admin.ts';
 import { type Command, CommandError, type CommandInput, type CommandOption, printJson } from './command.ts';
-import { type Column, printList } from './print-list.ts';
+import { type Column, printList, showLine } from './print-list.ts';
 import { readDurationMs } from './read-time.ts';
 import { ADMIN_OPTIONS, useAdmin } from './use-admin.ts';
 
@@ -108,7 +108,8 @@ function printStatus({ print }: CommandInput, status: StatusView, statistics: St
 function printAttention({ print }: CommandInput, { items, more }: AttentionView): void {
   if (items.length === 0) return;
   print('\nNeeds attention:\n');
-  for (const { severity, target, text } of items) print(`  ${severity.padEnd(8)} ${target}: ${text}\n`);
+  for (const { severity, target, text } of items)
+    print(`  ${severity.padEnd(8)} ${showLine(`${target}: ${text}`)}\n`);
   if (more > 0) print(`and ${more} more\n`);
 }
 

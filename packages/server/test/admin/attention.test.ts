@@ -6,7 +6,7 @@ import { runCommand } from '../commands/run-command.ts';
 import { POLL } from '../poll.ts';
 import { makeFolder } from '../process/program.ts';
 import { startUpstream } from '../scripted-upstream.ts';
-import { type Json, ODOO_SECRET, startAdmin, TOKEN } from './admin-client.ts';
+import { type Json, ODOO_SECRET, SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.parse('2027-03-01T08:00:00.000Z');
@@ -208,6 +208,17 @@ test('erp-proxy status prints what needs attention, here and over --url', async 
   await runCommand(['keys', 'create', '--name=shop'], { folder });
   const local = await runCommand(['status', '--json'], { folder, env: {} });
   expect(JSON.parse(local.stdout).attention).toEqual({ items: [], more: 0 });
+});
+
+test('erp-proxy status prints texts of Odoo without commands to a terminal', async () => {
+  const folder = makeFolder();
+  await runCommand(['keys', 'create', '--name=shop'], { folder });
+  const settings = { ...SETTINGS, 'store.url': `sqlite:${folder}/proxy.db` };
+  const { proxy, post } = await startAdmin({ settings });
+  await post('/instances', { ...INSTANCE, name: 'prod' });
+  await proxy.app.instances.changeKey('prod', 1, { failure: 'Odoo says: \u001b[2J\nnothing.' });
+  const { stdout } = await runCommand(['status'], { folder, env: {} });
+  expect(stdout).toContain('could not be replaced: Odoo says:  [2J nothing.\n');
 });
 
 test('an error of the proxy itself is critical', async () => {
