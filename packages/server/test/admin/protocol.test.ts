@@ -174,3 +174,17 @@ test('does not change the errors of other paths', async () => {
   expect(answer.status).toBe(404);
   expect(await answer.json()).toMatchObject({ error: { data: { type: 'route_not_found' } } });
 });
+
+test('the answer to a bad body does not grow with it', async () => {
+  const { post } = await startAdmin();
+  const members = Array.from({ length: 20_000 }, (_, index) => [`x${index}`, 1]);
+  const many = Object.fromEntries([...members, ['y'.repeat(10_000), 1]]);
+  // Anybody can send a login.
+  const login = await post('/session', many, { token: null });
+  expect(login.status).toBe(413);
+  const key = await post('/keys', many);
+  expect(key.status).toBe(400);
+  expect(key.json.faults).toHaveLength(100);
+  const long = await post('/keys', { ['y'.repeat(10_000)]: 1 });
+  expect(long.body.length).toBeLessThan(1000);
+});

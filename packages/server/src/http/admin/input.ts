@@ -1,4 +1,4 @@
-/** Validates the input of an administrator against its schema. Reports all errors at once, without repeating values. */
+/** Validates the input of an administrator against its schema. Reports many errors at once, without repeating values. */
 import type { InvalidMember } from '@erp-proxy/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -9,14 +9,21 @@ import { findDuplicate } from '../../json/members.ts';
 import { DuplicateMemberError, readValue } from '../../json/read-value.ts';
 import { findNearestName } from '../../text/nearest.ts';
 import { readNodeBody } from '../node-body.ts';
+import type { AdminRoute } from './table.ts';
 
 /** Enough for a policy of a thousand patterns, or for certificates. */
 const BODY_BYTES_MAX = 256 * 1024;
+/** For routes that need no token: anybody can send such a body. */
+const OPEN_BODY_BYTES_MAX = 16 * 1024;
+/** The cost of the answer must not grow with the body. */
+const FAULTS_MAX = 100;
+const NAME_LENGTH_MAX = 200;
 
 export function readInput<Input>(schema: z.ZodType<Input>, given: unknown): Input {
   const result = schema.safeParse(given, { error: explainIssue });
   if (result.success) return result.data;
-  throw createInputError(result.error.issues.flatMap((issue) => describeIssue(issue, schema)));
+  const issues = result.error.issues.slice(0, FAULTS_MAX);
+  throw createInputError(issues.flatMap((issue) => describeIssue(issue, schema)).slice(0, FAULTS_MAX));
 }
 
 /**
@@ -25,19 +32,19 @@ export function readInput<Input>(schema: z.ZodType<Input>, given: unknown): Inpu
 export async function readJsonBody(
   request: FastifyRequest,
   reply: FastifyReply,
-  rawMember: string | null,
+  { rawMember, isOpen }: Pick<AdminRoute, 'rawMember' | 'isOpen'>,
 ): Promise<unknown> {
   const { headers } = request;
   if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0)
     return undefined;
   const body = await readNodeBody(request.raw, reply.raw, {
-    bytesMax: BODY_BYTES_MAX,
+    bytesMax: isOpen === true ? OPEN_BODY_BYTES_MAX : BODY_BYTES_MAX,
     takeRoom: async () => true,
     signal: new AbortController().signal,
   });
   if (body instanceof Denial) throw createAdminError(STATUSES[body.type] ?? 400, body.message);
   try {
-    return rawMember === null ? readValue(body) : readAround(rawMember, body);
+    return rawMember === undefined ? readValue(body) : readAround(rawMember, body);
   } catch (error) {
     if (!(error instanceof DuplicateMemberError))
       throw createAdminError(400, 'The body is not JSON in UTF-8.');
@@ -77,7 +84,9 @@ function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodType): InvalidMembe
   const path = issue.path.join('.') || 'body';
   if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
   const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-  return issue.keys.map((name) => ({ path: name, message: explainUnknown(name, known) }));
+  return issue.keys
+    .slice(0, FAULTS_MAX)
+    .map((name) => ({ path: name.slice(0, NAME_LENGTH_MAX), message: explainUnknown(name, known) }));
 }
 
 function explainUnknown(name: string, known: readonly string[]): string {

@@ -120,7 +120,7 @@ function readVersion({ method, takesVersion }: AdminRoute, { headers }: FastifyR
 }
 
 async function readBody(route: AdminRoute, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const given = await readJsonBody(request, reply, route.rawMember ?? null);
+  const given = await readJsonBody(request, reply, route);
   if (route.body) return readInput(route.body, given);
   if (given === undefined) return undefined;
   throw createAdminError(400, 'This route takes no body.');
