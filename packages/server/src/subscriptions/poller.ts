@@ -291,8 +291,8 @@ export class Poller {
   }
 
   /**
-   * The position is the list of notices that were seen (progress.ts). It is stored with their deliveries, so that each notice is
-   * stored once, whichever process reads it.
+   * The position is the list of notices that were seen (progress.ts). It is stored with their deliveries, so that each
+   * notice is stored once, whichever process reads it.
    */
   async #readEvents(
     known: Known,

@@ -1,4 +1,4 @@
-/** Validates the input of an administrator against its schema. Reports many errors at once, without repeating values. */
+/** Validates the input of an administrator against its schema. Reports up to 100 faults at once, without values. */
 import type { InvalidMember } from '@erp-proxy/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
