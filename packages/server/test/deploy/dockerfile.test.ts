@@ -34,7 +34,8 @@ test('has the Node version that the program needs', () => {
   expect(majors).toEqual([needed, needed, needed]);
 });
 
-test('gets what the tarball is made from, which is enough for it', async () => {
+// It makes a tarball.
+test('gets what the tarball is made from, which is enough for it', { timeout: 90_000 }, async () => {
   const context = mkdtempSync(join(tmpdir(), 'erp-proxy-context-'));
   try {
     const rules = readText('.dockerignore').split('\n');

@@ -50,7 +50,7 @@ test('the client of 2025 lists and calls tools, over HTTP and stdio', { timeout:
     expect(output).toEqual({
       server: 'erp-proxy',
       protocol: '2025-11-25',
-      tools: 11,
+      tools: 13,
       records: [{ id: 10, name: 'Deco Addict' }],
       isError: true,
     });
@@ -96,7 +96,7 @@ test('the command line of the inspector lists and calls tools', { timeout: TIMEO
         ...args,
       ),
     );
-  expect((await inspect('--method', 'tools/list')).tools).toHaveLength(11);
+  expect((await inspect('--method', 'tools/list')).tools).toHaveLength(13);
   const called = await inspect(
     '--method',
     'tools/call',
