@@ -115,7 +115,9 @@ test.skipIf(!HAS_CHROMIUM)('a policy that somebody else has changed is not overw
   await ask('PATCH', `/keys/${key.id}`, { policy: { ...POLICY, instances: ['theirs'] } });
   await page.getByRole('button', { name: 'Save policy' }).click();
   const conflict = page.getByRole('alert').filter({ hasText: 'Somebody else has changed it' });
-  await conflict.getByText('theirs').first().waitFor();
+  // The texts stand there as the editor has them.
+  await conflict.getByRole('cell', { name: '"instances": ["theirs"]' }).waitFor();
+  await conflict.getByRole('cell', { name: 'policy', exact: true }).waitFor();
   expect((await ask('GET', `/keys/${key.id}`)).policy.instances).toEqual(['theirs']);
   await expectAccessible(page);
   await conflict.getByRole('button', { name: 'Save mine over theirs' }).click();
