@@ -1,6 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { expectAccessible, HAS_CHROMIUM, openConsole, startChromium } from './open-console.ts';
+import { ADMIN_TOKEN, expectAccessible, HAS_CHROMIUM, openConsole, startChromium } from './open-console.ts';
 
 startChromium();
 
@@ -95,6 +96,91 @@ test.skipIf(!HAS_CHROMIUM)(
     expect(await page.getByRole('region', { name: 'curl' }).innerText()).toContain(
       '"x-proxy-api: $ERP_PROXY_KEY"',
     );
+  },
+);
+
+test.skipIf(!HAS_CHROMIUM)(
+  'values of a new record are typed by field, and sent as they are shown',
+  { timeout: PATIENCE_MS },
+  async () => {
+    const { page, ask, addInstance, goto } = await openConsole();
+    await addInstance();
+    await goto(link({ instance: 'prod', model: 'res.partner', action: 'create' }));
+    const add = async (name: string) => {
+      await page.getByRole('combobox', { name: 'Add a field' }).fill(name);
+      await page.getByRole('option', { name }).first().click();
+      return page.getByRole('textbox', { name, exact: true });
+    };
+    await (await add('name')).fill('New partner');
+    const curl = page.getByRole('region', { name: 'curl' });
+    const limit = await add('credit_limit');
+    for (const [typed, sent] of [
+      ['-0.05', '-0.05'],
+      ['1,5', '1.5'],
+      ['10.50', '10.5'],
+    ] as const) {
+      await limit.clear();
+      await limit.pressSequentially(typed);
+      await expect.poll(() => curl.innerText()).toContain(`"credit_limit": ${sent}`);
+    }
+    await (await add('color')).pressSequentially('-7');
+    await run(page);
+    const dialog = page.getByRole('dialog', { name: 'Send this call?' });
+    await dialog.getByText('"credit_limit"').waitFor();
+    await dialog.getByRole('button', { name: 'Send the call' }).click();
+    await page.getByText('OK · 200').waitFor();
+    const { result } = await ask('POST', '/execute', {
+      call: {
+        erp_instance: { name: 'prod' },
+        model_id: 'res.partner',
+        action: 'search_read',
+        params: [[['name', '=', 'New partner']]],
+        keyword: { fields: ['credit_limit', 'color'] },
+      },
+    });
+    expect(result).toMatchObject([{ credit_limit: 10.5, color: -7 }]);
+  },
+);
+
+test.skipIf(!HAS_CHROMIUM)(
+  'a call is cancelled, waits for a new session, and its answer is saved as it came',
+  { timeout: PATIENCE_MS },
+  async () => {
+    const { page, addInstance, goto } = await openConsole();
+    await addInstance();
+    const form = { instance: 'prod', model: 'res.partner', args: { ids: '[9]', fields: '["country_id"]' } };
+    await goto(link({ ...form, action: 'read', values: 'normalized' }));
+    const answer = page.getByRole('region', { name: 'Answer', exact: true });
+
+    const held = Promise.withResolvers<void>();
+    await page.route('**/admin/v1/execute', async (route) => {
+      await held.promise;
+      await route.continue().catch(() => undefined);
+    });
+    await run(page);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await answer.getByText('Cancelled.').waitFor();
+    held.resolve();
+    await page.unroute('**/admin/v1/execute');
+
+    await page.context().clearCookies();
+    await run(page);
+    await page.getByText('Your session has ended').waitFor();
+    await page.getByLabel('Admin token').fill(ADMIN_TOKEN);
+    await page.keyboard.press('Enter');
+    await answer.getByText('OK · 200').waitFor();
+    await answer.getByRole('tab', { name: 'JSON' }).click();
+    await answer.getByText('"country_id"').waitFor();
+
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      answer.getByRole('button', { name: 'Download' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('res.partner.read.json');
+    const { result } = JSON.parse(await readFile(await download.path(), 'utf8'));
+    expect(result).toMatchObject([
+      { id: 9, country_id: { id: expect.any(Number), name: expect.any(String) } },
+    ]);
   },
 );
 

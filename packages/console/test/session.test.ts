@@ -33,10 +33,33 @@ test.skipIf(!HAS_CHROMIUM)('a session that ends keeps what was typed', async () 
   expect(await page.getByLabel('Search keys').inputValue()).toBe('half typed');
 });
 
-test.skipIf(!HAS_CHROMIUM)('signing out shows the form again', async () => {
-  const { page } = await openConsole();
+test.skipIf(!HAS_CHROMIUM)('signing out shows the form again, and says if it failed', async () => {
+  const { page } = await openConsole({ path: '/approvals' });
+  await page.getByRole('heading', { name: 'Approvals' }).waitFor();
+  await page.context().setOffline(true);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByText('The proxy does not answer').waitFor();
+  await page.context().setOffline(false);
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('Admin token').waitFor();
   await page.reload();
   await page.getByLabel('Admin token').waitFor();
+});
+
+test.skipIf(!HAS_CHROMIUM)('without a network an act fails at once, and is not sent later', async () => {
+  const { page, ask } = await openConsole({ path: '/keys/new' });
+  await page.getByRole('textbox', { name: 'Name' }).fill('shop');
+  await page.getByText('Everything (no policy)').click();
+  await page.context().setOffline(true);
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.getByText('The proxy does not answer').waitFor();
+  await page.context().setOffline(false);
+  // The error stays, with what was typed.
+  await page.getByRole('button', { name: 'Dismiss' }).click();
+  expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('shop');
+  expect((await ask('GET', '/keys?search=shop')).items).toEqual([]);
+  await page.getByRole('button', { name: 'Create key' }).dblclick();
+  await page.getByRole('dialog', { name: 'The key of shop' }).waitFor();
+  // A second click creates no second key, whose text nobody would see.
+  expect((await ask('GET', '/keys?search=shop')).items).toHaveLength(1);
 });

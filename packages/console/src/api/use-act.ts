@@ -14,7 +14,7 @@ export interface Act {
 
 /**
  * `run` sends the request, then makes what is shown of `resources` (`/keys`, …) stale. `error` stays until `reset` is
- * called or the act succeeds.
+ * called or the act succeeds. What is being sent is not sent a second time by a double click.
  */
 export function useAct<Answer>(resources: readonly string[], onDone?: (answer: Answer) => void): Act {
   const queryClient = useQueryClient();
@@ -30,5 +30,13 @@ export function useAct<Answer>(resources: readonly string[], onDone?: (answer: A
       if (error instanceof ProblemError && STALE.includes(error.problem.status)) void refresh();
     },
   });
-  return { run: mutate, isPending, error, reset };
+  // `isPending` comes too late for a double click.
+  const isBeingSent = (request: AdminRequest) =>
+    queryClient.isMutating({
+      predicate: ({ state }) => JSON.stringify(state.variables) === JSON.stringify(request),
+    }) > 0;
+  const run = (request: AdminRequest) => {
+    if (!isBeingSent(request)) mutate(request);
+  };
+  return { run, isPending, error, reset };
 }

@@ -9,10 +9,13 @@ import { resolveColors, theme } from './theme.ts';
 const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
+      // A proxy on this machine answers without a network: the browser's word that it is offline is no reason to wait.
+      networkMode: 'always',
       staleTime: 5_000,
       // A problem is an answer; only a lost connection may heal by itself.
       retry: (count, error) => !(error instanceof ProblemError) && count < 2,
     },
+    mutations: { networkMode: 'always' },
   },
 });
 

@@ -2,6 +2,7 @@
 import {
   ActionIcon,
   AppShell,
+  Box,
   Burger,
   Group,
   Modal,
@@ -14,9 +15,10 @@ import {
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useSyncExternalStore } from 'react';
+import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
 import { checkSession, readSession, signOut, watchSession } from '../api/session.ts';
 import { Icon } from '../parts/icon.tsx';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
 import icon from './icon.svg';
 import { LoadingPage } from './loading-page.tsx';
 import { PAGES } from './pages.ts';
@@ -58,6 +60,7 @@ export function Frame() {
 function Shell({ children }: { children: ReactNode }) {
   const [isOpen, { toggle, close }] = useDisclosure(false);
   const { pathname } = useLocation();
+  const [failure, setFailure] = useState<Error | null>(null);
   return (
     <AppShell
       header={{ height: 52 }}
@@ -77,7 +80,12 @@ function Shell({ children }: { children: ReactNode }) {
           <Group gap="xs" wrap="nowrap">
             <ColorSchemeButton />
             <Tooltip label="Sign out">
-              <ActionIcon variant="subtle" color="gray" aria-label="Sign out" onClick={() => void signOut()}>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                aria-label="Sign out"
+                onClick={() => void signOut().catch(setFailure)}
+              >
                 <Icon name="sign-out" />
               </ActionIcon>
             </Tooltip>
@@ -119,6 +127,11 @@ function Shell({ children }: { children: ReactNode }) {
         </AppShell.Section>
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1} style={{ outline: 'none' }}>
+        {failure !== null && (
+          <Box mb="md">
+            <ProblemAlert error={failure} onDismiss={() => setFailure(null)} />
+          </Box>
+        )}
         {children}
       </AppShell.Main>
     </AppShell>

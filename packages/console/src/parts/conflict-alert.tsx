@@ -2,6 +2,7 @@ import { Alert, Button, Code, Group, Stack, Table, Text } from '@mantine/core';
 import { ProblemError } from '../api/send.ts';
 import type { MemberDifference } from './compare-members.ts';
 import { Icon } from './icon.tsx';
+import { printJson } from './print-json.ts';
 
 interface ConflictAlertProps {
   /** What they have changed and I would undo. */
@@ -42,10 +43,10 @@ export function ConflictAlert({ differences, onTakeTheirs, onKeepMine, isPending
                   <Table.Tr key={member} style={{ verticalAlign: 'top' }}>
                     <Table.Td className="data">{member}</Table.Td>
                     <Table.Td>
-                      <Code block>{JSON.stringify(theirs, null, 2)}</Code>
+                      <Code block>{printValue(theirs)}</Code>
                     </Table.Td>
                     <Table.Td>
-                      <Code block>{JSON.stringify(mine, null, 2)}</Code>
+                      <Code block>{printValue(mine)}</Code>
                     </Table.Td>
                   </Table.Tr>
                 ))}
@@ -64,6 +65,10 @@ export function ConflictAlert({ differences, onTakeTheirs, onKeepMine, isPending
       </Stack>
     </Alert>
   );
+}
+
+function printValue(value: unknown): string {
+  return typeof value === 'string' ? value : printJson(value);
 }
 
 /** True if a change was refused because somebody else has changed the object. */

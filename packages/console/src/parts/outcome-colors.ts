@@ -1,4 +1,7 @@
-/** The colour of each outcome of a call, the same in every plot and list. Near colours have near causes. */
+/**
+ * The colour of each outcome of a call, the same in every plot and list. Near colours have near causes; only success is
+ * green.
+ */
 import { BUSINESS_ERRORS, COMPATIBLE_ERRORS, PROXY_ERRORS } from '@erp-proxy/contract';
 
 const COLORS: Record<string, string> = {
@@ -32,12 +35,12 @@ const COLORS: Record<string, string> = {
   method_not_found: 'blue.8',
   database_missing: 'indigo.4',
   // Mistakes in the call.
-  arguments_invalid: 'lime.7',
-  query_invalid: 'lime.5',
-  action_invalid: 'green.7',
-  fn_name_missing: 'green.5',
-  invalid_request: 'green.9',
-  invalid_params: 'green.3',
+  arguments_invalid: 'indigo.6',
+  query_invalid: 'indigo.3',
+  action_invalid: 'indigo.8',
+  fn_name_missing: 'gray.6',
+  invalid_request: 'gray.7',
+  invalid_params: 'gray.4',
 };
 
 const OTHER = 'gray.5';

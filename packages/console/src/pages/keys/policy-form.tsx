@@ -62,7 +62,7 @@ function Members({ policy, known, onSet }: MembersProps) {
         renderValue={(methods, model, set) => (
           <TagsInput
             aria-label={`Methods of ${model}`}
-            placeholder={methods.length === 0 ? 'Add a method' : ''}
+            placeholder={readTexts(methods).length === 0 ? 'Add a method' : ''}
             data={[...known.actions]}
             limit={40}
             value={readTexts(methods)}
@@ -249,8 +249,9 @@ interface FieldRuleInputProps {
 }
 
 function FieldRuleInput({ rule, model, onChange }: FieldRuleInputProps) {
-  const kind = 'allow' in rule ? 'allow' : 'deny';
-  const fields = readTexts('allow' in rule ? rule.allow : rule.deny);
+  const lists: { allow?: unknown; deny?: unknown } = isObject(rule) ? rule : {};
+  const kind = 'allow' in lists ? 'allow' : 'deny';
+  const fields = readTexts(lists[kind]);
   const create = (next: string, names: string[]): FieldRule =>
     next === 'allow' ? { allow: names } : { deny: names };
   return (
@@ -278,11 +279,15 @@ function FieldRuleInput({ rule, model, onChange }: FieldRuleInputProps) {
   );
 }
 
-/** The JSON may have anything in the place of a list. */
+/** The JSON may have anything in the place of a list or an object. */
 function readTexts(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
 function readEntries<Value>(value: Record<string, Value> | undefined): [string, Value][] {
-  return typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  return isObject(value) ? Object.entries(value) : [];
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }

@@ -15,6 +15,10 @@ export function PolicySection({ current, path }: { current: KeyView; path: strin
   const edited = useEdited(current, toDraft);
   const { draft, change, isDirty, version } = edited;
   const save = useAct<KeyView>(['/keys'], (saved) => edited.reset(saved));
+  const differences = edited.differences.map((difference) => ({
+    ...difference,
+    member: MEMBERS[difference.member] ?? difference.member,
+  }));
   const read = readDraft(draft);
   const body = { policy: 'policy' in read ? read.policy : null };
   const request = (ifMatch: number): AdminRequest => ({ method: 'PATCH', path, body, version: ifMatch });
@@ -30,7 +34,7 @@ export function PolicySection({ current, path }: { current: KeyView; path: strin
         <Alert color="gray">The key is revoked: its policy has no effect any more.</Alert>
       )}
       <PolicyEditor draft={draft} onChange={change} error={save.error} clientId={current.client_id} />
-      <SaveProblem save={save} edited={edited} request={request} />
+      <SaveProblem save={save} edited={{ ...edited, differences }} request={request} />
       <Group gap="xs" justify="flex-end">
         {isDirty && (
           <>
@@ -57,6 +61,9 @@ export function PolicySection({ current, path }: { current: KeyView; path: strin
     </Stack>
   );
 }
+
+/** The members of a draft as the page names them. */
+const MEMBERS: Record<string, string> = { text: 'policy', isRestricted: 'has a policy' };
 
 function toDraft({ policy }: KeyView) {
   return createDraft(policy);

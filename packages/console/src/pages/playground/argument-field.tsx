@@ -1,11 +1,12 @@
 /** An input for one argument of a method, by its name. A value that it cannot show is edited as JSON. */
 import type { Json } from '@erp-proxy/contract';
-import { Button, Group, NumberInput, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core';
+import { Button, Group, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
 import { type CallForm, CONTEXT, getArgument, NAMED, POSITIONAL, setArgument } from './call-form.ts';
 import { DomainField } from './domain-field.tsx';
 import { FieldListInput, type Subject } from './field-input.tsx';
+import { NumberField } from './number-field.tsx';
 import { ValuesField } from './values-field.tsx';
 
 interface ArgumentFieldProps {
@@ -71,9 +72,9 @@ export function ArgumentField({ name, isRequired, args, onChange, subject }: Arg
   }
   if (NUMBERS.has(name) && (isEmpty || typeof value === 'number')) {
     return (
-      <NumberInput
+      <NumberField
         label={label}
-        min={0}
+        allowNegative={false}
         allowDecimal={false}
         value={typeof value === 'number' ? value : ''}
         onChange={(next) => set(typeof next === 'number' ? next : undefined)}

@@ -142,3 +142,18 @@ test('a method is found by its model first', () => {
   expect(listActions(methods, 'x.model')).toEqual(['search', 'own']);
   expect(listActions(methods, 'res.partner')).toEqual(['search']);
 });
+
+test('an integer that the browser would change prevents the call', () => {
+  const read = (vals: string) =>
+    buildCall(
+      { ...EMPTY_FORM, model: 'a', action: 'f', args: { vals } },
+      {
+        params: [{ name: 'vals' }],
+        kind: 'write',
+      },
+    ).mistakes;
+  expect(read('{"a": 9007199254740993}')).toMatchObject([{ name: 'vals' }]);
+  expect(read('{"a": [-9007199254740991, 1.25, 1e3], "b": "9007199254740993 \\" 9007199254740993"}')).toEqual(
+    [],
+  );
+});

@@ -129,11 +129,22 @@ function arrange(
 function readArgument(text: string | undefined, name: string, mistakes: Mistake[]): Json | undefined {
   if (text === undefined || text.trim() === '') return undefined;
   try {
-    return JSON.parse(text) as Json;
+    const value = JSON.parse(text) as Json;
+    const changed = findUnsafeInteger(text);
+    if (changed !== undefined) {
+      mistakes.push({ name, message: `has ${changed}, which this page would change. Send it by code` });
+    }
+    return value;
   } catch {
     mistakes.push({ name, message: 'is not valid JSON' });
     return undefined;
   }
+}
+
+/** The first integer of a valid JSON text with more digits than a number of the browser keeps. */
+function findUnsafeInteger(text: string): string | undefined {
+  const numbers = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').match(/-?\d[\d.eE+-]*/g) ?? [];
+  return numbers.find((number) => Number.isInteger(Number(number)) && !Number.isSafeInteger(Number(number)));
 }
 
 function hasOpenCondition(domain: Json | undefined): boolean {

@@ -1,9 +1,10 @@
 /** An input for one value of a field, by its type. */
 
 import type { Json } from '@erp-proxy/contract';
-import { NumberInput, Select, TagsInput, TextInput } from '@mantine/core';
+import { Select, TagsInput, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { FieldInfo } from './fields.ts';
+import { NumberField } from './number-field.tsx';
 import type { OdooServer } from './odoo-queries.ts';
 import { RecordInput, RecordListInput } from './record-input.tsx';
 
@@ -37,12 +38,12 @@ export function ValueInput(props: ValueInputProps) {
     case 'monetary':
       if (typeof value === 'object') break;
       return (
-        <NumberInput
+        <NumberField
           {...naming}
           size="xs"
           allowDecimal={field.type !== 'integer'}
-          value={typeof value === 'number' ? value : ''}
-          onChange={(number) => onChange(typeof number === 'number' ? number : '')}
+          value={typeof value === 'boolean' ? '' : value}
+          onChange={onChange}
         />
       );
     case 'selection':

@@ -1,6 +1,13 @@
 /** Completion of JSON: finds the place of the cursor, and asks the owner of the field what fits there. */
-import type { CompletionContext, CompletionResult } from '@codemirror/autocomplete';
+import {
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+  insertCompletionText,
+  pickedCompletion,
+} from '@codemirror/autocomplete';
 import { syntaxTree } from '@codemirror/language';
+import type { EditorView } from '@codemirror/view';
 import { listValues, type Node, readName, type Tree } from './locate-path.ts';
 
 /** A place in a JSON text. */
@@ -32,19 +39,24 @@ export async function completeJson(
   if (from === pos && !explicit) return null;
   const suggestions = await suggest(place);
   const colon = place.expects === 'name' && !/^\s*:/.test(state.sliceDoc(to, to + 20)) ? ': ' : '';
+  // The options are compared with what stands before the cursor: a closing quote behind it would match none.
+  const behind = to - pos;
   return {
     from,
-    to,
     options: suggestions.map(({ value, detail }) => {
-      const text = JSON.stringify(value);
+      const label = JSON.stringify(value);
       return {
-        label: text,
+        label,
         displayLabel: String(value),
-        apply: text + colon,
+        apply: (view: EditorView, completion: Completion, start: number, end: number) =>
+          view.dispatch({
+            ...insertCompletionText(view.state, label + colon, start, end + behind),
+            annotations: pickedCompletion.of(completion),
+          }),
         ...(detail === undefined ? {} : { detail }),
       };
     }),
-    validFor: /^"?[^"\s,:[\]{}]*"?$/,
+    validFor: /^"?[^"\s,:[\]{}]*$/,
   };
 }
 
