@@ -85,6 +85,8 @@ export async function openConsole({
   const context = await browser.newContext({
     viewport: { width, height: 900 },
     colorScheme,
+    // Colours in the middle of a transition have no contrast.
+    reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   context.setDefaultTimeout(PATIENCE_MS);

@@ -13,6 +13,7 @@ export const theme = createTheme({
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
   headings: { fontWeight: '600' },
   cursorType: 'pointer',
+  respectReducedMotion: true,
   components: {
     // A link has the size of the text around it.
     Anchor: Anchor.extend({ defaultProps: { inherit: true } }),
