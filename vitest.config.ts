@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
  * tests these would be late, and make the others late.
  */
 const HEAVY = [
-  '**/process/{admin-commands,assembly,audit-kill,chaos,first-start,idempotency-kill,launcher,many-keys,mcp-clients,openapi-clients,package,replicas*,sqlite-lock,unusable-store,waiting-calls,workers}.test.ts',
+  '**/process/{admin-commands,assembly,audit-kill,chaos,commands,first-start,idempotency-kill,launcher,many-keys,mcp-clients,openapi-clients,package,replicas*,serve,sqlite-lock,unusable-store,waiting-calls,workers}.test.ts',
   '**/test/{replicas/*,idempotency/redis,key-rotation/crash}.test.ts',
   '**/protection/{gauges.properties,overload,shares}.test.ts',
   '**/export/{fairness,flow,hostile-odoo}.test.ts',
@@ -13,8 +13,10 @@ const HEAVY = [
   '**/redis/overshoot.test.ts',
   '**/large-bodies/large-bodies.test.ts',
   '**/client/test/runtimes.test.ts',
-  '**/console/test/{approvals,calls,instances,keys,overview,playground,start,subscriptions,subjects}.test.ts',
+  '**/console/test/{approvals,calls,instances,keys,overview,playground,start,subscriptions}.test.ts',
   '**/stores/postgres/hanging.test.ts',
+  '**/stores/sqlite/thread.test.ts',
+  '**/stream/deadline.test.ts',
 ];
 /** What measures the memory of a process: nothing else runs beside it. */
 const MEMORY = ['**/memory.test.ts'];
