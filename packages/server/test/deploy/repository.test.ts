@@ -20,7 +20,7 @@ test.each([
   '/srv/git/erp-proxy',
   '../erp-proxy',
   'file:///srv/git/x',
-  'C:/work/x',
+  'C:/repositories/erp-proxy',
   'http://localhost/x',
   'https://127.0.0.1/x',
   'host:path',
