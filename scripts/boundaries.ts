@@ -626,7 +626,7 @@ const BOUNDARIES: Boundary[] = [
       '../odoo/methods.ts',
       '../odoo/signatures/*',
       '../stores/ports.ts',
-      '../streams/turns.ts',
+      '../streams/serial-queue.ts',
       '../text/read-time.ts',
       CONTRACT,
       'zod',

@@ -35,7 +35,7 @@ export interface FieldOptions {
   readonly inverse?: string;
   readonly selection?: readonly (readonly [string, string])[];
   readonly default?: Json | ((environment: Environment) => Json);
-  /** The value is computed at each read and never stored. */
+  /** The value is computed: at each read, or if `storedFrom` is given, when its row is written. */
   readonly compute?: (environment: Environment, row: Row) => Json;
   /**
    * The fields that a computed value depends on, if Odoo stores it: `name`, `order_line.price_unit`. Their change

@@ -1,7 +1,9 @@
 /**
- * Stored computed fields: Odoo writes their new values into the rows of other models, so that these rows get a new
- * `write_date` although nobody wrote them. The sandbox computes the values when they are read, and stamps those rows.
+ * Stored computed fields: Odoo computes them when a row is written, and writes them into the rows of other models too,
+ * so that these rows get a new `write_date` although nobody wrote them. A transaction cannot do so for rows that it does
+ * not see: they keep the old value. Rows of the initial data have no stored values until they are written.
  */
+import type { Json } from '../json/value.ts';
 import type { Environment, Field, Model } from './model.ts';
 import type { Row } from './row.ts';
 
@@ -29,12 +31,30 @@ export function stampDependents(
     const { store } = environment;
     if (link.type === 'one2many') {
       const owner = store.get(other.name, row[link.inverse!] as number);
-      if (owner) store.put(other.name, owner['id'] as number, { ...owner, ...stamp });
+      if (owner)
+        store.put(
+          other.name,
+          owner['id'] as number,
+          computeStored(environment, other, { ...owner, ...stamp }),
+        );
     } else if (!isGone) {
       for (const linked of store.table(other.name).where(link.name, row['id'] as number))
-        store.put(other.name, linked['id'] as number, { ...linked, ...stamp });
+        store.put(
+          other.name,
+          linked['id'] as number,
+          computeStored(environment, other, { ...linked, ...stamp }),
+        );
     }
   }
+}
+
+/** The row with the values of its stored computed fields, as the transaction sees them now. */
+export function computeStored(environment: Environment, model: Model, row: Row): Row {
+  const values: Record<string, Json> = {};
+  for (const { name, compute, storedFrom } of model.fields.values()) {
+    if (compute !== undefined && storedFrom !== undefined) values[name] = compute(environment, row);
+  }
+  return { ...row, ...values };
 }
 
 const known = new WeakMap<ReadonlyMap<string, Model>, Map<string, Dependent[]>>();

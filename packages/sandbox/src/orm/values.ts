@@ -17,7 +17,10 @@ export function getValue(environment: Environment, model: Model, row: Row, field
 /** The same, but times with the microseconds of the database, by which domains and orders compare. */
 export function readStored(environment: Environment, model: Model, row: Row, field: Field): Json {
   if (field.name === 'display_name') return nameRow(environment, model, row);
-  if (field.compute) return field.compute(environment, row);
+  if (field.compute) {
+    const stored = field.storedFrom === undefined ? undefined : row[field.name];
+    return stored === undefined ? field.compute(environment, row) : stored;
+  }
   if (field.related) return readRelated(environment, model, row, field.related);
   if (field.type === 'one2many') return findInverse(environment, field, row['id'] as number);
   const value = row[field.name];

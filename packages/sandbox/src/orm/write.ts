@@ -13,7 +13,7 @@ import { isStored, isToMany } from './field.ts';
 import type { Environment, Field, Model } from './model.ts';
 import { parseValue } from './parse-value.ts';
 import type { Row } from './row.ts';
-import { stampDependents } from './stamp-dependents.ts';
+import { computeStored, stampDependents } from './stamp-dependents.ts';
 
 const writer: RowWriter = { create: createRow, write: writeRows, unlink: unlinkRows };
 
@@ -60,8 +60,8 @@ export function unlinkRows(environment: Environment, model: Model, ids: readonly
     if (!environment.isSuperuser) model.beforeUnlink?.(environment, row);
     checkReferences(environment, model, id);
     const names = [...model.fields.keys()];
-    stampDependents(environment, model, row, names, stampRow(environment, model), true);
     environment.store.put(model.name, id, undefined);
+    stampDependents(environment, model, row, names, stampRow(environment, model), true);
   }
 }
 
@@ -116,7 +116,8 @@ function saveRow(environment: Environment, model: Model, before: Row, values: Js
   environment.store.put(model.name, id, row);
   for (const [field, value] of related) writeRelated(environment, model, row, field, value);
   for (const [field, value] of commands) runCommands(writer, environment, model, id, field, value);
-  const saved = environment.store.get(model.name, id) as Row;
+  const saved = computeStored(environment, model, environment.store.get(model.name, id) as Row);
+  environment.store.put(model.name, id, saved);
   checkRow(environment, model, saved);
   const names = Object.keys(values);
   stampDependents(environment, model, saved, names, stampRow(environment, model));

@@ -60,7 +60,7 @@ import type { ExpiryNotice } from '../keys/expiry-notices.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Statistics } from '../statistics/statistics.ts';
 import type { DeniedSubjectStore, KeyRecord } from '../stores/ports.ts';
-import type { Turns } from '../streams/turns.ts';
+import type { SerialQueue } from '../streams/serial-queue.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 
 /** The administrator, for the audit. */
@@ -166,7 +166,7 @@ export interface AdminDeps {
   explain: (key: KeyRecord, input: ExplainInput) => Promise<Explanation>;
   drafts: DraftPolicies;
   /** Several comparisons at once would keep the event loop busy. */
-  comparisons: Turns;
+  comparisons: SerialQueue;
   /** Rejects with a `KeyRotationError` that gives the reason. */
   rotateInstanceKey: (name: string, describeAct: DescribeKeyRotationAct) => Promise<void>;
   /** Null if there is no such instance. */

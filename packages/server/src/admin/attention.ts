@@ -11,7 +11,7 @@ import {
 } from '@erp-proxy/contract';
 import type { InstanceRecord } from '../instances/instances.ts';
 import { judgeKey } from '../key-rotation/expiry.ts';
-import type { ExpiryNotice } from '../keys/expiry-notices.ts';
+import { type ExpiryNotice, LAST_NOTICE_DAYS } from '../keys/expiry-notices.ts';
 import type { SubscriptionRecord } from '../subscriptions/subscriptions.ts';
 import type { AdminDeps } from './admin.ts';
 import { showTime } from './time.ts';
@@ -23,8 +23,6 @@ const PAGE_ROWS = 100;
 /** Maximum number of instances, and of subscriptions, that are looked at. */
 const ROWS_MAX = 2000;
 const PENDING_SHOWN_MAX = 100;
-/** Days before its end at which the end of a client key is urgent: the second notice. */
-const URGENT_DAYS = 3;
 
 /** Checks of `/readyz` whose causes have items of their own. */
 const DETAILED_CHECKS: ReadonlySet<string> = new Set(['audit', 'instance_keys', 'client_keys']);
@@ -126,7 +124,7 @@ function describeInstance({ name, key }: InstanceRecord, now: number): Attention
 
 function describeClientKey({ kind, keyId, name, expiresAt }: ExpiryNotice, now: number): AttentionItem {
   const isOver = kind === 'expired';
-  const isUrgent = isOver || expiresAt - now <= URGENT_DAYS * DAY_MS;
+  const isUrgent = isOver || expiresAt - now <= LAST_NOTICE_DAYS * DAY_MS;
   return {
     kind: isOver ? 'client_key_expired' : 'client_key_expiring',
     severity: isUrgent ? 'warning' : 'info',

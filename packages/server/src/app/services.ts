@@ -39,7 +39,7 @@ import { compilePolicy } from '../policy/compile.ts';
 import { createStatistics, type Statistics } from '../statistics/statistics.ts';
 import { openStore } from '../stores/open.ts';
 import type { Store } from '../stores/ports.ts';
-import { Turns } from '../streams/turns.ts';
+import { SerialQueue } from '../streams/serial-queue.ts';
 import { createSender, type SendDelivery } from '../subscriptions/sender.ts';
 import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts';
 import { WORKER_TIMES } from '../subscriptions/worker.ts';
@@ -209,7 +209,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
       explain: (policy, input) => explainCall(NO_KEY, policy && compilePolicy(policy), input, clock()),
       judgeRecords: (policy) => ({ judge: createRecordJudge(policy), unjudged: listUnjudged(policy) }),
     },
-    comparisons: new Turns(),
+    comparisons: new SerialQueue(),
     rotateInstanceKey: (name, describeAct) => keyRotation.rotate(name, describeAct),
     examineInstance: async (name, onCheck) => {
       const instance = await instances.find(name);

@@ -48,15 +48,15 @@ export interface ExpiryNotices {
 }
 
 const DAY_MS = 86_400_000;
-/** The second notice. */
-const LAST_DAYS = 3;
+/** Days before the end of a key at which the second notice is due. */
+export const LAST_NOTICE_DAYS = 3;
 const INTERVAL_MS = 60_000;
 /** Beyond it, the keys that expire last are noticed later. */
 const KEYS_MAX = 1000;
 
 export function createExpiryNotices(options: ExpiryNoticesOptions): ExpiryNotices {
   const { store, leases, clock, noticeDays, onNotice, onError } = options;
-  const stagesDays = [noticeDays, ...(noticeDays > LAST_DAYS ? [LAST_DAYS] : []), 0];
+  const stagesDays = [noticeDays, ...(noticeDays > LAST_NOTICE_DAYS ? [LAST_NOTICE_DAYS] : []), 0];
   /** Names of the leases that were asked for. */
   let asked = new Set<string>();
   let states: ExpiryNotice[] = [];

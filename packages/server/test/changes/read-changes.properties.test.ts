@@ -20,12 +20,6 @@ afterAll(() => sandbox.close());
 interface Open {
   transaction: SandboxTransaction;
   startedMs: number;
-  /** The number of commits before it. */
-  beganAt: number;
-  /** Parents of the records that it has created. */
-  parents: Set<number>;
-  /** Records that it has written. */
-  written: Set<number>;
 }
 
 /** Transactions at random. Each write gives a record a name that it has not had. */
@@ -38,10 +32,6 @@ class World {
   readonly #open: Open[] = [];
   readonly #ids: number[] = [];
   readonly #parents = new Set<number>();
-  #commits = 0;
-  /** The commit after which a record last had a new child, and a new name. */
-  readonly #childAt = new Map<number, number>();
-  readonly #writtenAt = new Map<number, number>();
   #writes = 0;
   #hasEnded = false;
 
@@ -69,13 +59,7 @@ class World {
       if (this.nowMs - open.startedMs > (OVERLAP_SECONDS - 1) * 1000) this.#end(open);
     const act = this.pick(10);
     if (act < 3 && this.#open.length < 6)
-      this.#open.push({
-        transaction: this.#sandbox.begin(),
-        startedMs: this.nowMs,
-        beganAt: this.#commits,
-        parents: new Set(),
-        written: new Set(),
-      });
+      this.#open.push({ transaction: this.#sandbox.begin(), startedMs: this.nowMs });
     else if (act < 8) this.#change();
     else this.#end(this.#open[this.pick(this.#open.length)]);
   }
@@ -93,14 +77,7 @@ class World {
     if (open === undefined) return;
     this.#open.splice(this.#open.indexOf(open), 1);
     if (this.pick(8) === 0) open.transaction.rollback();
-    else this.#commit(open.transaction, open);
-  }
-
-  #commit(transaction: SandboxTransaction, { parents, written }: Pick<Open, 'parents' | 'written'>): void {
-    transaction.commit();
-    this.#commits++;
-    for (const id of parents) this.#childAt.set(id, this.#commits);
-    for (const id of written) this.#writtenAt.set(id, this.#commits);
+    else open.transaction.commit();
   }
 
   #change(): void {
@@ -109,17 +86,9 @@ class World {
     const name = `Version ${++this.#writes}`;
     const id = this.#ids[this.pick(this.#ids.length)];
     const act = this.pick(10);
-    if (id !== undefined && this.#wouldMissName(id, act, open)) {
-      if (open === undefined) transaction.rollback();
-      return;
-    }
-    const { parents, written } = open ?? { parents: new Set<number>(), written: new Set<number>() };
     try {
       if (id === undefined || act < 3) {
-        if (id !== undefined && act === 1) {
-          this.#parents.add(id);
-          parents.add(id);
-        }
+        if (id !== undefined && act === 1) this.#parents.add(id);
         const count = act === 0 ? 1 + this.pick(30) : 1;
         for (let at = 0; at < count; at++)
           this.#ids.push(
@@ -137,20 +106,7 @@ class World {
     } catch {
       // Another transaction has the row, or it was deleted.
     }
-    if (id !== undefined && act >= 3) written.add(id);
-    if (open === undefined) this.#commit(transaction, { parents, written });
-  }
-
-  /**
-   * Whether a child would be made by a transaction that does not see the newest name of its parent, or a parent be named
-   * by one that does not see its newest child. Odoo keeps the old name in the child then. The sandbox, which computes
-   * stored fields when they are read, would show the new one, without a new time.
-   */
-  #wouldMissName(id: number, act: number, open: Open | undefined): boolean {
-    const others = this.#open.filter((other) => other !== open);
-    const isNewer = (at = 0) => open !== undefined && at > open.beganAt;
-    if (act === 1) return isNewer(this.#writtenAt.get(id)) || others.some(({ written }) => written.has(id));
-    return act >= 3 && (isNewer(this.#childAt.get(id)) || others.some(({ parents }) => parents.has(id)));
+    if (open === undefined) transaction.commit();
   }
 
   /** What a caller should have. */

@@ -38,7 +38,7 @@ export const readFile = defineTool({
   output: z.object({
     name: z.string().optional(),
     type: z.string().optional().describe('Media type.'),
-    size: z.int().optional().describe('In bytes, if Odoo tells it rounded to some of them.'),
+    size: z.int().optional().describe('In bytes. Odoo may round it.'),
     text: z.string().optional(),
     clipped: z.boolean().optional().describe('The text is only the beginning of the file.'),
     download: z.string().optional().describe('How a program gets the whole file.'),

@@ -1,5 +1,5 @@
 /** Runs tasks one after another, in the order in which they were given. */
-export class Turns {
+export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve();
 
   /** Resolves and rejects as the task does. */
