@@ -61,6 +61,20 @@ describe('a transaction', () => {
     expect(await changedSince('2026-11-25 12:00:01')).toEqual([early]);
   });
 
+  test('does not compute stored fields again of records that it does not see', async () => {
+    const [parent] = (await call('res.partner', 'create', [[{ name: 'Before' }]])) as number[];
+    const creation = sandbox.begin();
+    const child = creation.create('res.partner', { name: 'Child', parent_id: parent as number });
+    const renaming = sandbox.begin();
+    renaming.write('res.partner', parent as number, { name: 'After' });
+    renaming.commit();
+    creation.commit();
+    const names = () => call('res.partner', 'read', [[child]], { fields: ['complete_name'] });
+    expect(await names()).toEqual([{ id: child, complete_name: 'Before, Child' }]);
+    await call('res.partner', 'write', [[parent], { name: 'Last' }]);
+    expect(await names()).toEqual([{ id: child, complete_name: 'Last, Child' }]);
+  });
+
   test('that is rolled back leaves nothing but a gap in the ids', async () => {
     const open = sandbox.begin();
     const lost = open.create('res.partner', { name: 'Lost' });
