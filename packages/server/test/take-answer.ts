@@ -33,6 +33,9 @@ export function takeAnswer(bytes: Buffer): TakenAnswer | null {
   );
   const status = Number(statusLine.split(' ')[1]);
   const after = bytes.subarray(headEnd + 4);
+  // These have no body, whatever their headers say (RFC 9112 section 6.3).
+  if (status === 204 || status === 304)
+    return { status, headers, body: Buffer.alloc(0), isWhole: true, rest: after };
   const length = headers['content-length'];
   if (length !== undefined) {
     const body = after.subarray(0, Number(length));

@@ -123,7 +123,9 @@ function judge(
 ): void {
   tally.set(status, (tally.get(status) ?? 0) + 1);
   const plain = unpack(headers['content-encoding'], body);
-  const isPage = status === 200 && headers['content-type']?.startsWith('text/html') && plain.equals(PAGE);
+  const isPage =
+    (status === 200 && headers['content-type']?.startsWith('text/html') && plain.equals(PAGE)) ||
+    (status === 304 && headers['etag'] !== undefined);
   const defect = isPage ? null : findDefect(status, headers['content-type'], plain);
   if (defect !== null) throw new Error(`${defect}: ${status} ${body} to ${show(request)}`);
 }
