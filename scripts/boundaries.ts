@@ -347,6 +347,7 @@ const BOUNDARIES: Boundary[] = [
       '../egress/dispatcher.ts',
       '../instances/vault.ts',
       '../observe/events.ts',
+      '../stores/new-subscription.ts',
       '../stores/ports.ts',
       '../streams/*',
       CONTRACT,

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { NEW_SUBSCRIPTION } from '../stores/new-subscription.ts';
 import type { StoredSubscription } from '../stores/ports.ts';
 import {
   type Attempt,
@@ -17,16 +18,7 @@ function subscription(changes: Partial<StoredSubscription> = {}): StoredSubscrip
     name: 's',
     body: '{}',
     createdAt: 0,
-    state: 'active',
-    reason: null,
-    version: 1,
-    readAt: null,
-    problem: null,
-    failures: 0,
-    failingSince: null,
-    retryAt: null,
-    lastFailure: null,
-    deliveredAt: null,
+    ...NEW_SUBSCRIPTION,
     ...changes,
   };
 }

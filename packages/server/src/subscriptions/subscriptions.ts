@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { SubscriptionChanges, SubscriptionInput } from '@erp-proxy/contract';
 import type { Vault } from '../instances/vault.ts';
+import { NEW_SUBSCRIPTION } from '../stores/new-subscription.ts';
 import type {
   AuditBatch,
   Awaitable,
@@ -123,7 +124,7 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
         updated_at: now,
       };
       const definition = { id, name, body: printBody(body), createdAt: now };
-      const row: StoredSubscription = { ...definition, ...UNTRIED };
+      const row: StoredSubscription = { ...definition, ...NEW_SUBSCRIPTION };
       const outcome = await store.insert(definition, SUBSCRIPTIONS_MAX, describeAct?.({ row, body }));
       return outcome === 'done' ? { made: { row, body }, secret } : outcome;
     },
@@ -221,16 +222,3 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
     }
   }
 }
-
-const UNTRIED = {
-  state: 'active',
-  reason: null,
-  version: 1,
-  readAt: null,
-  problem: null,
-  failures: 0,
-  failingSince: null,
-  retryAt: null,
-  lastFailure: null,
-  deliveredAt: null,
-} as const;

@@ -2,44 +2,21 @@
  * Other programs of the MCP project: the client of 2025, the command line of the inspector, and the conformance suite.
  * Needs the npm registry, or a cache that has what scripts/mcp-tools names.
  */
-import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
-import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { listenOnFreePort } from '../listen.ts';
 import { startStage } from '../mcp/stage.ts';
+import { installTools } from './tools.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 /** Installing takes long on a busy machine. */
 const TIMEOUT_MS = 240_000;
 
-const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-mcp-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-beforeAll(async () => {
-  cpSync(join(root, 'scripts/mcp-tools'), folder, {
-    recursive: true,
-    filter: (path) => !path.includes('node_modules'),
-  });
-  await run('npm', 'ci', '--prefer-offline', '--ignore-scripts', '--no-audit');
-}, TIMEOUT_MS);
-
-/** Resolves to the standard output. Rejects with all output if the status is not 0. */
-async function run(command: string, ...args: string[]): Promise<string> {
-  const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter);
-  try {
-    return (await promisify(execFile)(command, args, { cwd: folder, env: { ...process.env, PATH } })).stdout;
-  } catch (error) {
-    const { stdout, stderr } = error as { stdout?: string; stderr?: string };
-    throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`, { cause: error });
-  }
-}
-
-const node = (...args: string[]) => run(process.execPath, ...args);
+const { folder, node } = installTools('mcp-tools', TIMEOUT_MS);
 
 test('the client of 2025 lists and calls tools, over HTTP and stdio', { timeout: TIMEOUT_MS }, async () => {
   const { proxy } = await startStage();

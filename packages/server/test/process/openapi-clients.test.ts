@@ -2,42 +2,22 @@
  * docs/openapi.json for other programs: Redocly's linter accepts it, and a client that openapi-typescript generates from
  * it compiles and makes calls. Needs the npm registry, or a cache that has what scripts/openapi-tools names.
  */
-import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 import { startSandbox } from '@erp-proxy/sandbox';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { startShop } from '../examples/shop.ts';
 import { startProxy } from '../harness.ts';
+import { installTools } from './tools.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const DOCUMENT = join(root, 'docs/openapi.json');
 /** Installing takes long on a busy machine. */
 const TIMEOUT_MS = 180_000;
 
-const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-openapi-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-beforeAll(async () => {
-  cpSync(join(root, 'scripts/openapi-tools'), folder, { recursive: true });
-  await run('npm', 'ci', '--prefer-offline', '--ignore-scripts', '--no-audit');
-}, TIMEOUT_MS);
-
-/** Resolves to the standard output. Rejects with all output if the status is not 0. */
-async function run(command: string, ...args: string[]): Promise<string> {
-  const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter);
-  try {
-    return (await promisify(execFile)(command, args, { cwd: folder, env: { ...process.env, PATH } })).stdout;
-  } catch (error) {
-    const { stdout, stderr } = error as { stdout?: string; stderr?: string };
-    throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`, { cause: error });
-  }
-}
-
-const node = (...args: string[]) => run(process.execPath, ...args);
+const { folder, node } = installTools('openapi-tools', TIMEOUT_MS);
 
 async function lint(path: string): Promise<string[]> {
   writeFileSync(

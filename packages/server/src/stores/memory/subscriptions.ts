@@ -1,4 +1,5 @@
 /** Subscriptions and their deliveries in memory. */
+import { NEW_SUBSCRIPTION } from '../new-subscription.ts';
 import type {
   AuditBatch,
   Change,
@@ -87,15 +88,7 @@ export function createMemorySubscriptions(
       if (findByName(definition.name) !== undefined) return 'conflict';
       if (rows.size >= max) return 'full';
       const { id, name, body, createdAt } = definition;
-      const shown: StoredSubscription = {
-        id,
-        name,
-        body,
-        createdAt,
-        state: 'active',
-        version: 1,
-        ...UNTRIED,
-      };
+      const shown: StoredSubscription = { id, name, body, createdAt, ...NEW_SUBSCRIPTION };
       rows.set(id, { shown, progress: null, progressVersion: 0, dueAt: null });
       appendAct(act);
       tell({ kind: 'subscription', id });
@@ -344,13 +337,3 @@ export function createMemorySubscriptions(
 }
 
 const NO_ANSWER = { status: null, failure: null, durationMs: null } as const;
-const UNTRIED = {
-  reason: null,
-  readAt: null,
-  problem: null,
-  failures: 0,
-  failingSince: null,
-  retryAt: null,
-  lastFailure: null,
-  deliveredAt: null,
-} as const;
