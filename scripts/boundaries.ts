@@ -488,7 +488,7 @@ const BOUNDARIES: Boundary[] = [
       '../json/read-value.ts',
       '../policy/*',
       '../stores/{fresh-cache,ports}.ts',
-      '../streams/{batched-writes,periodic-task}.ts',
+      '../streams/{at-most,batched-writes,periodic-task}.ts',
       CONTRACT,
       'ipaddr.js',
       'lru-cache',

@@ -75,6 +75,7 @@ export async function openConsole({
       allow: [new URL(sandbox.url).host],
       settings: {
         'admin.token': ADMIN_TOKEN,
+        'console.enabled': 'true',
         ...(hasMasterKey ? { 'vault.masterKey': MASTER_KEY } : {}),
         'upstream.protocol': 'auto',
         ...settings,

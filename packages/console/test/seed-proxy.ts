@@ -29,7 +29,12 @@ export async function startSeededProxy(): Promise<SeededProxy> {
   const proxy = await startProxy({
     clock: () => Date.now() - backMs,
     allow: [sandbox.url, newest.url, receiver.url, 'http://127.0.0.1:9'],
-    settings: { 'admin.token': ADMIN_TOKEN, 'vault.masterKey': MASTER_KEY, 'upstream.protocol': 'auto' },
+    settings: {
+      'admin.token': ADMIN_TOKEN,
+      'console.enabled': 'true',
+      'vault.masterKey': MASTER_KEY,
+      'upstream.protocol': 'auto',
+    },
   });
   const ask = async (method: string, path: string, body?: unknown): Promise<Json> => {
     const answer = await send(`${proxy.url}/admin/v1${path}`, {

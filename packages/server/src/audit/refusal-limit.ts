@@ -2,6 +2,7 @@
  * Limits the records of refused keys and logins: enough to trace a leaked key, but too few to fill the store.
  */
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../streams/at-most.ts';
 
 const PERIOD_MS = 60_000;
 /** Records a period for each id of a stored key. */
@@ -18,7 +19,7 @@ export interface RefusalLimit {
 
 /** `clock` is in milliseconds. */
 export function createRefusalLimit(clock: () => number): RefusalLimit {
-  const periods = new LRUCache<string, { startedAt: number; count: number }>({ max: IDS_MAX });
+  const periods = new LRUCache<string, { startedAt: number; count: number }>(atMost(IDS_MAX));
 
   return {
     allows(id) {

@@ -5,6 +5,7 @@
  */
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../streams/at-most.ts';
 import { Connection, type ConnectionOwner } from './connection.ts';
 import { EgressCall } from './egress-call.ts';
 import type { EgressAnswer, EgressDenial, EgressFailure, EgressRequest, EgressTrust } from './messages.ts';
@@ -72,7 +73,7 @@ export function createEgressDispatcher(options: EgressOptions): EgressDispatcher
     secureContext: createLazyContext(options.certificates),
     closedSockets: new ClosedSockets(),
   };
-  const pools = new LRUCache<string, Pool>({ max: ORIGINS_MAX, dispose: (pool) => pool.retire() });
+  const pools = new LRUCache<string, Pool>({ ...atMost(ORIGINS_MAX), dispose: (pool) => pool.retire() });
   const connections = new Set<Connection>();
   let isClosed = false;
 

@@ -5,6 +5,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { IdempotencyStore, IdempotencyUse } from '../stores/ports.ts';
+import { atMost } from '../streams/at-most.ts';
 
 /** Maximum that one client key can have in the store. */
 export interface ClientBounds {
@@ -23,7 +24,7 @@ export class ClientUse {
   constructor(store: Pick<IdempotencyStore, 'measure'>, bounds: ClientBounds, nowMs: () => number) {
     this.#bounds = bounds;
     this.#totals = new LRUCache<string, IdempotencyUse>({
-      max: CLIENTS_MAX,
+      ...atMost(CLIENTS_MAX),
       ttl: TOTALS_MS,
       perf: { now: nowMs },
       ttlResolution: 0,

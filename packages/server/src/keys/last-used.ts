@@ -4,6 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { KeyRecord, KeyStore } from '../stores/ports.ts';
+import { atMost } from '../streams/at-most.ts';
 import { createBatchedWrites } from '../streams/batched-writes.ts';
 
 const INTERVAL_MS = 60_000;
@@ -29,7 +30,7 @@ export function createLastUsed(store: KeyStore, onError: (error: unknown) => voi
     onError,
   });
   // The last use in a record can be older than the time noted here.
-  const notedAt = new LRUCache<string, number>({ max: REMEMBERED_KEYS_MAX });
+  const notedAt = new LRUCache<string, number>(atMost(REMEMBERED_KEYS_MAX));
   let isClosed = false;
 
   return {

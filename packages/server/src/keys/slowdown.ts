@@ -10,6 +10,7 @@
  */
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../streams/at-most.ts';
 
 const FREE_FAILURES = 5;
 const FAILURES_MAX = 20;
@@ -33,7 +34,7 @@ export interface Slowdown {
 
 /** Only differences of the clock count. Pass a monotonic clock, so that setting the time has no effect. */
 export function createSlowdown({ clock }: { clock: () => number }): Slowdown {
-  const records = new LRUCache<string, { failures: number; at: number }>({ max: ADDRESSES_MAX });
+  const records = new LRUCache<string, { failures: number; at: number }>(atMost(ADDRESSES_MAX));
   let waitingUntil: number[] = [];
 
   function penalize(address: string): Penalty {

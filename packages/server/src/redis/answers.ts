@@ -7,6 +7,7 @@ import { createHmac, createSecretKey, type KeyObject, randomUUID } from 'node:cr
 import { LRUCache } from 'lru-cache';
 import type { AnswerSeal } from '../idempotency/answer-seal.ts';
 import type { AnswerStore, Found, ReadMoment, ReadScope } from '../sharing/answer-store.ts';
+import { atMost } from '../streams/at-most.ts';
 import { SingleFlight } from '../streams/single-flight.ts';
 import { DROP, FETCH, FIND, KEEP } from './answer-scripts.ts';
 import { RedisAwayError, type RedisClient } from './client.ts';
@@ -33,7 +34,7 @@ export class RedisAnswers implements AnswerStore {
   readonly #bytesMax: number;
   readonly #marks: string;
   /** Decrypted answers that callers still hold. Callers of the same answer share its bytes. */
-  readonly #opened = new LRUCache<string, WeakRef<Uint8Array>>({ max: OPENED_MAX });
+  readonly #opened = new LRUCache<string, WeakRef<Uint8Array>>(atMost(OPENED_MAX));
   /** Pending fetches, shared because many simultaneous fetches of large answers would delay Redis. */
   readonly #fetching = new SingleFlight<Uint8Array | null>();
   /** Redis refused to drop answers. None is used until all could be dropped. */

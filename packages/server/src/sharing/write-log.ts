@@ -3,6 +3,7 @@
  * Time is a count of writes. The memory is bounded: an entry that was evicted counts as written.
  */
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../streams/at-most.ts';
 
 const ENTRIES_MAX = 10_000;
 /** Stand in the place of a model name. */
@@ -11,7 +12,7 @@ const ALL_MODELS = '**';
 
 export class WriteLog {
   readonly #writes = new LRUCache<string, number>({
-    max: ENTRIES_MAX,
+    ...atMost(ENTRIES_MAX),
     dispose: (count, _scope, reason) => {
       if (reason === 'evict') this.#lastEvicted = Math.max(this.#lastEvicted, count);
     },

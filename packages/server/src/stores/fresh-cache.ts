@@ -3,6 +3,7 @@
  * again. While the store is unavailable, entries stay usable for a limited time. Must not know what a row contains.
  */
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../streams/at-most.ts';
 import { SingleFlight } from '../streams/single-flight.ts';
 import type { Awaitable, Store, StoreChange } from './ports.ts';
 
@@ -43,7 +44,7 @@ export interface FreshCacheOptions<Row, Value> {
 export class FreshCache<Row, Value extends object> {
   readonly #entries: LRUCache<string, Entry<Value>>;
   /** Ids that the store did not have, with the number of invalidations before they were read. */
-  readonly #absent = new LRUCache<string, number>({ max: ABSENT_MAX });
+  readonly #absent = new LRUCache<string, number>(atMost(ABSENT_MAX));
   readonly #loads = new SingleFlight<Value | null>();
   readonly #options: FreshCacheOptions<Row, Value>;
   readonly #nowMs: () => number;
@@ -56,7 +57,7 @@ export class FreshCache<Row, Value extends object> {
 
   constructor(options: FreshCacheOptions<Row, Value>) {
     const { max, kind, store, nowMs = () => performance.now() } = options;
-    this.#entries = new LRUCache({ max });
+    this.#entries = new LRUCache(atMost(max));
     this.#options = options;
     this.#nowMs = nowMs;
     this.#lastWatchedAt = nowMs();

@@ -10,6 +10,7 @@ import type { EgressDispatcher } from '../egress/dispatcher.ts';
 import type { Clients, RefusedToken } from '../keys/clients.ts';
 import type { Client } from '../keys/keys.ts';
 import { type Awaitable, andThen } from '../streams/and-then.ts';
+import { atMost } from '../streams/at-most.ts';
 import { SingleFlight } from '../streams/single-flight.ts';
 import { createDeniedSubjects } from './denied-subjects.ts';
 import { fetchKeys } from './fetch-keys.ts';
@@ -78,7 +79,7 @@ export function createTokens(options: TokensOptions): Tokens {
     }),
   );
   /** By SHA-256 of the token, so that the memory has no text that could be used. */
-  const verified = new LRUCache<string, TokenClient>({ max: VERIFIED_MAX });
+  const verified = new LRUCache<string, TokenClient>(atMost(VERIFIED_MAX));
   const verifications = new SingleFlight<Client | RefusedToken>();
 
   function authenticate(text: string): Awaitable<Client | RefusedToken> {

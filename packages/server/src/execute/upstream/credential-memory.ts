@@ -6,6 +6,7 @@
  * (credentials-id.ts).
  */
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../streams/at-most.ts';
 import { delay, waitFor } from '../../streams/wait.ts';
 import type { LoginTrial, LoginTrials, TrialDecision } from './login-trials.ts';
 
@@ -62,7 +63,7 @@ export function createCredentialMemory(
   const noteCooldown = (database: string) => trials.noteCooldown(database);
   if (refusedTtlMs === 0) return { check: () => UNTRACKED_USE, noteCooldown };
   const verdicts = new LRUCache<string, 'accepted' | 'refused'>({
-    max: REMEMBERED_MAX,
+    ...atMost(REMEMBERED_MAX),
     // Reads the clock each time, because the library would refresh its copy by a real timer.
     ttlResolution: 0,
     perf: { now: nowMs },

@@ -7,6 +7,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import { divideWhole } from '../../limits/share.ts';
+import { atMost } from '../../streams/at-most.ts';
 
 /** Whether wrong keys lock this address out of a server. `possible`: nothing is known about the server yet. */
 export type Lockout = 'none' | 'possible' | 'known';
@@ -49,10 +50,10 @@ export class LoginTrials {
   readonly #nowMs: () => number;
   readonly #processes: () => number;
   /** Times of failures, by caller and database, and by credential. */
-  readonly #failures = new LRUCache<string, number[]>({ max: REMEMBERED_MAX });
-  readonly #lastFailure = new LRUCache<string, number>({ max: REMEMBERED_MAX });
+  readonly #failures = new LRUCache<string, number[]>(atMost(REMEMBERED_MAX));
+  readonly #lastFailure = new LRUCache<string, number>(atMost(REMEMBERED_MAX));
   /** By database: when the lockout ends. */
-  readonly #cooldowns = new LRUCache<string, number>({ max: REMEMBERED_MAX });
+  readonly #cooldowns = new LRUCache<string, number>(atMost(REMEMBERED_MAX));
   /** Trials whose verdict is not known yet, by the same names as the failures. */
   readonly #running = new Map<string, Set<LoginTrial>>();
 

@@ -22,6 +22,7 @@ import {
   readSerie,
   VERSION_BODY,
 } from '../../odoo/version.ts';
+import { atMost } from '../../streams/at-most.ts';
 import { type Kept, SingleFlightCache } from '../../streams/single-flight-cache.ts';
 import { ABORTED } from '../../streams/wait.ts';
 import type { MethodCall } from '../terms/method-call.ts';
@@ -101,9 +102,9 @@ export class Servers {
   readonly #options: ServersOptions;
   readonly #protocols: SingleFlightCache<Protocols | Unanswered>;
   /** By server. Odoo 16 and later lock no addresses out. */
-  readonly #lockouts = new LRUCache<string, 'none' | 'known'>({ max: ENTRIES_MAX });
+  readonly #lockouts = new LRUCache<string, 'none' | 'known'>(atMost(ENTRIES_MAX));
   /** By server, as of the last probe. */
-  readonly #facts = new LRUCache<string, ServerFacts>({ max: ENTRIES_MAX });
+  readonly #facts = new LRUCache<string, ServerFacts>(atMost(ENTRIES_MAX));
   readonly #docPages: SingleFlightCache<DocPage>;
   readonly #models: SingleFlightCache<{ fault: Fault } | Unanswered | typeof EXISTS>;
   readonly #users: SingleFlightCache<Fault | Unanswered | Unconfirmed | typeof CONFIRMED>;

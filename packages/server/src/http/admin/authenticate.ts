@@ -10,6 +10,7 @@ import { LRUCache } from 'lru-cache';
 import { AdminError, createAdminError, describeProblem } from '../../admin/admin-error.ts';
 import { createSignInCodes } from '../../admin/sign-in-codes.ts';
 import type { Slowdown } from '../../keys/slowdown.ts';
+import { atMost } from '../../streams/at-most.ts';
 import { delay } from '../../streams/wait.ts';
 import { readRequestId } from '../request-id.ts';
 import { createSessions, printEndOfSession, printSessionCookie, readSessionCookie } from './session.ts';
@@ -78,7 +79,7 @@ export function createAuthenticator({
   claimOnce,
   recordLogin,
 }: AuthenticateOptions): Authenticator {
-  const recordedAt = new LRUCache<string, number>({ max: ADDRESSES_MAX });
+  const recordedAt = new LRUCache<string, number>(atMost(ADDRESSES_MAX));
   const sessions = createSessions({ token, clock });
   const codes = createSignInCodes({ token, clock });
   const tokenHash = hash('sha256', token, 'buffer');

@@ -32,13 +32,12 @@ export function addOpenapiRoute(
   app: FastifyInstance,
   { version, loadShedder, execute }: OpenapiRouteDeps,
 ): void {
-  const base = renderOpenapi(version);
-  const document = Buffer.from(JSON.stringify(base));
+  const { base, bytes } = renderOnce(version);
   const overloadAnswer = new OverloadAnswer(OWN_DIALECT);
   app.get('/openapi.json', ({ raw: request, ip, query }, reply) => {
     const given = query as Record<string, unknown>;
     if (given['instance'] === undefined && given['models'] === undefined) {
-      return reply.header('content-type', 'application/json').send(document);
+      return reply.header('content-type', 'application/json').send(bytes);
     }
     reply.hijack();
     const response = reply.raw;
@@ -61,6 +60,23 @@ export function addOpenapiRoute(
     });
     return reply;
   });
+}
+
+interface Rendered {
+  base: ReturnType<typeof renderOpenapi>;
+  bytes: Buffer;
+}
+
+const RENDERED = new Map<string, Rendered>();
+
+/** Rendering takes tens of milliseconds, and tests start many proxies in one process. */
+function renderOnce(version: string): Rendered {
+  const known = RENDERED.get(version);
+  if (known !== undefined) return known;
+  const base = renderOpenapi(version);
+  const rendered = { base, bytes: Buffer.from(JSON.stringify(base)) };
+  RENDERED.set(version, rendered);
+  return rendered;
 }
 
 /** The pipeline checks the names. */
