@@ -68,6 +68,15 @@ export interface InstanceOptions extends ApiKeyOptions {
   readonly beforeCall: CallListener;
 }
 
+/** The models of each version. Nobody changes a model: an instance without some field has a copy of its own. */
+const MODELS = new WeakMap<VersionDefinition, ReadonlyMap<string, Model>>();
+
+function findModels(personality: VersionDefinition): ReadonlyMap<string, Model> {
+  const models = MODELS.get(personality) ?? buildModels(allModels, personality);
+  MODELS.set(personality, models);
+  return models;
+}
+
 export class Instance {
   readonly personality: VersionDefinition;
   readonly requests: Counters;
@@ -84,7 +93,7 @@ export class Instance {
   constructor(personality: VersionDefinition, options: InstanceOptions, before?: Instance) {
     this.personality = personality;
     this.#options = options;
-    this.#models = buildModels(allModels, personality);
+    this.#models = findModels(personality);
     this.#seed = seedStore(this.#models, seedApiKeys(options), options.records);
     this.#store = before ? before.#store : this.#seed.branch();
     this.#cooldown = personality.wire.coolsDownLogins ? new LoginCooldown(options.clock) : undefined;
@@ -105,7 +114,7 @@ export class Instance {
     this.#store.rollbackAll();
     this.#store = this.#seed.branch(this.#store.reads);
     this.#removed.clear();
-    this.#models = buildModels(allModels, this.personality);
+    this.#models = findModels(this.personality);
     this.#cooldown?.clear();
   }
 
