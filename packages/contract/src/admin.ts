@@ -61,6 +61,17 @@ export interface KeyQuery extends PageQuery {
   name?: string;
 }
 
+/** The name of a key as it is now. */
+export interface KeyNameView {
+  id: string;
+  name: string;
+}
+
+/** The names of keys, without an order. Unknown ids are left out. */
+export interface KeyNamesView {
+  items: KeyNameView[];
+}
+
 export interface KeyInput {
   name: string;
   policy?: Policy | null;

@@ -26,6 +26,7 @@ import type {
   InstanceView,
   KeyChanges,
   KeyInput,
+  KeyNamesView,
   KeyQuery,
   KeyRotation,
   KeyView,
@@ -78,6 +79,8 @@ type OnCheck = (check: ExaminationCheck) => void;
  */
 export interface Admin {
   listKeys(query: KeyQuery): Promise<Page<KeyView>>;
+  /** The names of up to 100 keys, for lists that have ids. */
+  listKeyNames(ids: readonly string[]): Promise<KeyNamesView>;
   createKey(input: KeyInput): Promise<NewKeyView>;
   getKey(id: string): Promise<KeyView>;
   updateKey(id: string, changes: KeyChanges, version?: number): Promise<KeyView>;
@@ -149,7 +152,7 @@ export interface Admin {
 }
 
 export interface AdminDeps {
-  keys: Pick<Keys, 'create' | 'find' | 'list' | 'update' | 'revoke' | 'rotate'>;
+  keys: Pick<Keys, 'create' | 'find' | 'list' | 'listNames' | 'update' | 'revoke' | 'rotate'>;
   instances: Pick<Instances, 'get' | 'list' | 'add' | 'update' | 'remove' | 'reseal'>;
   approvals: Pick<Approvals, 'list' | 'find' | 'openCall' | 'decide'>;
   deniedSubjects: DeniedSubjectStore;

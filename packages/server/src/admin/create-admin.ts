@@ -27,6 +27,7 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
   const { audit } = deps;
   return {
     listKeys: convertErrors(keys.listKeys),
+    listKeyNames: convertErrors(keys.listKeyNames),
     createKey: convertErrors(keys.createKey),
     getKey: convertErrors(keys.getKey),
     updateKey: convertErrors(keys.updateKey),

@@ -13,7 +13,7 @@ import { CallsLink } from '../../parts/calls-link.tsx';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { findFault } from '../../parts/find-fault.ts';
-import { KeyLink } from '../../parts/key-link.tsx';
+import { NamedKeyLink } from '../../parts/key-link.tsx';
 import { LongText } from '../../parts/long-text.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { printOptions } from '../../parts/print-options.ts';
@@ -140,7 +140,7 @@ function listFacts(approval: ApprovalView) {
     </span>
   );
   return [
-    ['Client key', <KeyLink key="key" id={key_id} />],
+    ['Client key', <NamedKeyLink key="key" id={key_id} />],
     ['From', data('address', address)],
     ['Asked', <Time key="asked" at={created_at} />],
     [state === 'pending' ? 'Time to decide ends' : 'Its time ends', <Time key="ends" at={expires_at} />],

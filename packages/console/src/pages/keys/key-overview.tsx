@@ -10,7 +10,7 @@ import { AsCode } from '../../parts/as-code.tsx';
 import { pickChanges } from '../../parts/compare-members.ts';
 import { Facts } from '../../parts/facts.tsx';
 import { findFault } from '../../parts/find-fault.ts';
-import { KeyLink } from '../../parts/key-link.tsx';
+import { KeyLink, NamedKeyLink } from '../../parts/key-link.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { ListTable } from '../../parts/list-table.tsx';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
@@ -68,7 +68,9 @@ function listFacts(key: KeyView) {
         {key.client_id}
       </span>,
     ],
-    ...(key.replaces === null ? [] : [['Replaces', <KeyLink key="replaces" id={key.replaces} />] as const]),
+    ...(key.replaces === null
+      ? []
+      : [['Replaces', <NamedKeyLink key="replaces" id={key.replaces} />] as const]),
     ['Version', String(key.version)],
   ] as const;
 }

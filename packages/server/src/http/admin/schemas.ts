@@ -29,6 +29,7 @@ import {
   type InstanceView,
   type KeyChanges,
   type KeyInput,
+  type KeyNamesView,
   type KeyQuery,
   type KeyRotation,
   type KeyView,
@@ -777,6 +778,12 @@ export const problem = named(
 );
 
 export const keyPage = named('KeyPage', pageOf(keyView) satisfies z.ZodType<Page<KeyView>>);
+export const keyNames = named(
+  'KeyNames',
+  z.object({
+    items: z.array(z.object({ id: z.string(), name: z.string() })),
+  }) satisfies z.ZodType<KeyNamesView>,
+);
 export const approvalPage = named(
   'ApprovalPage',
   pageOf(approvalView) satisfies z.ZodType<Page<ApprovalView>>,
@@ -835,6 +842,10 @@ export const keyQuery = z.strictObject({
   search,
   name: z.string().describe('The whole name.').exactOptional(),
 }) satisfies z.ZodType<KeyQuery>;
+
+export const keyNamesQuery = z.strictObject({
+  ids: z.string().min(1).max(10_000).describe('Up to 100 ids of keys, separated by commas.'),
+});
 
 export const approvalQuery = z.strictObject({
   ...PAGE_QUERY,
