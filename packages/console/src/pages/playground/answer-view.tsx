@@ -14,6 +14,7 @@ import {
   tabulate,
 } from './describe-answer.ts';
 import { ErrorView } from './error-view.tsx';
+import { parseExactly, sliceResult } from './exact-json.ts';
 import type { FieldTable } from './fields.ts';
 import type { Answer } from './run-call.ts';
 
@@ -110,12 +111,17 @@ function printMs(ms: number): string {
 const JSON_LENGTH_MAX = 1_000_000;
 
 function ResultView({ answer, result, fields }: { answer: Answer; result: unknown; fields: FieldTable }) {
-  const table = useMemo(() => tabulate(result, fields), [result, fields]);
+  const shown = useMemo(() => sliceResult(answer.text, ROWS_MAX), [answer]);
+  const table = useMemo(
+    () => (Array.isArray(result) ? tabulate(parseExactly(shown), result.length, fields) : null),
+    [shown, result, fields],
+  );
   const isLong = answer.text.length > JSON_LENGTH_MAX;
   if (Array.isArray(result) && result.length === 0) {
     return <Text c="dimmed">The result is an empty list: no record matches.</Text>;
   }
-  if (table === null) return <JsonResult answer={answer} isLong={isLong} />;
+  const json = <JsonResult answer={answer} beginning={isLong ? shown : null} />;
+  if (table === null) return json;
   return (
     <Tabs defaultValue="table" keepMounted={false}>
       <Tabs.List mb="xs">
@@ -125,25 +131,24 @@ function ResultView({ answer, result, fields }: { answer: Answer; result: unknow
       <Tabs.Panel value="table">
         <ResultTable table={table} />
       </Tabs.Panel>
-      <Tabs.Panel value="json">
-        <JsonResult answer={answer} isLong={isLong} />
-      </Tabs.Panel>
+      <Tabs.Panel value="json">{json}</Tabs.Panel>
     </Tabs>
   );
 }
 
-function JsonResult({ answer, isLong }: { answer: Answer; isLong: boolean }) {
-  const text = useMemo(() => {
-    if (!isLong) return showJson(answer.text);
-    const result = 'result' in answer.body ? answer.body.result : null;
-    const shown = Array.isArray(result) ? result.slice(0, ROWS_MAX) : result;
-    return JSON.stringify(shown, null, 2).slice(0, JSON_LENGTH_MAX);
-  }, [answer, isLong]);
+/** `beginning`: the first records of an answer that is too long to show. */
+function JsonResult({ answer, beginning }: { answer: Answer; beginning: string | null }) {
+  const text = useMemo(
+    () => showJson((beginning ?? answer.text).slice(0, JSON_LENGTH_MAX)),
+    [answer, beginning],
+  );
   return (
     <Stack gap="xs">
       <Group gap="xs" justify="space-between">
         <Text size="xs" c="dimmed">
-          {isLong ? 'This is the beginning of the result. Download it to see all.' : 'The whole answer'}
+          {beginning !== null
+            ? 'This is the beginning of the result. Download it to see all.'
+            : 'The whole answer'}
         </Text>
         <CopyText text={answer.text} label="Copy the whole answer" />
       </Group>
