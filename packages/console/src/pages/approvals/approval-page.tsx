@@ -14,6 +14,7 @@ import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { findFault } from '../../parts/find-fault.ts';
 import { NamedKeyLink } from '../../parts/key-link.tsx';
+import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { LongText } from '../../parts/long-text.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { printOptions } from '../../parts/print-options.ts';
@@ -273,6 +274,7 @@ function RefuseButton({ path, id, refuse }: RefuseButtonProps) {
       <Button variant="default" onClick={open}>
         Refuse call
       </Button>
+      <LeaveGuard isDirty={isOpen && reason !== ''} />
       <Modal opened={isOpen} onClose={close} title="Refuse the call">
         <form onSubmit={submit}>
           <Stack gap="md">

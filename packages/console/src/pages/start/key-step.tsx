@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { ProblemError } from '../../api/send.ts';
 import { useAct } from '../../api/use-act.ts';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
+import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { printJson } from '../../parts/print-json.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { SecretOnce } from '../../parts/secret-once.tsx';
@@ -28,6 +29,7 @@ export function KeyStep({ instance, template, onTemplateChange, onCreated }: Key
 
   return (
     <Paper withBorder p="md">
+      <LeaveGuard isDirty={created === null && (name !== '' || typed !== null)} />
       <form
         onSubmit={(event) => {
           event.preventDefault();
