@@ -70,7 +70,12 @@ export function AnswerView({ answer, fields, onUseName }: AnswerViewProps) {
   );
 }
 
-const COLORS = ['indigo', 'teal', 'gray'];
+const COLORS: Record<Stage['name'], string> = {
+  Queue: 'orange',
+  Odoo: 'indigo',
+  Proxy: 'teal',
+  Transfer: 'gray',
+};
 
 function TimeBar({ stages }: { stages: Stage[] }) {
   const totalMs = stages.reduce((sum, { ms }) => sum + ms, 0);
@@ -78,20 +83,20 @@ function TimeBar({ stages }: { stages: Stage[] }) {
   return (
     <Stack gap={4}>
       <Progress.Root size="sm" role="img" aria-label={`Time: ${text}`}>
-        {stages.map(({ name, ms }, index) => (
+        {stages.map(({ name, ms }) => (
           <Progress.Section
             key={name}
             value={(100 * ms) / (totalMs || 1)}
-            color={COLORS[index] ?? 'gray'}
+            color={COLORS[name]}
             withAria={false}
           />
         ))}
       </Progress.Root>
       <Group gap="md">
-        {stages.map(({ name, ms }, index) => (
+        {stages.map(({ name, ms }) => (
           <Group key={name} gap={6}>
             <svg width={8} height={8} aria-hidden="true">
-              <circle cx={4} cy={4} r={4} fill={`var(--mantine-color-${COLORS[index]}-filled)`} />
+              <circle cx={4} cy={4} r={4} fill={`var(--mantine-color-${COLORS[name]}-filled)`} />
             </svg>
             <Text size="xs" c="dimmed">
               {name} {printMs(ms)}

@@ -56,6 +56,13 @@ test('the times of a call are split by server-timing', () => {
   const { stages, protocol } = readStages('upstream;dur=12.5;desc="json2", proxy;dur=1.5', 20);
   expect(stages.map(({ ms }) => ms)).toEqual([12.5, 1.5, 6]);
   expect(protocol).toBe('json2');
+  const waited = readStages('queue;dur=5.5, upstream;dur=12.5;desc="json2", proxy;dur=1.5', 20);
+  expect(waited.stages).toEqual([
+    { name: 'Queue', ms: 5.5 },
+    { name: 'Odoo', ms: 12.5 },
+    { name: 'Proxy', ms: 1.5 },
+    { name: 'Transfer', ms: 0.5 },
+  ]);
   expect(readStages(null, 20)).toMatchObject({ stages: [{ ms: 0 }, { ms: 0 }, { ms: 20 }], protocol: null });
 });
 

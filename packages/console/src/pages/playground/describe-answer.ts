@@ -56,23 +56,29 @@ function clip(text: string): string {
 }
 
 export interface Stage {
-  name: string;
+  name: 'Queue' | 'Odoo' | 'Proxy' | 'Transfer';
   ms: number;
 }
 
-/** Splits the time of a call by the header `server-timing`. What is left is the way between this page and the proxy. */
+/**
+ * Splits the time of a call by the header `server-timing`. `Queue` is the wait for the Odoo database. What is left is
+ * the way between this page and the proxy.
+ */
 export function readStages(
   header: string | null,
   totalMs: number,
 ): { stages: Stage[]; protocol: string | null } {
   const read = (name: string) => Number(new RegExp(`\\b${name};dur=([\\d.]+)`).exec(header ?? '')?.[1] ?? 0);
+  const queueMs = read('queue');
   const upstreamMs = read('upstream');
   const proxyMs = read('proxy');
   return {
     stages: [
+      // Calls rarely wait.
+      ...(queueMs === 0 ? [] : [{ name: 'Queue' as const, ms: queueMs }]),
       { name: 'Odoo', ms: upstreamMs },
       { name: 'Proxy', ms: proxyMs },
-      { name: 'Transfer', ms: Math.max(0, totalMs - upstreamMs - proxyMs) },
+      { name: 'Transfer', ms: Math.max(0, totalMs - queueMs - upstreamMs - proxyMs) },
     ],
     protocol: /desc="([^"]*)"/.exec(header ?? '')?.[1] ?? null,
   };

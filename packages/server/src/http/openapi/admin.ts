@@ -4,7 +4,7 @@ import { SESSION_COOKIE } from '../admin/session.ts';
 import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute } from '../admin/table.ts';
 import { PROBLEM_TYPE } from '../problem.ts';
 import { refer, renderParameters } from '../schema-registry.ts';
-import { CALL_PARAMETERS, type DescribedAnswer, describeErrors } from './calls.ts';
+import { ANSWER_HEADERS, CALL_PARAMETERS, type DescribedAnswer, describeErrors } from './calls.ts';
 
 export const ADMIN_SECURITY = {
   adminToken: { type: 'http', scheme: 'bearer', description: 'The setting `admin.token`.' },
@@ -82,13 +82,14 @@ function mergeAnswers(answers: readonly (readonly [string | number, DescribedAns
   return merged;
 }
 
-function describeAnswer({ status, schema, types, hasEtag }: AdminRoute['answer']): object {
+function describeAnswer({ status, schema, types, hasEtag, isOfCall }: AdminRoute['answer']): object {
   const json = schema && { 'application/json': { schema: refer(schema) } };
   const others = types && Object.fromEntries(types.map((type) => [type, {}]));
   const content = json || others ? { ...json, ...others } : undefined;
   return {
     description: status === 204 ? 'Done.' : status === 201 ? 'Created.' : 'The requested data.',
     ...(hasEtag ? { headers: { etag: { schema: { type: 'string' } } } } : {}),
+    ...(isOfCall ? { headers: ANSWER_HEADERS } : {}),
     ...(content ? { content } : {}),
   };
 }
