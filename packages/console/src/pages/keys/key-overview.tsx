@@ -13,6 +13,7 @@ import { findFault } from '../../parts/find-fault.ts';
 import { KeyLink, NamedKeyLink } from '../../parts/key-link.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { ListTable } from '../../parts/list-table.tsx';
+import { printKeyCommand } from '../../parts/print-key-command.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { SaveProblem } from '../../parts/save-problem.tsx';
 import { Section } from '../../parts/section.tsx';
@@ -22,7 +23,6 @@ import { TimeInput } from '../../parts/time-input.tsx';
 import { Usage } from '../../parts/usage.tsx';
 import { useEdited } from '../../parts/use-edited.ts';
 import { describePolicy } from './describe-policy.ts';
-import { printKeyCommand } from './print-key-command.ts';
 
 interface KeyOverviewProps {
   current: KeyView;
