@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 import { CopyText } from '../../parts/copy-text.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { JsonView } from '../../parts/json-editor/json-view.tsx';
+import type { FieldTable } from '../../parts/odoo-fields.ts';
 import { showJson } from '../../parts/show-json.ts';
 import {
   type AnswerTable,
@@ -15,7 +16,6 @@ import {
 } from './describe-answer.ts';
 import { ErrorView } from './error-view.tsx';
 import { parseExactly, sliceResult } from './exact-json.ts';
-import type { FieldTable } from './fields.ts';
 import type { Answer } from './run-call.ts';
 
 interface AnswerViewProps {

@@ -1,7 +1,7 @@
 /** What the playground shows of an answer: its table, its times, and what an error means. */
 import { BUSINESS_ERRORS, type ErrorBody, PROXY_ERRORS } from '@erp-proxy/contract';
+import type { FieldTable } from '../../parts/odoo-fields.ts';
 import { isNumber } from './exact-json.ts';
-import type { FieldTable } from './fields.ts';
 
 export interface AnswerTable {
   columns: string[];
