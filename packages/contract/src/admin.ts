@@ -710,11 +710,17 @@ export interface AttentionItem {
   since: string | null;
 }
 
+export const ATTENTION_PARTS = ['instances', 'client_keys', 'subscriptions', 'approvals', 'calls'] as const;
+
+export type AttentionPart = (typeof ATTENTION_PARTS)[number];
+
 export interface AttentionView {
   /** The worst first, and then the oldest. */
   items: AttentionItem[];
   /** Number of further items. */
   more: number;
+  /** What was looked at in part only, because there is too much of it or the store failed: items can be missing. */
+  incomplete: AttentionPart[];
 }
 
 /** The methods of Odoo whose parameters the proxy knows. */

@@ -9,6 +9,7 @@ import {
   type ApprovalRefusal,
   type ApprovalView,
   ATTENTION_KINDS,
+  ATTENTION_PARTS,
   ATTENTION_SEVERITIES,
   type AttentionView,
   type AuditQuery,
@@ -735,6 +736,9 @@ export const attentionView = named(
       )
       .describe('The worst first, and then the oldest.'),
     more: z.int().describe('Number of further items.'),
+    incomplete: z
+      .array(z.enum(ATTENTION_PARTS))
+      .describe('What was looked at in part only: items can be missing.'),
   }) satisfies z.ZodType<AttentionView>,
 );
 

@@ -26,7 +26,7 @@ const PROBLEMS = {
   412: 'The object does not have the version of `if-match` any more.',
   413: 'The body is too large.',
   415: 'The body is not `application/json` in UTF-8.',
-  429: 'Too many refused tokens or sign-in links; see `retry-after`.',
+  429: 'Too many refused tokens or sign-in links, or checks of servers; see `retry-after`.',
   500: 'The proxy failed. With the type `urn:erp-proxy:problem:outcome-unknown`, the change may have been made.',
   503: 'The store does not answer or takes no changes, or the vault has no master key.',
 } as const;
