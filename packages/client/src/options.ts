@@ -92,7 +92,7 @@ export interface ResponseInfo extends Omit<RequestInfo, 'headers'> {
   durationMs: number;
   /** HTTP status; 0 without an answer. */
   status: number;
-  /** The header `server-timing`: the time of Odoo and of the proxy. */
+  /** The header `server-timing`: the time of Odoo, the wait for it, and the time of the proxy. */
   timing: string | null;
   /** Why the attempt failed; null for a success. For a batch, the first error. */
   error: unknown;

@@ -100,6 +100,29 @@ test.skipIf(!HAS_CHROMIUM)('a call of a batch leads to the others of it', async 
   await expect.poll(() => page.getByRole('table', { name: 'Members of the call' }).count()).toBe(2);
 });
 
+test.skipIf(!HAS_CHROMIUM)('shows the names of keys, which it asks for at once', async () => {
+  const { page, goto, proxy, ask } = await openConsole({ path: '/keys' });
+  const made = [];
+  for (const name of ['Shop', '<b>Report</b>']) made.push(await ask('POST', '/keys', { name }));
+  for (const { key } of made) await proxy.call({ ...READ, ...INSTANCE }, { 'x-proxy-api': key });
+  await proxy.call({ ...READ, ...INSTANCE }, { 'x-proxy-api': 'ep_0123456789abcdef_unknown' });
+  await proxy.app.audit.flush();
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().includes('/keys')) asked.push(new URL(request.url()).pathname);
+  });
+  await goto('/calls?kind=call');
+  await listCalls(page).getByText('Shop').waitFor();
+  const report = listCalls(page).getByText('<b>Report</b>');
+  expect(await report.getAttribute('title')).toBe(`<b>Report</b> (key ${made[1].id})`);
+  expect(asked).toEqual(['/admin/v1/keys/names']);
+  await report.click();
+  const members = page.getByRole('dialog').getByRole('table', { name: 'Members of the call' });
+  await members.getByText('<b>Report</b>').waitFor();
+  await members.getByRole('link', { name: made[1].id }).first().waitFor();
+  await expectAccessible(page);
+});
+
 test.skipIf(!HAS_CHROMIUM)('a trace id becomes a link by the address that this browser keeps', async () => {
   const { page, goto, ask } = await openWithCalls();
   const { items } = await ask('GET', `/audit?trace_id=${TRACE}`);

@@ -79,6 +79,47 @@ test.skipIf(!HAS_CHROMIUM)('the form and the JSON of a policy stay in step', asy
   });
 });
 
+test.skipIf(!HAS_CHROMIUM)(
+  'names come from an instance that was chosen, and no server is asked before',
+  async () => {
+    const { page, sandbox, addInstance, goto } = await openConsole();
+    await addInstance('prod');
+    await addInstance('other');
+    await goto('/keys/new');
+    const source = page.getByRole('combobox', { name: 'Complete names from' });
+    await writePolicy(
+      page,
+      '{"instances":["prod"],"models":{"res.partner":["read"]},"fields":{"res.partner":{"deny":["phon"]}}}',
+    );
+    const editor = page.getByRole('textbox', { name: 'Policy' });
+    await editor.getByText('phon').waitFor();
+    // The completion of a field finds nothing yet.
+    await placeCursorBehind(page, 'phon');
+    await page.keyboard.press('Control+Space');
+    await source.click();
+    expect(await page.getByRole('option').allInnerTexts()).toEqual(['prod']);
+    expect(sandbox.requests.calls).toEqual({});
+
+    await page.getByRole('option', { name: 'prod' }).click();
+    await page.getByText(/^\d+ models$/).waitFor();
+    // The form beside the editor has a rule for fields of one model.
+  const asked = Object.keys(sandbox.requests.calls).sort();
+  expect(asked).toEqual(['ir.model.search_read', 'res.partner.fields_get']);
+    await expectAccessible(page);
+    await placeCursorBehind(page, 'phon');
+    await page.keyboard.press('Control+Space');
+    await page.getByRole('option', { name: /^phone/ }).click();
+    await editor.getByText('"phone"').waitFor();
+
+    // The form beside it completes, too.
+    await page.getByRole('combobox', { name: 'Fields of res.partner', exact: true }).fill('vat');
+    await page.getByRole('option', { name: 'vat', exact: true }).click();
+    await editor.getByText('"vat"').waitFor();
+    await page.getByRole('combobox', { name: 'Add rule for fields: name or pattern' }).fill('res.country.st');
+    await page.getByRole('option', { name: 'res.country.state' }).click();
+  },
+);
+
 test.skipIf(!HAS_CHROMIUM)('a draft is tried on a call and on the calls of the last day', async () => {
   const { page, proxy, ask, addInstance, goto } = await openConsole();
   await addInstance();
@@ -305,6 +346,15 @@ test.skipIf(!HAS_CHROMIUM)('a policy of any form can be typed', { timeout: 90_00
     await page.getByText('Models and methods').waitFor();
   }
 });
+
+/** Of the text in the editor of the policy. */
+async function placeCursorBehind(page: Page, text: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'Policy' }).getByText(text).click();
+  await page.keyboard.press('End');
+  const line = await page.getByRole('textbox', { name: 'Policy' }).innerText();
+  const behind = line.length - line.indexOf(text) - text.length;
+  for (let step = 0; step < behind; step++) await page.keyboard.press('ArrowLeft');
+}
 
 async function writePolicy(page: Page, text: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Policy' }).fill(text);

@@ -29,6 +29,16 @@ test.skipIf(!HAS_CHROMIUM)('a fresh proxy leads to the first steps', async () =>
   await expectAccessible(page);
 });
 
+test.skipIf(!HAS_CHROMIUM)('says that not all instances were looked at', async () => {
+  const { page, proxy, addInstance, goto } = await openConsole({ path: '/keys' });
+  await addInstance();
+  const server = { url: 'https://erp.example.com', db: 'prod', user_id: 2, api_key: 'unused' };
+  for (let index = 0; index < 2_000; index++) await proxy.app.instances.add({ ...server, name: `i${index}` });
+  await goto('/');
+  await page.getByText('Looked at in part only: instances.').waitFor();
+  await page.getByText('Nothing in what was looked at.').waitFor();
+});
+
 test.skipIf(!HAS_CHROMIUM)('shows calls as plots, as tables, and by group with links to them', async () => {
   // All calls are in one minute.
   const minute = Math.floor(Date.now() / 60_000) * 60_000;

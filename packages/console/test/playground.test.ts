@@ -185,6 +185,32 @@ test.skipIf(!HAS_CHROMIUM)(
 );
 
 test.skipIf(!HAS_CHROMIUM)(
+  'numbers have the digits that the server wrote, in the table and as JSON',
+  { timeout: PATIENCE_MS },
+  async () => {
+    const { page, addInstance, goto } = await openConsole();
+    await addInstance();
+    // The sandbox prints numbers as JavaScript does. Odoo is written in Python, and has larger ones.
+    await page.route('**/admin/v1/execute', async (route) => {
+      const response = await route.fetch();
+      const text = await response.text();
+      await route.fulfill({
+        response,
+        body: text.replace(/"id": ?9,/, '"id":9007199254740993,"due":1050.0,'),
+      });
+    });
+    const args = { ids: '[9]', fields: '["name"]' };
+    await goto(link({ instance: 'prod', model: 'res.partner', action: 'read', args }));
+    await run(page);
+    const table = page.getByRole('table', { name: 'Result' });
+    await table.getByText('9007199254740993', { exact: true }).waitFor();
+    await table.getByText('1050.0', { exact: true }).waitFor();
+    await page.getByRole('tab', { name: 'JSON' }).click();
+    await page.getByRole('textbox', { name: 'Answer as JSON' }).getByText('9007199254740993').waitFor();
+  },
+);
+
+test.skipIf(!HAS_CHROMIUM)(
   'an error says what to do, and a nearest name is put in by one click',
   { timeout: PATIENCE_MS },
   async () => {

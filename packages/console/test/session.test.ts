@@ -63,3 +63,35 @@ test.skipIf(!HAS_CHROMIUM)('without a network an act fails at once, and is not s
   // A second click creates no second key, whose text nobody would see.
   expect((await ask('GET', '/keys?search=shop')).items).toHaveLength(1);
 });
+
+test.skipIf(!HAS_CHROMIUM)('signing out with unsaved input asks first', async () => {
+  const { page } = await openConsole({ path: '/keys/new' });
+  const name = page.getByRole('textbox', { name: 'Name' });
+  await name.fill('half typed');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  const question = page.getByRole('dialog', { name: 'Sign out without saving?' });
+  await question.waitFor();
+  await expectAccessible(page);
+  await question.getByRole('button', { name: 'Stay' }).click();
+  await question.waitFor({ state: 'hidden' });
+  expect(await name.inputValue()).toBe('half typed');
+
+  // What is as it was before is not asked about.
+  await name.fill('');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByLabel('Admin token').fill(ADMIN_TOKEN);
+  await page.keyboard.press('Enter');
+  await name.fill('half typed');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await question.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByLabel('Admin token').waitFor();
+});
+
+test.skipIf(!HAS_CHROMIUM)('the key of a server that is not saved yet is asked about', async () => {
+  const { page } = await openConsole({ path: '/start' });
+  await page.getByLabel('API key').first().fill('secret of Odoo');
+  await page.getByRole('link', { name: 'Instances' }).click();
+  const question = page.getByRole('dialog', { name: 'Leave without saving?' });
+  await question.getByRole('button', { name: 'Stay' }).click();
+  expect(await page.getByLabel('API key').first().inputValue()).toBe('secret of Odoo');
+});

@@ -1,9 +1,29 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { expectAccessible, HAS_CHROMIUM, openConsole, startChromium } from './open-console.ts';
 
 startChromium();
+
+/** What “As code” shows in all its tabs. No secret is in it. */
+async function readCode(page: Page, which: 'first' | 'last' = 'first'): Promise<string> {
+  await page.getByRole('button', { name: 'As code' })[which]().click();
+  const dialog = page.getByRole('dialog');
+  const texts: string[] = [];
+  for (const name of ['curl', 'Command', 'TypeScript']) {
+    await dialog.getByRole('tab', { name }).click();
+    texts.push(await dialog.getByRole('tabpanel', { name }).innerText());
+  }
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'hidden' });
+  const text = texts.join('\n');
+  expect(text).not.toContain(SANDBOX_KEY_PART);
+  return text;
+}
+
+/** A part of the key of the sandbox. */
+const SANDBOX_KEY_PART = '1'.repeat(28);
 
 /** Each test is a walk through a page. */
 const PATIENCE_MS = 90_000;
@@ -27,19 +47,26 @@ test.skipIf(!HAS_CHROMIUM)(
     await page.getByText('check host and port').waitFor();
     await page.getByRole('button', { name: 'Change the values' }).click();
     await page.getByRole('textbox', { name: 'URL' }).fill(sandbox.url);
+    expect(await readCode(page)).toContain(`doctor ${sandbox.url} --db sandbox`);
     await page.getByRole('button', { name: 'Test the connection' }).click();
     await page.getByText('Calls run as Mitchell Admin').waitFor();
+    expect(await readCode(page, 'last')).toContain('instances add sandbox');
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Save the server' }).click();
 
     await page.getByRole('radio', { name: 'Reporting' }).check();
     await expectAccessible(page);
+    expect(await readCode(page)).toMatch(/keys create --name Reporting --policy - <<'END'\n\{\n/);
     await page.getByRole('button', { name: 'Create key' }).click();
     const dialog = page.getByRole('dialog', { name: 'Your new key' });
     const secret = await dialog.locator('code').innerText();
     await dialog.getByLabel('I have stored it').check();
     await dialog.getByRole('button', { name: 'Close' }).click();
 
+    const { items: made } = await ask('GET', '/keys?search=Reporting');
+    const code = await readCode(page);
+    expect(code).toContain(`"key_id": "${made[0].id}"`);
+    expect(code).not.toContain(secret);
     await page.getByRole('button', { name: 'Make the call' }).click();
     await page.getByText('OK · 200').waitFor();
     await page.getByText('"amount_total"').first().waitFor();
@@ -52,8 +79,8 @@ test.skipIf(!HAS_CHROMIUM)(
     );
 
     // The code of the page works with the key.
-    const code = await page.getByRole('region', { name: 'curl' }).innerText();
-    const { stdout } = await promisify(execFile)('sh', ['-c', code.replace('curl', 'curl -s')], {
+    const curl = await page.getByRole('region', { name: 'curl' }).innerText();
+    const { stdout } = await promisify(execFile)('sh', ['-c', curl.replace('curl', 'curl -s')], {
       env: { ...process.env, ERP_PROXY_KEY: secret },
       timeout: 15_000,
     });

@@ -61,6 +61,17 @@ export interface KeyQuery extends PageQuery {
   name?: string;
 }
 
+/** The name of a key as it is now. */
+export interface KeyNameView {
+  id: string;
+  name: string;
+}
+
+/** The names of keys, without an order. Unknown ids are left out. */
+export interface KeyNamesView {
+  items: KeyNameView[];
+}
+
 export interface KeyInput {
   name: string;
   policy?: Policy | null;
@@ -699,11 +710,17 @@ export interface AttentionItem {
   since: string | null;
 }
 
+export const ATTENTION_PARTS = ['instances', 'client_keys', 'subscriptions', 'approvals', 'calls'] as const;
+
+export type AttentionPart = (typeof ATTENTION_PARTS)[number];
+
 export interface AttentionView {
   /** The worst first, and then the oldest. */
   items: AttentionItem[];
   /** Number of further items. */
   more: number;
+  /** What was looked at in part only, because there is too much of it or the store failed: items can be missing. */
+  incomplete: AttentionPart[];
 }
 
 /** The methods of Odoo whose parameters the proxy knows. */

@@ -1,4 +1,6 @@
 /** Reading the admin API through the cache of TanStack Query. A key of the cache is the request itself. */
+
+import type { Page } from '@erp-proxy/contract';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { type Query, send } from './send.ts';
 
@@ -11,6 +13,32 @@ export function readAdmin<Answer>(path: string, query: Query = {}) {
   return queryOptions({
     queryKey: [`/${resource}`, path, query],
     queryFn: ({ signal }) => send<Answer>({ method: 'GET', path, query }, signal),
+    placeholderData: keepPreviousData,
+  });
+}
+
+const PAGE_ROWS = 500;
+/** 10,000 rows. */
+const PAGES_MAX = 20;
+
+/** All pages of a list, up to {@link PAGES_MAX}. `isWhole` is false if there are more. */
+export function readAllAdmin<Item>(path: string, query: Query) {
+  return queryOptions({
+    queryKey: [path, 'all', query],
+    async queryFn({ signal }): Promise<{ items: Item[]; isWhole: boolean }> {
+      const items: Item[] = [];
+      let cursor: string | null = null;
+      for (let page = 0; page < PAGES_MAX; page++) {
+        const read: Page<Item> = await send(
+          { method: 'GET', path, query: { ...query, limit: PAGE_ROWS, cursor: cursor ?? undefined } },
+          signal,
+        );
+        items.push(...read.items);
+        cursor = read.next;
+        if (cursor === null) break;
+      }
+      return { items, isWhole: cursor === null };
+    },
     placeholderData: keepPreviousData,
   });
 }

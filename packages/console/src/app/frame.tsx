@@ -16,7 +16,7 @@ import {
 import { useDisclosure } from '@mantine/hooks';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
-import { checkSession, readSession, signOut, watchSession } from '../api/session.ts';
+import { checkSession, readSession, watchSession } from '../api/session.ts';
 import { Icon } from '../parts/icon.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import icon from './icon.svg';
@@ -24,6 +24,7 @@ import { LoadingPage } from './loading-page.tsx';
 import { PAGES } from './pages.ts';
 import { SignInForm } from './sign-in-form.tsx';
 import { SignInPage, UnavailablePage } from './sign-in-page.tsx';
+import { SignOutButton } from './sign-out-button.tsx';
 
 export function Frame() {
   const session = useSyncExternalStore(watchSession, readSession);
@@ -79,16 +80,7 @@ function Shell({ children }: { children: ReactNode }) {
           </Group>
           <Group gap="xs" wrap="nowrap">
             <ColorSchemeButton />
-            <Tooltip label="Sign out">
-              <ActionIcon
-                variant="subtle"
-                color="gray"
-                aria-label="Sign out"
-                onClick={() => void signOut().catch(setFailure)}
-              >
-                <Icon name="sign-out" />
-              </ActionIcon>
-            </Tooltip>
+            <SignOutButton onError={setFailure} />
           </Group>
         </Group>
       </AppShell.Header>

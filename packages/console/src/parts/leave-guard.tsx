@@ -1,8 +1,10 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useBlocker } from '@tanstack/react-router';
+import { LeaveDialog } from './leave-dialog.tsx';
+import { useUnsavedInput } from './unsaved-input.ts';
 
-/** Asks before a page with unsaved input is left, by a link, by Back or by closing the tab. */
+/** Asks before a page with unsaved input is left, by a link, by Back, by closing the tab or by signing out. */
 export function LeaveGuard({ isDirty }: { isDirty: boolean }) {
+  useUnsavedInput(isDirty);
   const { status, proceed, reset } = useBlocker({
     // A filter or a tab of the same page loses nothing.
     shouldBlockFn: ({ current, next }) => isDirty && current.pathname !== next.pathname,
@@ -10,18 +12,12 @@ export function LeaveGuard({ isDirty }: { isDirty: boolean }) {
     withResolver: true,
   });
   return (
-    <Modal opened={status === 'blocked'} onClose={() => reset?.()} title="Leave without saving?">
-      <Stack gap="md">
-        <Text size="sm">What you have changed on this page is lost.</Text>
-        <Group justify="flex-end">
-          <Button variant="default" onClick={() => reset?.()}>
-            Stay
-          </Button>
-          <Button color="red.9" onClick={() => proceed?.()}>
-            Leave
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+    <LeaveDialog
+      isOpen={status === 'blocked'}
+      title="Leave without saving?"
+      act="Leave"
+      onStay={() => reset?.()}
+      onLeave={() => proceed?.()}
+    />
   );
 }

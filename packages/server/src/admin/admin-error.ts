@@ -1,13 +1,20 @@
 /** An error of the admin service, as the problem (RFC 9457) that its caller receives. */
 import type { InvalidMember, Problem } from '@erp-proxy/contract';
 
+export interface AdminErrorOptions extends ErrorOptions {
+  /** When the same request may succeed. */
+  retryAfterSeconds?: number;
+}
+
 export class AdminError extends Error {
   override readonly name = 'AdminError';
   readonly problem: Problem;
+  readonly retryAfterSeconds: number | null;
 
-  constructor(problem: Problem, options?: ErrorOptions) {
+  constructor(problem: Problem, { retryAfterSeconds, ...options }: AdminErrorOptions = {}) {
     super(problem.detail, options);
     this.problem = problem;
+    this.retryAfterSeconds = retryAfterSeconds ?? null;
   }
 }
 

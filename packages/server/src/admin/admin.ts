@@ -26,6 +26,7 @@ import type {
   InstanceView,
   KeyChanges,
   KeyInput,
+  KeyNamesView,
   KeyQuery,
   KeyRotation,
   KeyView,
@@ -62,6 +63,7 @@ import type { Statistics } from '../statistics/statistics.ts';
 import type { DeniedSubjectStore, KeyRecord } from '../stores/ports.ts';
 import type { SerialQueue } from '../streams/serial-queue.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
+import type { Examinations } from './examinations.ts';
 
 /** The administrator, for the audit. */
 export interface Actor {
@@ -78,6 +80,8 @@ type OnCheck = (check: ExaminationCheck) => void;
  */
 export interface Admin {
   listKeys(query: KeyQuery): Promise<Page<KeyView>>;
+  /** The names of up to 100 keys, for lists that have ids. */
+  listKeyNames(ids: readonly string[]): Promise<KeyNamesView>;
   createKey(input: KeyInput): Promise<NewKeyView>;
   getKey(id: string): Promise<KeyView>;
   updateKey(id: string, changes: KeyChanges, version?: number): Promise<KeyView>;
@@ -149,7 +153,7 @@ export interface Admin {
 }
 
 export interface AdminDeps {
-  keys: Pick<Keys, 'create' | 'find' | 'list' | 'update' | 'revoke' | 'rotate'>;
+  keys: Pick<Keys, 'create' | 'find' | 'list' | 'listNames' | 'update' | 'revoke' | 'rotate'>;
   instances: Pick<Instances, 'get' | 'list' | 'add' | 'update' | 'remove' | 'reseal'>;
   approvals: Pick<Approvals, 'list' | 'find' | 'openCall' | 'decide'>;
   deniedSubjects: DeniedSubjectStore;
@@ -160,13 +164,15 @@ export interface AdminDeps {
   issuers: readonly string[];
   audit: Pick<Audit, 'prepareAct' | 'search' | 'find' | 'export' | 'verify'>;
   statistics: Pick<Statistics, 'query'>;
-  /** Client keys that end soon, or have ended within a day. */
-  listEndingKeys: () => Promise<readonly ExpiryNotice[]>;
+  /** Client keys that end soon, or have ended within a day. `isCut`: there are more of them. */
+  readEndingKeys: () => Promise<{ due: readonly ExpiryNotice[]; isCut: boolean }>;
   status: () => Promise<StatusView>;
   explain: (key: KeyRecord, input: ExplainInput) => Promise<Explanation>;
   drafts: DraftPolicies;
   /** Several comparisons at once would keep the event loop busy. */
   comparisons: SerialQueue;
+  /** Those of all administrators together are bounded. */
+  examinations: Examinations;
   /** Rejects with a `KeyRotationError` that gives the reason. */
   rotateInstanceKey: (name: string, describeAct: DescribeKeyRotationAct) => Promise<void>;
   /** Null if there is no such instance. */

@@ -4,6 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
+  ATTENTION_PARTS,
   ATTENTION_SEVERITIES,
   type AttentionItem,
   type AttentionView,
@@ -30,9 +31,10 @@ const DETAILED_CHECKS: ReadonlySet<string> = new Set(['audit', 'instance_keys', 
 export async function listAttention(deps: AdminDeps): Promise<AttentionView> {
   const now = deps.clock();
   const status = await deps.status();
+  // In the order of ATTENTION_PARTS.
   const parts = await Promise.allSettled([
     listInstanceKeys(deps, now),
-    deps.listEndingKeys().then((keys) => keys.map((key) => describeClientKey(key, now))),
+    listClientKeys(deps, now),
     listSubscriptions(deps),
     listApprovals(deps),
     listCalls(deps, now),
@@ -40,9 +42,22 @@ export async function listAttention(deps: AdminDeps): Promise<AttentionView> {
   // While the store is away, the rest is shown, and the check says so.
   const failed = parts.find((part) => part.status === 'rejected');
   if (failed !== undefined && status.checks['store']?.state === 'ok') throw failed.reason;
-  const found = parts.flatMap((part) => (part.status === 'fulfilled' ? part.value : []));
+  const found = parts.flatMap((part) => (part.status === 'fulfilled' ? part.value.items : []));
   const items = [...listChecks(status), ...listUpstreams(status), ...found].sort(compareItems);
-  return { items: items.slice(0, ITEMS_MAX), more: Math.max(0, items.length - ITEMS_MAX) };
+  return {
+    items: items.slice(0, ITEMS_MAX),
+    more: Math.max(0, items.length - ITEMS_MAX),
+    incomplete: ATTENTION_PARTS.filter((_, index) => {
+      const part = parts[index];
+      return part?.status !== 'fulfilled' || part.value.isCut;
+    }),
+  };
+}
+
+interface Found {
+  items: AttentionItem[];
+  /** True if not all was looked at. */
+  isCut: boolean;
 }
 
 function compareItems(one: AttentionItem, other: AttentionItem): number {
@@ -87,15 +102,12 @@ function listUpstreams({ upstreams }: StatusView): AttentionItem[] {
     }));
 }
 
-async function listInstanceKeys({ instances }: AdminDeps, now: number): Promise<AttentionItem[]> {
-  const items: AttentionItem[] = [];
-  for await (const instance of readPages((after, limit) => instances.list({ after, limit }), nameInstance))
-    items.push(...describeInstance(instance, now));
-  return items;
-}
-
-function nameInstance({ name }: InstanceRecord): string {
-  return name;
+function listInstanceKeys({ instances }: AdminDeps, now: number): Promise<Found> {
+  return describeRows({
+    list: (after, limit) => instances.list({ after, limit }),
+    nameOf: ({ name }) => name,
+    describe: (instance) => describeInstance(instance, now),
+  });
 }
 
 function describeInstance({ name, key }: InstanceRecord, now: number): AttentionItem[] {
@@ -122,6 +134,11 @@ function describeInstance({ name, key }: InstanceRecord, now: number): Attention
   return items;
 }
 
+async function listClientKeys({ readEndingKeys }: AdminDeps, now: number): Promise<Found> {
+  const { due, isCut } = await readEndingKeys();
+  return { items: due.map((key) => describeClientKey(key, now)), isCut };
+}
+
 function describeClientKey({ kind, keyId, name, expiresAt }: ExpiryNotice, now: number): AttentionItem {
   const isOver = kind === 'expired';
   const isUrgent = isOver || expiresAt - now <= LAST_NOTICE_DAYS * DAY_MS;
@@ -134,12 +151,12 @@ function describeClientKey({ kind, keyId, name, expiresAt }: ExpiryNotice, now: 
   };
 }
 
-async function listSubscriptions({ subscriptions }: AdminDeps): Promise<AttentionItem[]> {
-  const items: AttentionItem[] = [];
-  const list = (after: string | null, limit: number) => subscriptions.list({ after, limit });
-  for await (const { row } of readPages(list, ({ row: { name } }) => name))
-    items.push(...describeSubscription(row));
-  return items;
+function listSubscriptions({ subscriptions }: AdminDeps): Promise<Found> {
+  return describeRows({
+    list: (after, limit) => subscriptions.list({ after, limit }),
+    nameOf: ({ row }) => row.name,
+    describe: ({ row }) => describeSubscription(row),
+  });
 }
 
 function describeSubscription(row: SubscriptionRecord['row']): AttentionItem[] {
@@ -163,24 +180,24 @@ function describeSubscription(row: SubscriptionRecord['row']): AttentionItem[] {
   return items;
 }
 
-async function listApprovals({ approvals }: AdminDeps): Promise<AttentionItem[]> {
+async function listApprovals({ approvals }: AdminDeps): Promise<Found> {
   const pending = await approvals.list({ after: null, limit: PENDING_SHOWN_MAX, state: 'pending' });
   const oldest = pending.at(-1);
-  if (oldest === undefined) return [];
+  if (oldest === undefined) return { items: [], isCut: false };
   const count =
     pending.length === PENDING_SHOWN_MAX ? `${PENDING_SHOWN_MAX} or more` : String(pending.length);
-  return [
-    {
-      kind: 'approvals_pending',
-      severity: 'info',
-      target: 'approvals',
-      text: `${count} ${pending.length === 1 ? 'call waits' : 'calls wait'} for a decision.`,
-      since: showTime(oldest.createdAt),
-    },
-  ];
+  const item: AttentionItem = {
+    kind: 'approvals_pending',
+    severity: 'info',
+    target: 'approvals',
+    text: `${count} ${pending.length === 1 ? 'call waits' : 'calls wait'} for a decision.`,
+    since: showTime(oldest.createdAt),
+  };
+  // The one item says whether there are more.
+  return { items: [item], isCut: false };
 }
 
-async function listCalls({ statistics }: AdminDeps, now: number): Promise<AttentionItem[]> {
+async function listCalls({ statistics }: AdminDeps, now: number): Promise<Found> {
   const { since, total } = await statistics.query({ since: now - HOUR_MS });
   const internal = total.errors['internal'] ?? 0;
   const items: AttentionItem[] = [];
@@ -192,22 +209,27 @@ async function listCalls({ statistics }: AdminDeps, now: number): Promise<Attent
     const text = `${total.refused} requests of the last hour were refused for lack of capacity, or over a limit of their key.`;
     items.push({ kind: 'calls_refused', severity: 'warning', target: 'calls', text, since });
   }
-  return items;
+  return { items, isCut: false };
 }
 
-/** The rows of a list, up to {@link ROWS_MAX}. */
-async function* readPages<Row>(
-  list: (after: string | null, limit: number) => Promise<Row[]>,
-  nameOf: (row: Row) => string,
-): AsyncGenerator<Row> {
+interface Rows<Row> {
+  list: (after: string | null, limit: number) => Promise<Row[]>;
+  nameOf: (row: Row) => string;
+  describe: (row: Row) => AttentionItem[];
+}
+
+/** Describes the rows of a list, up to {@link ROWS_MAX}. */
+async function describeRows<Row>({ list, nameOf, describe }: Rows<Row>): Promise<Found> {
+  const items: AttentionItem[] = [];
   let after: string | null = null;
   for (let read = 0; read < ROWS_MAX; read += PAGE_ROWS) {
     const rows: Row[] = await list(after, PAGE_ROWS);
+    for (const row of rows) items.push(...describe(row));
     const last = rows.at(-1);
-    if (last === undefined) return;
-    yield* rows;
+    if (last === undefined || rows.length < PAGE_ROWS) return { items, isCut: false };
     after = nameOf(last);
     // A store in memory answers at once.
     await nextTurn();
   }
+  return { items, isCut: (await list(after, 1)).length > 0 };
 }

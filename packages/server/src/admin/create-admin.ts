@@ -27,6 +27,7 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
   const { audit } = deps;
   return {
     listKeys: convertErrors(keys.listKeys),
+    listKeyNames: convertErrors(keys.listKeyNames),
     createKey: convertErrors(keys.createKey),
     getKey: convertErrors(keys.getKey),
     updateKey: convertErrors(keys.updateKey),
@@ -46,7 +47,9 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
     removeInstance: convertErrors(instances.removeInstance),
     rotateInstanceKey: convertErrors(instances.rotateInstanceKey),
     examineInstance: convertErrors(instances.examineInstance),
-    examineDraft: convertErrors(deps.examineDraft),
+    examineDraft: convertErrors((input, onCheck) =>
+      deps.examinations.run(() => deps.examineDraft(input, onCheck)),
+    ),
     listSubscriptions: convertErrors(subscriptions.listSubscriptions),
     createSubscription: convertErrors(subscriptions.createSubscription),
     getSubscription: convertErrors(subscriptions.getSubscription),

@@ -107,7 +107,7 @@ export function createInstanceAdmin(deps: AdminDeps, describeAct: DescribeAct): 
     },
 
     async examineInstance(name, onCheck) {
-      const examination = await deps.examineInstance(name, onCheck);
+      const examination = await deps.examinations.run(() => deps.examineInstance(name, onCheck));
       if (examination === null) throw explainMissing(name);
       return examination;
     },

@@ -15,11 +15,13 @@ import { showKey } from './views.ts';
 
 type KeyAdmin = Pick<
   Admin,
-  'listKeys' | 'createKey' | 'getKey' | 'updateKey' | 'revokeKey' | 'rotateKey' | 'explain'
+  'listKeys' | 'listKeyNames' | 'createKey' | 'getKey' | 'updateKey' | 'revokeKey' | 'rotateKey' | 'explain'
 >;
 
 /** The place of a key in the list: the store sorts by age. */
 const PLACE = z.tuple([z.int(), z.string().regex(/^\w+$/)]);
+/** As many as a page of the audit has by the console. */
+const NAMES_MAX = 100;
 const OVERLAP_SECONDS_MAX = 30 * 86_400;
 
 export function createKeyAdmin({ keys, explain, clock }: AdminDeps, describeAct: DescribeAct): KeyAdmin {
@@ -50,6 +52,13 @@ export function createKeyAdmin({ keys, explain, clock }: AdminDeps, describeAct:
           keys.list({ ...filters, limit, after: place && { createdAt: place[0], id: place[1] } }),
         show,
       });
+    },
+
+    async listKeyNames(ids) {
+      if (ids.length > NAMES_MAX)
+        throw createAdminError(400, `At most ${NAMES_MAX} ids can be asked for at once.`);
+      const names = await keys.listNames(ids);
+      return { items: names.map(({ id, name }) => ({ id, name })) };
     },
 
     async createKey(input) {

@@ -10,6 +10,7 @@ import {
 } from '../admin/acts.ts';
 import type { Actor, Admin, AdminDeps } from '../admin/admin.ts';
 import { createAdmin } from '../admin/create-admin.ts';
+import { Examinations } from '../admin/examinations.ts';
 import { type Approvals, createApprovals } from '../approvals/approvals.ts';
 import { type Audit, createAudit } from '../audit/audit.ts';
 import { explainContradictions, explainEgressErrors } from '../config/explain-settings.ts';
@@ -189,7 +190,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     issuers: parseIssuers(settings.auth).issuers.map(({ name }) => name),
     audit,
     statistics,
-    listEndingKeys: async () => (await expiryNotices.listDue()) ?? [],
+    readEndingKeys: async () => (await expiryNotices.readDue()) ?? { due: [], isCut: false },
     explainReceiver: (origin) => (isServing ? (egress.judge(origin)?.detail ?? null) : null),
     clock,
     nowMs: () => performance.now(),
@@ -210,6 +211,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
       judgeRecords: (policy) => ({ judge: createRecordJudge(policy), unjudged: listUnjudged(policy) }),
     },
     comparisons: new SerialQueue(),
+    examinations: new Examinations(),
     rotateInstanceKey: (name, describeAct) => keyRotation.rotate(name, describeAct),
     examineInstance: async (name, onCheck) => {
       const instance = await instances.find(name);

@@ -23,6 +23,7 @@ import {
   EXPLANATION,
   INSTANCE,
   KEY,
+  KEY_NAMES,
   NEW_KEY,
   NEW_SUBSCRIPTION,
   PING,
@@ -119,6 +120,7 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
   const instance = (name: string) => `/instances/${encodeURIComponent(name)}`;
   return {
     listKeys: (query) => ask(pageOf(KEY), { path: '/keys', query }),
+    listKeyNames: (ids) => ask(KEY_NAMES, { path: '/keys/names', query: { ids: ids.join(',') } }),
     createKey: (body) => ask(NEW_KEY, { method: 'POST', path: '/keys', body }),
     getKey: (id) => ask(KEY, { path: key(id) }),
     updateKey: (id, body, version) => ask(KEY, { method: 'PATCH', path: key(id), body, version }),

@@ -19,6 +19,7 @@ const has =
 
 export const ANYTHING = has({});
 export const KEY = has({ id: isText, name: isText, state: isText });
+export const KEY_NAMES = has({ items: isListOf(has({ id: isText, name: isText })) });
 export const NEW_KEY = has({ id: isText, name: isText, key: isText });
 export const INSTANCE = has({ name: isText, key: ANYTHING });
 export const APPROVAL = has({ id: isText, state: isText, expires_at: isText });

@@ -105,12 +105,13 @@ function printStatus({ print }: CommandInput, status: StatusView, statistics: St
   print(`${describeCalls(statistics)}\n`);
 }
 
-function printAttention({ print }: CommandInput, { items, more }: AttentionView): void {
-  if (items.length === 0) return;
+function printAttention({ print }: CommandInput, { items, more, incomplete = [] }: AttentionView): void {
+  if (items.length === 0 && incomplete.length === 0) return;
   print('\nNeeds attention:\n');
   for (const { severity, target, text } of items)
     print(`  ${severity.padEnd(8)} ${showLine(`${target}: ${text}`)}\n`);
   if (more > 0) print(`and ${more} more\n`);
+  if (incomplete.length > 0) print(`looked at in part only: ${incomplete.join(', ').replaceAll('_', ' ')}\n`);
 }
 
 /** One line: `1,204 calls since …: 12 errors, 3 refused; …`. */

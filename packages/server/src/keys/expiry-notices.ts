@@ -38,6 +38,8 @@ export interface ExpiryNotices {
   start(): void;
   /** The last notice of each key that ends, given or not. Null without notices. Rejects if the store fails. */
   listDue(): Promise<readonly DueNotice[] | null>;
+  /** As `listDue`. `isCut`: more keys end than are looked at. */
+  readDue(): Promise<{ due: readonly DueNotice[]; isCut: boolean } | null>;
   /** Checks the keys once. Rejects if the store fails. */
   check(): Promise<void>;
   /** As of the last check, in the order of their ends, at most 1,000. */
@@ -63,16 +65,21 @@ export function createExpiryNotices(options: ExpiryNoticesOptions): ExpiryNotice
   let task: PeriodicTask | undefined;
 
   async function listDue(): Promise<readonly DueNotice[] | null> {
+    return (await readDue())?.due ?? null;
+  }
+
+  async function readDue(): ReturnType<ExpiryNotices['readDue']> {
     if (noticeDays === 0) return null;
     const now = clock();
     // The first notice is due at this moment, and `listEnding` lists keys that expire before its end.
     const until = now + noticeDays * DAY_MS + 1;
-    const keys = await store.listEnding(now - DAY_MS, until, KEYS_MAX);
-    return keys.flatMap((key) => {
+    const keys = await store.listEnding(now - DAY_MS, until, KEYS_MAX + 1);
+    const due = keys.slice(0, KEYS_MAX).flatMap((key) => {
       const stageDays = findStage(key, stagesDays, now);
       if (stageDays === undefined) return [];
       return [{ notice: `${key.id}:${key.expiresAt}:${stageDays}`, ...describeKey(key, now) }];
     });
+    return { due, isCut: keys.length > KEYS_MAX };
   }
 
   async function check(): Promise<void> {
@@ -100,6 +107,7 @@ export function createExpiryNotices(options: ExpiryNoticesOptions): ExpiryNotice
       task.run();
     },
     listDue,
+    readDue,
     check,
     states: () => states,
     warning() {

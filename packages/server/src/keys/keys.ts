@@ -19,6 +19,7 @@ import type {
   Awaitable,
   Change,
   KeyListQuery,
+  KeyName,
   KeyRecord,
   KeyStore,
   RotationResult,
@@ -102,6 +103,8 @@ export interface Keys {
   create(key: KeyChange & { name: string }, describeAct?: DescribeKeyAct): Promise<NewKey>;
   find(id: string): Promise<KeyRecord | null>;
   list(query: KeyListQuery): Awaitable<KeyRecord[]>;
+  /** The names of these keys. Unknown ids are left out. */
+  listNames(ids: readonly string[]): Awaitable<KeyName[]>;
   isEmpty(): Awaitable<boolean>;
   update(id: string, version: number, change: KeyChange, act?: AuditBatch): Promise<Change>;
   /** False if there is no such key. A revoked key stays as it is, and no act is written. */
@@ -274,6 +277,7 @@ export async function createKeys({
     create,
     find,
     list: (query) => store.keys.list(query),
+    listNames: (ids) => store.keys.listNames(ids),
     isEmpty: () => store.keys.isEmpty(),
     update,
     revoke,

@@ -54,6 +54,8 @@ export type Change = 'done' | 'missing' | 'conflict';
 /** `successorId`: an earlier successor, neither revoked nor expired. */
 export type RotationResult = Change | { readonly successorId: string };
 
+export type KeyName = Pick<KeyRecord, 'id' | 'name'>;
+
 export interface KeyListQuery {
   /** The last key of the page before; null: from the first. */
   after: Pick<KeyRecord, 'createdAt' | 'id'> | null;
@@ -73,6 +75,8 @@ export interface KeyStore {
   findById(id: string): Awaitable<StoredKey | null>;
   /** At most `limit` keys, ordered by `createdAt`, then `id`. */
   list(query: KeyListQuery): Awaitable<KeyRecord[]>;
+  /** The names of these keys, without an order. Unknown ids are left out. */
+  listNames(ids: readonly string[]): Awaitable<KeyName[]>;
   /** At most `limit` keys that expire from `from` to before `until`, in this order. Revoked keys are left out. */
   listEnding(from: number, until: number, limit: number): Awaitable<EndingKey[]>;
   /** True until the first key is inserted. Revoked keys count. */

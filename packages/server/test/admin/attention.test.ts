@@ -31,7 +31,7 @@ const INSTANCE = {
 
 test('nothing needs attention in a new proxy', async () => {
   const { get } = await start();
-  expect((await get('/attention')).json).toEqual({ items: [], more: 0 });
+  expect((await get('/attention')).json).toEqual({ items: [], more: 0, incomplete: [] });
 });
 
 test('lists keys at Odoo that have expired, or will soon', async () => {
@@ -196,6 +196,24 @@ test('shows the worst 50 first, and counts the others', { timeout: 60_000 }, asy
   expect(ranks).toEqual(ranks.toSorted());
 });
 
+test('says what it has looked at in part only', { timeout: 60_000 }, async () => {
+  const { proxy, get } = await startAdmin({ clock: () => NOW });
+  const { instances, keys } = proxy.app;
+  const add = (index: number) => instances.add({ ...INSTANCE, name: `i${String(index).padStart(5, '0')}` });
+  for (let index = 0; index < 2000; index++) await add(index);
+  for (let index = 0; index < 1000; index++) await keys.create({ name: 'k', expiresAt: NOW + DAY_MS });
+  expect((await get('/attention')).json.incomplete).toEqual([]);
+  await add(2000);
+  expect((await get('/attention')).json.incomplete).toEqual(['instances']);
+  await keys.create({ name: 'k', expiresAt: NOW + DAY_MS });
+  expect((await get('/attention')).json.incomplete).toEqual(['instances', 'client_keys']);
+  const { stdout } = await runCommand(['status', `--url=${proxy.url}`], {
+    folder: makeFolder(),
+    env: { ERP_PROXY_ADMIN_TOKEN: TOKEN },
+  });
+  expect(stdout).toContain('looked at in part only: instances, client keys\n');
+});
+
 test('erp-proxy status prints what needs attention, here and over --url', async () => {
   const folder = makeFolder();
   const { proxy, post } = await startAdmin();
@@ -207,7 +225,7 @@ test('erp-proxy status prints what needs attention, here and over --url', async 
   expect(remote.stdout).toMatch(/Needs attention:\n {2}critical instance prod: its Odoo key expired at 2001/);
   await runCommand(['keys', 'create', '--name=shop'], { folder });
   const local = await runCommand(['status', '--json'], { folder, env: {} });
-  expect(JSON.parse(local.stdout).attention).toEqual({ items: [], more: 0 });
+  expect(JSON.parse(local.stdout).attention).toEqual({ items: [], more: 0, incomplete: [] });
 });
 
 test('erp-proxy status prints texts of Odoo without commands to a terminal', async () => {

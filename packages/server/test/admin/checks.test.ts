@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
+import { POLL } from '../poll.ts';
 import { answerLikeOdoo, startUpstream } from '../scripted-upstream.ts';
 import { type AdminAnswer, type Json, ODOO_SECRET, SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
 
@@ -156,4 +157,40 @@ test.each([
   expect(json.checks.length).toBeGreaterThan(5);
   expect(JSON.stringify(json)).not.toContain('\\u001b');
   expect(JSON.stringify(json).length).toBeLessThan(5000);
+});
+
+test('refuses more than eight checks at once, with a time to retry', async () => {
+  const held: (() => void)[] = [];
+  let isOpen = false;
+  const upstream = closeAfterTest(
+    await startUpstream((socket) => {
+      const answer = () => answerLikeOdoo(socket, '{}', '404 Not Found');
+      if (isOpen) answer();
+      else held.push(answer);
+    }),
+  );
+  const { post } = await startAdmin();
+  const given = {
+    url: upstream.url,
+    db: 'prod',
+    user_id: 2,
+    api_key: `${ODOO_SECRET}1`,
+    allow_private: true,
+  };
+  await post('/instances', { ...given, name: 'prod' });
+  const checks = Array.from({ length: 8 }, () => post('/instances/check', given));
+  await expect.poll(() => held.length, POLL).toBe(8);
+  for (const path of ['/instances/check', '/instances/prod/check']) {
+    const refused = await post(path, path.includes('prod') ? undefined : given);
+    expect(refused.status).toBe(429);
+    expect(refused.headers['retry-after']).toBe('5');
+    expect(refused.json.detail).toContain('Try again in 5 s.');
+  }
+  const lines = await post('/instances/check', given, LINES);
+  expect(lines.status).toBe(429);
+  // Each check that has ended makes room for another one.
+  isOpen = true;
+  for (const answer of held.splice(0)) answer();
+  for (const { status } of await Promise.all(checks)) expect(status).toBe(200);
+  expect((await post('/instances/check', given)).status).toBe(200);
 });

@@ -1,5 +1,6 @@
 /** Calls of an administrator: `POST /admin/v1/execute`. */
 import { request as httpRequest } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Policy } from '@erp-proxy/contract';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { expect, test } from 'vitest';
@@ -55,6 +56,44 @@ test('answers as the execute route does, with the bytes that Odoo sent and the t
   expect(answer.headers['x-request-id']).toMatch(/^[\w-]+$/);
   // The values stayed bytes.
   expect(upstream.requests[0]?.body.toString()).toContain('"x":1.0');
+});
+
+test('tells how long a call waited for the database, apart from the times of Odoo and the proxy', async () => {
+  const held: (() => void)[] = [];
+  const upstream = closeAfterTest(
+    await startUpstream((socket) => {
+      held.push(() => answerLikeOdoo(socket, '{"jsonrpc":"2.0","id":1,"result":true}'));
+    }),
+  );
+  const proxy = closeAfterTest(
+    await startProxy({ allow: [upstream.url], settings: { ...SETTINGS, 'upstream.concurrency': '1' } }),
+  );
+  const body = JSON.stringify({
+    call: {
+      model_id: 'res.partner',
+      action: 'write',
+      params: [[1], {}],
+      erp_instance: { ...OWN, url: upstream.url },
+    },
+  });
+  const first = execAt(proxy.url, body);
+  await expect.poll(() => held.length, POLL).toBe(1);
+  const sentMs = performance.now();
+  const second = execAt(proxy.url, body);
+  await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.waiting, POLL).toBe(1);
+  await sleep(50);
+  held[0]?.();
+  expect((await first).headers['server-timing']).not.toContain('queue');
+  await expect.poll(() => held.length, POLL).toBe(2);
+  held[1]?.();
+  const { headers } = await second;
+  const totalMs = performance.now() - sentMs;
+  const timing = /^queue;dur=([\d.]+), upstream;dur=([\d.]+);desc="jsonrpc", proxy;dur=([\d.]+)$/;
+  const [queueMs = 0, odooMs = 0, proxyMs = 0] =
+    timing.exec(String(headers['server-timing']))?.slice(1).map(Number) ?? [];
+  expect(queueMs).toBeGreaterThanOrEqual(49);
+  // No time is counted twice.
+  expect(queueMs + odooMs + proxyMs).toBeLessThanOrEqual(totalMs + 1);
 });
 
 test('the audit and the log name the administrator, and say that the console made the call', async () => {

@@ -455,3 +455,22 @@ test('answers HEAD like GET, without a body', async () => {
   });
   expect([status, body.length]).toEqual([200, 0]);
 });
+
+test('returns the names of up to 100 keys at once, without those that do not exist', async () => {
+  const { post, patch, get } = await startAdmin();
+  const { json: shop } = await post('/keys', { name: 'Shop' });
+  const { json: crm } = await post('/keys', { name: 'CRM' });
+  await patch(`/keys/${crm.id}`, { name: 'CRM, north' });
+  const { json } = await get(`/keys/names?ids=${shop.id},unknown,${crm.id}`);
+  expect(json.items).toHaveLength(2);
+  expect(json.items).toEqual(
+    expect.arrayContaining([
+      { id: shop.id, name: 'Shop' },
+      { id: crm.id, name: 'CRM, north' },
+    ]),
+  );
+  const ids = Array.from({ length: 101 }, (_, index) => `k${index}`);
+  expect((await get(`/keys/names?ids=${ids.slice(1)}`)).status).toBe(200);
+  expect((await get(`/keys/names?ids=${ids}`)).status).toBe(400);
+  expect((await get('/keys/names')).status).toBe(400);
+});

@@ -295,6 +295,16 @@ function describeKeys(use: () => KeyStore): void {
     expect(pages).toEqual([['k0', 'k1', 'k2'], ['k3', 'k4', 'k5'], ['k6']]);
   });
 
+  test('lists the names of the given keys, each once, and skips unknown ids', async () => {
+    for (const id of ['a', 'b', 'c']) await keys.insert(buildKey({ id, name: `Name of ${id}` }));
+    const names = await keys.listNames(['c', 'a', 'c', 'd', '', '\0', '"', 'A']);
+    expect(names.toSorted((one, other) => one.id.localeCompare(other.id))).toEqual([
+      { id: 'a', name: 'Name of a' },
+      { id: 'c', name: 'Name of c' },
+    ]);
+    expect(await keys.listNames([])).toEqual([]);
+  });
+
   test('continues after a key that does not exist', async () => {
     await keys.insert(buildKey({ id: 'a', createdAt: 1 }));
     await keys.insert(buildKey({ id: 'c', createdAt: 1 }));

@@ -13,7 +13,8 @@ import { CallsLink } from '../../parts/calls-link.tsx';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { findFault } from '../../parts/find-fault.ts';
-import { KeyLink } from '../../parts/key-link.tsx';
+import { NamedKeyLink } from '../../parts/key-link.tsx';
+import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { LongText } from '../../parts/long-text.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { printOptions } from '../../parts/print-options.ts';
@@ -140,7 +141,7 @@ function listFacts(approval: ApprovalView) {
     </span>
   );
   return [
-    ['Client key', <KeyLink key="key" id={key_id} />],
+    ['Client key', <NamedKeyLink key="key" id={key_id} />],
     ['From', data('address', address)],
     ['Asked', <Time key="asked" at={created_at} />],
     [state === 'pending' ? 'Time to decide ends' : 'Its time ends', <Time key="ends" at={expires_at} />],
@@ -273,6 +274,7 @@ function RefuseButton({ path, id, refuse }: RefuseButtonProps) {
       <Button variant="default" onClick={open}>
         Refuse call
       </Button>
+      <LeaveGuard isDirty={isOpen && reason !== ''} />
       <Modal opened={isOpen} onClose={close} title="Refuse the call">
         <form onSubmit={submit}>
           <Stack gap="md">

@@ -6,6 +6,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { readAdmin } from '../../api/queries.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { KeyLink } from '../../parts/key-link.tsx';
+import { useKeyNames } from '../../parts/key-names.ts';
 import { ListTable } from '../../parts/list-table.tsx';
 import { PageControls } from '../../parts/page-controls.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
@@ -29,6 +30,7 @@ export function ApprovalsPage() {
     ...readAdmin<Page<ApprovalView>>('/approvals', query),
     refetchInterval: REFRESH_MS,
   });
+  const names = useKeyNames((data?.items ?? []).map(({ key_id: id }) => id));
   return (
     <>
       <PageHeader
@@ -79,7 +81,7 @@ export function ApprovalsPage() {
             </Table.Td>
             <Table.Td className="data">{approval.instance ?? approval.upstream}</Table.Td>
             <Table.Td>
-              <KeyLink id={approval.key_id} />
+              <KeyLink id={approval.key_id} name={names[approval.key_id]} />
               <Text size="xs" c="dimmed">
                 {approval.address}
               </Text>

@@ -8,6 +8,7 @@ import { readAdmin } from '../../api/queries.ts';
 import { ClippedText } from '../../parts/clipped-text.tsx';
 import { CopyText } from '../../parts/copy-text.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { isStoredKey, useKeyNames } from '../../parts/key-names.ts';
 import { OutcomeBadge } from '../../parts/outcome-badge.tsx';
 import { PageAnchor } from '../../parts/page-anchor.tsx';
 import { printExactMoment } from '../../parts/print-moment.ts';
@@ -37,6 +38,7 @@ export function CallDetails({ record }: { record: AuditView }) {
 
 function Call({ call }: { call: AuditCallView }) {
   const { instance, model, action, request_id: requestId } = call;
+  const names = useKeyNames([call.key_id]);
   const playground = {
     instance: instance ?? undefined,
     model: model ?? undefined,
@@ -69,8 +71,9 @@ function Call({ call }: { call: AuditCallView }) {
           <ExactTime time={call.time} />
         </Member>
         <Member name="Key">
+          <KeyName name={call.key_id === null ? undefined : names[call.key_id]} />
           <Filterable name="key_id" value={call.key_id} />
-          {call.key_id !== null && hasPage(call.key_id) && (
+          {call.key_id !== null && isStoredKey(call.key_id) && (
             <>
               {' '}
               <PageAnchor link={findTargetLink(`key ${call.key_id}`)}>Open key</PageAnchor>
@@ -348,6 +351,16 @@ function ExactTime({ time }: { time: string }) {
   );
 }
 
+/** The name that the key has now, above its id. */
+function KeyName({ name }: { name: string | undefined }) {
+  if (name === undefined) return null;
+  return (
+    <div>
+      <ClippedText text={name} label="the name of the key" />
+    </div>
+  );
+}
+
 /** A value that leads to all records with the same one. */
 function Filterable({ name, value }: { name: FilterName; value: string | null }) {
   if (value === null) return <None />;
@@ -368,9 +381,4 @@ function None() {
       none
     </Text>
   );
-}
-
-/** Not the id of a token, `<issuer>/<subject>`, nor that of calls that administrators make without a key. */
-function hasPage(keyId: string): boolean {
-  return keyId !== 'proxy' && !keyId.includes('/');
 }

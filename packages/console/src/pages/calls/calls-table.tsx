@@ -1,7 +1,8 @@
 /** The rows of a search of the audit. */
-import type { AuditView } from '@erp-proxy/contract';
+import type { AuditCallView, AuditView } from '@erp-proxy/contract';
 import { Anchor, Badge, Table, Text } from '@mantine/core';
 import { type MouseEvent, memo, type ReactNode } from 'react';
+import { type KeyNames, useKeyNames } from '../../parts/key-names.ts';
 import { ListTable } from '../../parts/list-table.tsx';
 import { OutcomeBadge } from '../../parts/outcome-badge.tsx';
 import { printExactMoment } from '../../parts/print-moment.ts';
@@ -21,6 +22,7 @@ interface CallsTableProps {
 const COLUMNS = ['Time', 'By', 'Target', 'Call', 'Outcome', 'Took'];
 
 export function CallsTable({ rows, isLoading, empty, freshAfter, selected, onSelect }: CallsTableProps) {
+  const names = useKeyNames(rows.map((record) => (record.kind === 'call' ? record.key_id : null)));
   return (
     <ListTable
       label="Records"
@@ -33,6 +35,7 @@ export function CallsTable({ rows, isLoading, empty, freshAfter, selected, onSel
         <Row
           key={record.seq}
           record={record}
+          keyName={findKeyName(record, names)}
           isFresh={freshAfter !== null && record.seq > freshAfter}
           isSelected={record.seq === selected}
           onSelect={onSelect}
@@ -42,15 +45,21 @@ export function CallsTable({ rows, isLoading, empty, freshAfter, selected, onSel
   );
 }
 
+function findKeyName(record: AuditView, names: KeyNames): string | undefined {
+  return record.kind === 'call' && record.key_id !== null ? names[record.key_id] : undefined;
+}
+
 interface RowProps {
   record: AuditView;
+  /** Undefined: not known. */
+  keyName: string | undefined;
   isFresh: boolean;
   isSelected: boolean;
   onSelect: (seq: number) => void;
 }
 
-/** Drawn once: a record does not change. */
-const Row = memo(function Row({ record, isFresh, isSelected, onSelect }: RowProps) {
+/** Drawn again only with the name of its key: a record does not change. */
+const Row = memo(function Row({ record, keyName, isFresh, isSelected, onSelect }: RowProps) {
   const { seq, time } = record;
   const open = (event: MouseEvent) => {
     const isForBrowser = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
@@ -67,17 +76,20 @@ const Row = memo(function Row({ record, isFresh, isSelected, onSelect }: RowProp
           {printExactMoment(time)}
         </Anchor>
       </Table.Td>
-      <Cells record={record} />
+      <Cells record={record} keyName={keyName} />
     </Table.Tr>
   );
 });
 
-function Cells({ record }: { record: AuditView }) {
+function Cells({ record, keyName }: Pick<RowProps, 'record' | 'keyName'>) {
   switch (record.kind) {
     case 'call':
       return (
         <>
-          <TextCell text={record.actor ?? record.key_id ?? '–'}>
+          <TextCell
+            text={record.actor ?? keyName ?? record.key_id ?? '–'}
+            title={describeKey(record, keyName)}
+          >
             {record.via !== null && (
               <Text span c="dimmed" inherit>
                 {' '}
@@ -120,12 +132,29 @@ function Cells({ record }: { record: AuditView }) {
   }
 }
 
+/** The key in full, for a cell that shows another text in its place. */
+function describeKey({ key_id: keyId }: AuditCallView, name: string | undefined): string | undefined {
+  if (keyId === null) return undefined;
+  return name === undefined ? `Key ${keyId}` : `${name.slice(0, TITLE_LENGTH_MAX)} (key ${keyId})`;
+}
+
+interface TextCellProps {
+  text: string;
+  title?: string | undefined;
+  children?: ReactNode;
+}
+
 /** Short names stay on one line, and the table scrolls. Long ones break anywhere. */
-function TextCell({ text, children }: { text: string; children?: ReactNode }) {
+function TextCell({ text, title, children }: TextCellProps) {
   const isShort = text.length <= SHORT_LENGTH_MAX;
+  const isClipped = text.length > TEXT_LENGTH_MAX;
   return (
-    <Table.Td className="data" {...(isShort ? { style: { whiteSpace: 'nowrap' } } : {})}>
-      {text.length > TEXT_LENGTH_MAX ? `${text.slice(0, TEXT_LENGTH_MAX)}…` : text}
+    <Table.Td
+      className="data"
+      {...(title === undefined ? {} : { title })}
+      {...(isShort ? { style: { whiteSpace: 'nowrap' } } : {})}
+    >
+      {isClipped ? `${text.slice(0, TEXT_LENGTH_MAX)}…` : text}
       {children}
     </Table.Td>
   );
@@ -134,3 +163,4 @@ function TextCell({ text, children }: { text: string; children?: ReactNode }) {
 const SHORT_LENGTH_MAX = 40;
 /** The record beside the list has the whole text. */
 const TEXT_LENGTH_MAX = 120;
+const TITLE_LENGTH_MAX = 500;

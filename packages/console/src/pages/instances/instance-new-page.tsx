@@ -9,11 +9,11 @@ import { AsCode } from '../../parts/as-code.tsx';
 import { ExaminationSteps } from '../../parts/examination-steps.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { printInstanceCommand } from '../../parts/print-instance-command.ts';
 import { Section } from '../../parts/section.tsx';
 import { useExamination } from '../../parts/use-examination.ts';
 import { EMPTY_INSTANCE, toCheckInput, toInstanceInput } from './instance-draft.ts';
 import { InstanceFields, InstanceProblem } from './instance-fields.tsx';
-import { printInstanceCommand } from './print-instance-command.ts';
 
 export function NewInstancePage() {
   const navigate = useNavigate();

@@ -7,13 +7,13 @@ import { useAct } from '../../api/use-act.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { ExaminationSteps } from '../../parts/examination-steps.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
+import { printInstanceCommand } from '../../parts/print-instance-command.ts';
 import { SaveProblem } from '../../parts/save-problem.tsx';
 import { Section } from '../../parts/section.tsx';
 import { useEdited } from '../../parts/use-edited.ts';
 import { useExamination } from '../../parts/use-examination.ts';
 import { listRiskyChanges, toCheckInput, toInstanceChanges, toInstanceDraft } from './instance-draft.ts';
 import { InstanceFields, InstanceProblem } from './instance-fields.tsx';
-import { printInstanceCommand } from './print-instance-command.ts';
 
 export function InstanceSettings({ current, path }: { current: InstanceView; path: string }) {
   const edited = useEdited(current, toInstanceDraft);

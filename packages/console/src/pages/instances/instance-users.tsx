@@ -1,22 +1,20 @@
-import type { Page, SubscriptionView } from '@erp-proxy/contract';
+import type { SubscriptionView } from '@erp-proxy/contract';
 import { Anchor, List, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { readAdmin } from '../../api/queries.ts';
+import { readAllAdmin } from '../../api/queries.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 
-const READ_MAX = 500;
 const SHOWN_MAX = 20;
 
 /** The subscriptions that read from an instance. */
 export function InstanceUsers({ name }: { name: string }) {
-  const { data, error } = useQuery(
-    readAdmin<Page<SubscriptionView>>('/subscriptions', { search: name, limit: READ_MAX }),
-  );
+  const { data, error } = useQuery(readAllAdmin<SubscriptionView>('/subscriptions', { search: name }));
   if (error !== null) return <ProblemAlert error={error} />;
+  if (data === undefined) return <Searching />;
   // The search finds the name in other members, too.
-  const users = data?.items.filter(({ instance }) => instance === name) ?? [];
-  if (users.length === 0) return null;
+  const users = data.items.filter(({ instance }) => instance === name);
+  if (users.length === 0) return data.isWhole ? null : <Cut />;
   return (
     <>
       <Text size="sm" mt="sm">
@@ -36,11 +34,28 @@ export function InstanceUsers({ name }: { name: string }) {
           </List.Item>
         ))}
       </List>
-      {(users.length > SHOWN_MAX || data?.next !== null) && (
+      {users.length > SHOWN_MAX && (
         <Text size="sm" c="dimmed">
-          There are more.
+          and {users.length - SHOWN_MAX} more
         </Text>
       )}
+      {!data.isWhole && <Cut />}
     </>
+  );
+}
+
+function Searching() {
+  return (
+    <Text size="sm" c="dimmed" mt="sm">
+      Looking for subscriptions that use it…
+    </Text>
+  );
+}
+
+function Cut() {
+  return (
+    <Text size="sm" c="dimmed" mt="sm">
+      Not all subscriptions were looked at: there may be more that use it.
+    </Text>
   );
 }

@@ -9,13 +9,13 @@ import { AsCode } from '../../parts/as-code.tsx';
 import { findFault } from '../../parts/find-fault.ts';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { printKeyCommand } from '../../parts/print-key-command.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { SecretOnce } from '../../parts/secret-once.tsx';
 import { Section } from '../../parts/section.tsx';
 import { TimeInput } from '../../parts/time-input.tsx';
 import { readDraft } from './policy-draft.ts';
 import { PolicyEditor } from './policy-editor.tsx';
-import { printKeyCommand } from './print-key-command.ts';
 
 export function NewKeyPage() {
   const navigate = useNavigate();

@@ -1,18 +1,19 @@
 /** What is known about a key, how it was used, and its name and end to change. */
-import type { KeyView, Page } from '@erp-proxy/contract';
+import type { KeyView } from '@erp-proxy/contract';
 import { Button, Group, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
-import { readAdmin } from '../../api/queries.ts';
+import { readAllAdmin } from '../../api/queries.ts';
 import type { AdminRequest } from '../../api/send.ts';
 import { useAct } from '../../api/use-act.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { pickChanges } from '../../parts/compare-members.ts';
 import { Facts } from '../../parts/facts.tsx';
 import { findFault } from '../../parts/find-fault.ts';
-import { KeyLink } from '../../parts/key-link.tsx';
+import { KeyLink, NamedKeyLink } from '../../parts/key-link.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { ListTable } from '../../parts/list-table.tsx';
+import { printKeyCommand } from '../../parts/print-key-command.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { SaveProblem } from '../../parts/save-problem.tsx';
 import { Section } from '../../parts/section.tsx';
@@ -22,7 +23,6 @@ import { TimeInput } from '../../parts/time-input.tsx';
 import { Usage } from '../../parts/usage.tsx';
 import { useEdited } from '../../parts/use-edited.ts';
 import { describePolicy } from './describe-policy.ts';
-import { printKeyCommand } from './print-key-command.ts';
 
 interface KeyOverviewProps {
   current: KeyView;
@@ -68,7 +68,9 @@ function listFacts(key: KeyView) {
         {key.client_id}
       </span>,
     ],
-    ...(key.replaces === null ? [] : [['Replaces', <KeyLink key="replaces" id={key.replaces} />] as const]),
+    ...(key.replaces === null
+      ? []
+      : [['Replaces', <NamedKeyLink key="replaces" id={key.replaces} />] as const]),
     ['Version', String(key.version)],
   ] as const;
 }
@@ -135,11 +137,16 @@ function Settings({ current, path }: KeyOverviewProps) {
 
 /** The other keys of the client. The list of keys is searched by name, which a rotation keeps. */
 function Rotations({ current }: { current: KeyView }) {
-  const { data, error } = useQuery(readAdmin<Page<KeyView>>('/keys', { name: current.name, limit: 100 }));
+  const { data, error } = useQuery(readAllAdmin<KeyView>('/keys', { name: current.name }));
   const keys = data?.items.filter(({ client_id }) => client_id === current.client_id) ?? [];
   return (
     <Section title="Rotations" purpose="The keys of this client with the same name, oldest first.">
       <ProblemAlert error={error} />
+      {data?.isWhole === false && (
+        <Text size="sm" c="dimmed">
+          Only the first {data.items.length.toLocaleString('en')} keys with this name were looked at.
+        </Text>
+      )}
       {keys.length <= 1 ? (
         <Text size="sm" c="dimmed">
           The key was not rotated.

@@ -56,3 +56,12 @@ export function chooseInstance(read: ReadDraft, stored: readonly string[]): stri
   const patterns = 'policy' in read && Array.isArray(read.policy?.instances) ? read.policy.instances : [];
   return patterns.find((pattern) => !String(pattern).includes('*')) ?? stored[0] ?? 'prod';
 }
+
+/** The JSON of a policy may have anything in the place of a list or an object. */
+export function readTexts(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+export function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}

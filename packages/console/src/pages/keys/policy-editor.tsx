@@ -3,16 +3,19 @@ import type { Explanation, InvalidMember } from '@erp-proxy/contract';
 import { Alert, Button, Group, Radio, SimpleGrid, Stack, Tabs, Text, Tooltip } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { ProblemError, send } from '../../api/send.ts';
-import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
+import { JsonEditor, type JsonPlace } from '../../parts/json-editor/json-editor.tsx';
 import { listPolicyTemplates } from '../../parts/policy-templates.ts';
 import { printJson } from '../../parts/print-json.ts';
 import { CallTest } from './call-test.tsx';
 import { LastDay } from './last-day.tsx';
+import { NameSource } from './name-source.tsx';
 import { chooseInstance, type PolicyDraft, type ReadDraft, readDraft } from './policy-draft.ts';
 import { PolicyForm } from './policy-form.tsx';
-import { suggestPolicy } from './suggest-policy.ts';
+import { findFieldsModel, suggestPolicy } from './suggest-policy.ts';
 import { useKnownNames } from './use-known-names.ts';
+import { useLiveNames } from './use-live-names.ts';
 
 interface PolicyEditorProps {
   draft: PolicyDraft;
@@ -24,8 +27,14 @@ interface PolicyEditorProps {
 }
 
 export function PolicyEditor({ draft, onChange, error, clientId }: PolicyEditorProps) {
-  const known = useKnownNames();
   const read = readDraft(draft);
+  const [source, setSource] = useState<string | null>(null);
+  const live = useLiveNames(source);
+  const known = useKnownNames(live.models);
+  const suggest = async (place: JsonPlace) => {
+    const model = findFieldsModel(place);
+    return suggestPolicy(place, known, model === null ? {} : await live.findFields(model));
+  };
   const faults = useFaults(draft, error);
   return (
     <Stack gap="md">
@@ -52,12 +61,13 @@ export function PolicyEditor({ draft, onChange, error, clientId }: PolicyEditorP
               instance={known.instances[0] ?? 'prod'}
               onChoose={(text) => onChange({ isRestricted: true, text })}
             />
+            <NameSource read={read} value={source} onChange={setSource} live={live} />
             <JsonEditor
               label="Policy"
               description="Ctrl+Space completes names. It allows only what it names."
               value={draft.text}
               onChange={(text) => onChange({ isRestricted: true, text })}
-              suggest={(place) => suggestPolicy(place, known)}
+              suggest={suggest}
               faults={faults}
               placeholder='{ "instances": ["prod"], "models": { "res.partner": ["read"] } }'
               minHeight={320}
@@ -74,7 +84,7 @@ export function PolicyEditor({ draft, onChange, error, clientId }: PolicyEditorP
           </Tabs.List>
           {draft.isRestricted && (
             <Tabs.Panel value="form">
-              <PolicyForm read={read} known={known} onChange={onChange} />
+              <PolicyForm read={read} known={known} server={live.server} onChange={onChange} />
             </Tabs.Panel>
           )}
           <Tabs.Panel value="test">

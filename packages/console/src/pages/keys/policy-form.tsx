@@ -8,7 +8,6 @@ import {
   Fieldset,
   Group,
   NumberInput,
-  Select,
   SimpleGrid,
   Stack,
   Switch,
@@ -17,30 +16,47 @@ import {
 } from '@mantine/core';
 import { useState } from 'react';
 import { Icon } from '../../parts/icon.tsx';
-import { type PolicyDraft, type PolicyMembers, type ReadDraft, setMembers } from './policy-draft.ts';
+import type { OdooServer } from '../../parts/odoo-queries.ts';
+import { FieldRuleInput } from './field-rule-input.tsx';
+import {
+  isObject,
+  type PolicyDraft,
+  type PolicyMembers,
+  type ReadDraft,
+  readTexts,
+  setMembers,
+} from './policy-draft.ts';
 import type { KnownNames } from './suggest-policy.ts';
 
 interface PolicyFormProps {
   read: ReadDraft;
   known: KnownNames;
+  /** Completes names of fields; null: no server is asked. */
+  server: OdooServer | null;
   onChange: (draft: PolicyDraft) => void;
 }
 
-export function PolicyForm({ read, known, onChange }: PolicyFormProps) {
+export function PolicyForm({ read, known, server, onChange }: PolicyFormProps) {
   if ('mistake' in read && read.mistake.includes('JSON')) {
     return <Alert color="gray">{read.mistake} The form works again once it is corrected.</Alert>;
   }
   const policy: Policy = 'policy' in read && read.policy !== null ? read.policy : { models: {} };
-  return <Members policy={policy} known={known} onSet={(members) => onChange(setMembers(policy, members))} />;
+  return (
+    <Members
+      policy={policy}
+      known={known}
+      server={server}
+      onSet={(members) => onChange(setMembers(policy, members))}
+    />
+  );
 }
 
-interface MembersProps {
+interface MembersProps extends Pick<PolicyFormProps, 'known' | 'server'> {
   policy: Policy;
-  known: KnownNames;
   onSet: (members: PolicyMembers) => void;
 }
 
-function Members({ policy, known, onSet }: MembersProps) {
+function Members({ policy, known, server, onSet }: MembersProps) {
   return (
     <Stack gap="md">
       <TagsInput
@@ -83,7 +99,9 @@ function Members({ policy, known, onSet }: MembersProps) {
         known={known}
         emptyValue={{ deny: [] }}
         onChange={(fields) => onSet({ fields })}
-        renderValue={(rule, model, set) => <FieldRuleInput rule={rule} model={model} onChange={set} />}
+        renderValue={(rule, model, set) => (
+          <FieldRuleInput rule={rule} model={model} server={server} onChange={set} />
+        )}
       />
       <TagsInput
         label="Companies"
@@ -242,52 +260,6 @@ function ByModel<Value>({
   );
 }
 
-interface FieldRuleInputProps {
-  rule: FieldRule;
-  model: string;
-  onChange: (rule: FieldRule) => void;
-}
-
-function FieldRuleInput({ rule, model, onChange }: FieldRuleInputProps) {
-  const lists: { allow?: unknown; deny?: unknown } = isObject(rule) ? rule : {};
-  const kind = 'allow' in lists ? 'allow' : 'deny';
-  const fields = readTexts(lists[kind]);
-  const create = (next: string, names: string[]): FieldRule =>
-    next === 'allow' ? { allow: names } : { deny: names };
-  return (
-    <Group gap="xs" wrap="nowrap" align="flex-start">
-      <Select
-        aria-label={`Kind of the rule for fields of ${model}`}
-        w={104}
-        style={{ flexShrink: 0 }}
-        allowDeselect={false}
-        data={[
-          { value: 'allow', label: 'only' },
-          { value: 'deny', label: 'all but' },
-        ]}
-        value={kind}
-        onChange={(next) => onChange(create(next ?? kind, fields))}
-      />
-      <TagsInput
-        aria-label={`Fields of ${model}`}
-        placeholder={fields.length === 0 ? 'Add a field' : ''}
-        value={fields}
-        onChange={(names) => onChange(create(kind, names))}
-        style={{ flexGrow: 1, minWidth: 0 }}
-      />
-    </Group>
-  );
-}
-
-/** The JSON may have anything in the place of a list or an object. */
-function readTexts(value: unknown): string[] {
-  return Array.isArray(value) ? value.map(String) : [];
-}
-
 function readEntries<Value>(value: Record<string, Value> | undefined): [string, Value][] {
   return isObject(value) ? Object.entries(value) : [];
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

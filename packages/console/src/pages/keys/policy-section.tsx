@@ -5,11 +5,11 @@ import type { AdminRequest } from '../../api/send.ts';
 import { useAct } from '../../api/use-act.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
+import { printKeyCommand } from '../../parts/print-key-command.ts';
 import { SaveProblem } from '../../parts/save-problem.tsx';
 import { useEdited } from '../../parts/use-edited.ts';
 import { createDraft, readDraft } from './policy-draft.ts';
 import { PolicyEditor } from './policy-editor.tsx';
-import { printKeyCommand } from './print-key-command.ts';
 
 export function PolicySection({ current, path }: { current: KeyView; path: string }) {
   const edited = useEdited(current, toDraft);

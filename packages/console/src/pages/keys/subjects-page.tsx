@@ -9,6 +9,7 @@ import type { AdminRequest } from '../../api/send.ts';
 import { useAct } from '../../api/use-act.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { ListTable } from '../../parts/list-table.tsx';
 import { PageControls } from '../../parts/page-controls.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
@@ -78,6 +79,7 @@ function DenyForm() {
   };
   return (
     <form onSubmit={submit}>
+      <LeaveGuard isDirty={id !== ''} />
       <Group align="flex-end" gap="xs" mb="md">
         <TextInput
           label="Subject"

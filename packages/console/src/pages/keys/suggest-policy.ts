@@ -1,11 +1,14 @@
 /** What completion offers in the JSON of a policy. Pure. */
 import type { DataRoute, Policy } from '@erp-proxy/contract';
 import type { JsonPlace, JsonSuggestion } from '../../parts/json-editor/json-editor.tsx';
+import type { FieldTable } from '../../parts/odoo-fields.ts';
 
-/** Names that are in use. */
+/** Names to choose from. */
 export interface KnownNames {
   instances: readonly string[];
   models: readonly string[];
+  /** Labels of models, as far as they are known. */
+  labels: Readonly<Record<string, string>>;
   actions: readonly string[];
 }
 
@@ -89,15 +92,30 @@ export const COMMON_ACTIONS = [
   '*',
 ];
 
-export function suggestPolicy({ expects, path }: JsonPlace, known: KnownNames): JsonSuggestion[] {
+/** The model whose fields belong at the place; null: it takes no fields. */
+export function findFieldsModel({ expects, path }: JsonPlace): string | null {
+  const [member, model, kind] = path;
+  const isList = member === 'fields' && path.length === 4 && (kind === 'allow' || kind === 'deny');
+  return isList && expects === 'value' && typeof model === 'string' ? model : null;
+}
+
+/** `fields`: those of the model of {@link findFieldsModel}. */
+export function suggestPolicy(
+  { expects, path }: JsonPlace,
+  known: KnownNames,
+  fields: FieldTable = {},
+): JsonSuggestion[] {
   const [member, second, third] = path;
   if (expects === 'name') {
     if (member === undefined) return describe(MEMBERS);
-    if (path.length === 1 && BY_MODEL.includes(String(member))) return list(known.models);
+    if (path.length === 1 && BY_MODEL.includes(String(member))) return listModels(known);
     if (path.length === 2 && member === 'fields') {
       return describe({ allow: 'only these fields', deny: 'all fields but these' });
     }
     return path.length === 1 ? describe(OBJECTS[member as keyof Policy] ?? {}) : [];
+  }
+  if (findFieldsModel({ expects, path, previous: null }) !== null) {
+    return Object.entries(fields).map(([value, { string }]) => ({ value, detail: string }));
   }
   if (path.length === 1 && FLAGS.includes(String(member))) return [{ value: true }];
   if (path.length === 2 && member === 'instances') return list(known.instances);
@@ -110,6 +128,13 @@ export function suggestPolicy({ expects, path }: JsonPlace, known: KnownNames): 
 
 function describe(details: Record<string, string>): JsonSuggestion[] {
   return Object.entries(details).map(([value, detail]) => ({ value, detail }));
+}
+
+function listModels({ models, labels }: KnownNames): JsonSuggestion[] {
+  return models.map((value) => {
+    const detail = labels[value];
+    return detail === undefined ? { value } : { value, detail };
+  });
 }
 
 function list(names: readonly string[]): JsonSuggestion[] {

@@ -4,12 +4,16 @@ import { useMemo, useState } from 'react';
 import { readAdmin } from '../../api/queries.ts';
 import { addDays } from '../../parts/local-time.ts';
 import { COMMON_ACTIONS, COMMON_MODELS, type KnownNames } from './suggest-policy.ts';
+import type { LiveNames } from './use-live-names.ts';
 
 const GROUPS_MAX = 100;
 const DAYS = 30;
 
-/** Names to choose from: stored instances, what was called in the last days, and methods of Odoo. */
-export function useKnownNames(): KnownNames {
+/**
+ * Names to choose from: stored instances, what was called in the last days, and methods of Odoo. `live`: models of the
+ * server that was chosen.
+ */
+export function useKnownNames(live: LiveNames['models']): KnownNames {
   const [since] = useState(() => addDays(-DAYS).slice(0, 10));
   const query = { since, step: 'hour', limit: GROUPS_MAX };
   const { data: instances } = useQuery(readAdmin<Page<InstanceView>>('/instances', { limit: GROUPS_MAX }));
@@ -22,13 +26,14 @@ export function useKnownNames(): KnownNames {
   return useMemo(
     () => ({
       instances: instances?.items.map(({ name }) => name) ?? [],
-      models: mergeNames(models, COMMON_MODELS),
+      models: mergeNames(models, [...COMMON_MODELS, ...Object.keys(live)]),
+      labels: live,
       actions: mergeNames(actions, [
         ...COMMON_ACTIONS,
         ...(methods?.methods.map(({ action }) => action) ?? []),
       ]),
     }),
-    [instances, models, actions, methods],
+    [instances, models, actions, methods, live],
   );
 }
 

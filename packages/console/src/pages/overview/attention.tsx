@@ -34,7 +34,7 @@ export function Attention({ isPaused }: { isPaused: boolean }) {
         <Group gap={6} c="teal">
           <Icon name="check" size={16} />
           <Text size="sm" c="dimmed">
-            Nothing at present.
+            {data.incomplete.length === 0 ? 'Nothing at present.' : 'Nothing in what was looked at.'}
           </Text>
         </Group>
       )}
@@ -47,6 +47,12 @@ export function Attention({ isPaused }: { isPaused: boolean }) {
         <Button variant="subtle" size="compact-xs" mt={6} onClick={() => setAll(true)}>
           Show all {items.length}
         </Button>
+      )}
+      {data !== undefined && data.incomplete.length > 0 && (
+        <Text size="xs" c="dimmed" mt={6}>
+          Looked at in part only: {data.incomplete.join(', ').replaceAll('_', ' ')}. Something may be missing
+          here.
+        </Text>
       )}
       {isAll && data !== undefined && data.more > 0 && (
         <Text size="xs" c="dimmed" mt={6}>

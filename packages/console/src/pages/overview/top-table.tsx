@@ -1,10 +1,10 @@
 /** The groups with the most calls, each with a link to its calls. */
-import type { KeyView, StatisticsDimension, StatisticsView } from '@erp-proxy/contract';
+import type { StatisticsDimension, StatisticsView } from '@erp-proxy/contract';
 import { Anchor, Paper, Progress, Skeleton, Table, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
-import { readAdmin } from '../../api/queries.ts';
+import { useKeyNames } from '../../parts/key-names.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { findGroupSearch } from './group-link.ts';
 import { countErrors } from './periods.ts';
@@ -22,6 +22,7 @@ interface TopTableProps {
 export function TopTable({ title, by, range, isPaused }: TopTableProps) {
   const headingId = useId();
   const { data, error } = useQuery(readGroups(range, by, isPaused));
+  const keyNames = useKeyNames(by === 'key' ? (data?.groups ?? []).map(({ name }) => name) : []);
   return (
     <Paper withBorder p="sm" component="section" aria-labelledby={headingId}>
       <Title order={2} size="h5" id={headingId} mb={4}>
@@ -51,6 +52,7 @@ export function TopTable({ title, by, range, isPaused }: TopTableProps) {
                   key={group.name ?? ''}
                   group={group}
                   by={by}
+                  keyName={group.name === null ? undefined : keyNames[group.name]}
                   last={RANGES[range].last}
                   total={data.total.calls}
                 />
@@ -71,11 +73,13 @@ function sortGroups(groups: StatisticsView['groups']): StatisticsView['groups'] 
 interface GroupRowProps {
   group: StatisticsView['groups'][number];
   by: StatisticsDimension;
+  /** Undefined: the group is no key, or its name is not known. */
+  keyName: string | undefined;
   last: string;
   total: number;
 }
 
-function GroupRow({ group, by, last, total }: GroupRowProps) {
+function GroupRow({ group, by, keyName, last, total }: GroupRowProps) {
   const { name, calls, odoo_ms: odooMs } = group;
   const errors = countErrors(group);
   const share = total === 0 ? 0 : (calls / total) * 100;
@@ -93,7 +97,7 @@ function GroupRow({ group, by, last, total }: GroupRowProps) {
               <Link to="/calls" search={{ ...findGroupSearch(by, name), last }} {...props} />
             )}
           >
-            {by === 'key' ? <KeyName id={name} /> : name}
+            {keyName === undefined ? name : `${keyName} (${name})`}
           </Anchor>
         )}
       </Table.Td>
@@ -113,14 +117,4 @@ function GroupRow({ group, by, last, total }: GroupRowProps) {
       <Table.Td>{odooMs === null ? '–' : printDuration(odooMs.p95)}</Table.Td>
     </Table.Tr>
   );
-}
-
-/** A token has the id `<issuer>/<subject>`, and no name. */
-function KeyName({ id }: { id: string }) {
-  const { data } = useQuery({
-    ...readAdmin<KeyView>(`/keys/${encodeURIComponent(id)}`),
-    enabled: !id.includes('/'),
-    staleTime: 60_000,
-  });
-  return data === undefined ? id : `${data.name} (${id})`;
 }

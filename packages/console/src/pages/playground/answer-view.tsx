@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 import { CopyText } from '../../parts/copy-text.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { JsonView } from '../../parts/json-editor/json-view.tsx';
+import type { FieldTable } from '../../parts/odoo-fields.ts';
 import { showJson } from '../../parts/show-json.ts';
 import {
   type AnswerTable,
@@ -14,7 +15,7 @@ import {
   tabulate,
 } from './describe-answer.ts';
 import { ErrorView } from './error-view.tsx';
-import type { FieldTable } from './fields.ts';
+import { parseExactly, sliceResult } from './exact-json.ts';
 import type { Answer } from './run-call.ts';
 
 interface AnswerViewProps {
@@ -69,7 +70,12 @@ export function AnswerView({ answer, fields, onUseName }: AnswerViewProps) {
   );
 }
 
-const COLORS = ['indigo', 'teal', 'gray'];
+const COLORS: Record<Stage['name'], string> = {
+  Queue: 'orange',
+  Odoo: 'indigo',
+  Proxy: 'teal',
+  Transfer: 'gray',
+};
 
 function TimeBar({ stages }: { stages: Stage[] }) {
   const totalMs = stages.reduce((sum, { ms }) => sum + ms, 0);
@@ -77,20 +83,20 @@ function TimeBar({ stages }: { stages: Stage[] }) {
   return (
     <Stack gap={4}>
       <Progress.Root size="sm" role="img" aria-label={`Time: ${text}`}>
-        {stages.map(({ name, ms }, index) => (
+        {stages.map(({ name, ms }) => (
           <Progress.Section
             key={name}
             value={(100 * ms) / (totalMs || 1)}
-            color={COLORS[index] ?? 'gray'}
+            color={COLORS[name]}
             withAria={false}
           />
         ))}
       </Progress.Root>
       <Group gap="md">
-        {stages.map(({ name, ms }, index) => (
+        {stages.map(({ name, ms }) => (
           <Group key={name} gap={6}>
             <svg width={8} height={8} aria-hidden="true">
-              <circle cx={4} cy={4} r={4} fill={`var(--mantine-color-${COLORS[index]}-filled)`} />
+              <circle cx={4} cy={4} r={4} fill={`var(--mantine-color-${COLORS[name]}-filled)`} />
             </svg>
             <Text size="xs" c="dimmed">
               {name} {printMs(ms)}
@@ -110,12 +116,17 @@ function printMs(ms: number): string {
 const JSON_LENGTH_MAX = 1_000_000;
 
 function ResultView({ answer, result, fields }: { answer: Answer; result: unknown; fields: FieldTable }) {
-  const table = useMemo(() => tabulate(result, fields), [result, fields]);
+  const shown = useMemo(() => sliceResult(answer.text, ROWS_MAX), [answer]);
+  const table = useMemo(
+    () => (Array.isArray(result) ? tabulate(parseExactly(shown), result.length, fields) : null),
+    [shown, result, fields],
+  );
   const isLong = answer.text.length > JSON_LENGTH_MAX;
   if (Array.isArray(result) && result.length === 0) {
     return <Text c="dimmed">The result is an empty list: no record matches.</Text>;
   }
-  if (table === null) return <JsonResult answer={answer} isLong={isLong} />;
+  const json = <JsonResult answer={answer} beginning={isLong ? shown : null} />;
+  if (table === null) return json;
   return (
     <Tabs defaultValue="table" keepMounted={false}>
       <Tabs.List mb="xs">
@@ -125,25 +136,24 @@ function ResultView({ answer, result, fields }: { answer: Answer; result: unknow
       <Tabs.Panel value="table">
         <ResultTable table={table} />
       </Tabs.Panel>
-      <Tabs.Panel value="json">
-        <JsonResult answer={answer} isLong={isLong} />
-      </Tabs.Panel>
+      <Tabs.Panel value="json">{json}</Tabs.Panel>
     </Tabs>
   );
 }
 
-function JsonResult({ answer, isLong }: { answer: Answer; isLong: boolean }) {
-  const text = useMemo(() => {
-    if (!isLong) return showJson(answer.text);
-    const result = 'result' in answer.body ? answer.body.result : null;
-    const shown = Array.isArray(result) ? result.slice(0, ROWS_MAX) : result;
-    return JSON.stringify(shown, null, 2).slice(0, JSON_LENGTH_MAX);
-  }, [answer, isLong]);
+/** `beginning`: the first records of an answer that is too long to show. */
+function JsonResult({ answer, beginning }: { answer: Answer; beginning: string | null }) {
+  const text = useMemo(
+    () => showJson((beginning ?? answer.text).slice(0, JSON_LENGTH_MAX)),
+    [answer, beginning],
+  );
   return (
     <Stack gap="xs">
       <Group gap="xs" justify="space-between">
         <Text size="xs" c="dimmed">
-          {isLong ? 'This is the beginning of the result. Download it to see all.' : 'The whole answer'}
+          {beginning !== null
+            ? 'This is the beginning of the result. Download it to see all.'
+            : 'The whole answer'}
         </Text>
         <CopyText text={answer.text} label="Copy the whole answer" />
       </Group>

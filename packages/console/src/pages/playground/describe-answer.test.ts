@@ -7,6 +7,7 @@ import {
   replaceName,
   tabulate,
 } from './describe-answer.ts';
+import { parseExactly } from './exact-json.ts';
 
 test.each([
   [[3, 'Azure'], 'many2one', { text: 'Azure', hint: '3' }],
@@ -25,17 +26,43 @@ test.each([
 
 test('records become a table of at most 200 rows', () => {
   const records = Array.from({ length: 300 }, (_, id) => ({ id, name: `n${id}` }));
-  const table = tabulate(records);
+  const table = tabulate(records.slice(0, 200), 300);
   expect(table).toMatchObject({ columns: ['id', 'name'], total: 300 });
   expect(table?.rows).toHaveLength(200);
-  expect(tabulate([4, 5])?.rows).toEqual([[{ text: '4' }], [{ text: '5' }]]);
-  for (const other of [true, [], {}, ['a'], [[1]], null]) expect(tabulate(other)).toBeNull();
+  expect(tabulate([4, 5], 2)?.rows).toEqual([[{ text: '4' }], [{ text: '5' }]]);
+  for (const other of [true, [], {}, ['a'], [[1]], null]) expect(tabulate(other, 1)).toBeNull();
+});
+
+test('cells have the digits that the server wrote', () => {
+  const records = parseExactly(
+    '[{"id":9007199254740993,"amount":1050.0,"rate":1e-7,"partner_id":[9007199254740995,"Azure"],"tags":[9007199254740997,1.0]}]',
+  );
+  expect(tabulate(records, 1, {})?.rows).toEqual([
+    [
+      { text: '9007199254740993' },
+      { text: '1050.0' },
+      { text: '1e-7' },
+      { text: 'Azure', hint: '9007199254740995' },
+      { text: '2 records' },
+    ],
+  ]);
+  expect(tabulate(parseExactly('[9007199254740993]'), 1)?.rows).toEqual([[{ text: '9007199254740993' }]]);
+  expect(describeCell(parseExactly('{"a":9007199254740993,"b":1.0}')).text).toBe(
+    '{"a":9007199254740993,"b":1.0}',
+  );
 });
 
 test('the times of a call are split by server-timing', () => {
   const { stages, protocol } = readStages('upstream;dur=12.5;desc="json2", proxy;dur=1.5', 20);
   expect(stages.map(({ ms }) => ms)).toEqual([12.5, 1.5, 6]);
   expect(protocol).toBe('json2');
+  const waited = readStages('queue;dur=5.5, upstream;dur=12.5;desc="json2", proxy;dur=1.5', 20);
+  expect(waited.stages).toEqual([
+    { name: 'Queue', ms: 5.5 },
+    { name: 'Odoo', ms: 12.5 },
+    { name: 'Proxy', ms: 1.5 },
+    { name: 'Transfer', ms: 0.5 },
+  ]);
   expect(readStages(null, 20)).toMatchObject({ stages: [{ ms: 0 }, { ms: 0 }, { ms: 20 }], protocol: null });
 });
 

@@ -1,6 +1,7 @@
 /** What the playground shows of an answer: its table, its times, and what an error means. */
 import { BUSINESS_ERRORS, type ErrorBody, PROXY_ERRORS } from '@erp-proxy/contract';
-import type { FieldTable } from './fields.ts';
+import type { FieldTable } from '../../parts/odoo-fields.ts';
+import { isNumber } from './exact-json.ts';
 
 export interface AnswerTable {
   columns: string[];
@@ -18,30 +19,30 @@ export interface Cell {
 export const ROWS_MAX = 200;
 const CELL_LENGTH_MAX = 160;
 
-/** Null if the result is not a list of records or ids. */
-export function tabulate(result: unknown, fields: FieldTable = {}): AnswerTable | null {
-  if (!Array.isArray(result) || result.length === 0) return null;
-  const shown: unknown[] = result.slice(0, ROWS_MAX);
-  if (shown.every((item) => typeof item === 'number')) {
-    return { columns: ['id'], rows: shown.map((id) => [{ text: String(id) }]), total: result.length };
+/** `shown`: the first rows of `total`. Null if the result is not a list of records or ids. */
+export function tabulate(shown: unknown, total: number, fields: FieldTable = {}): AnswerTable | null {
+  if (!Array.isArray(shown) || shown.length === 0) return null;
+  if (shown.every(isNumber)) {
+    return { columns: ['id'], rows: shown.map((id) => [{ text: String(id) }]), total };
   }
   if (!shown.every(isObject)) return null;
   const columns = [...new Set(shown.flatMap((row) => Object.keys(row)))];
   return {
     columns,
     rows: shown.map((row) => columns.map((name) => describeCell(row[name], fields[name]?.type))),
-    total: result.length,
+    total,
   };
 }
 
 export function describeCell(value: unknown, type?: string): Cell {
   if (value === null || value === undefined) return { text: '' };
+  if (isNumber(value)) return { text: String(value) };
   if (value === false && type !== undefined && type !== 'boolean') return { text: '' };
   if (Array.isArray(value)) {
-    if (value.length === 2 && typeof value[0] === 'number' && typeof value[1] === 'string') {
+    if (value.length === 2 && isNumber(value[0]) && typeof value[1] === 'string') {
       return { text: clip(value[1]), hint: String(value[0]) };
     }
-    if (value.every((item) => typeof item === 'number')) {
+    if (value.every(isNumber)) {
       return { text: value.length === 1 ? '1 record' : `${value.length} records` };
     }
   } else if (isObject(value) && 'id' in value && typeof value['name'] === 'string') {
@@ -55,23 +56,29 @@ function clip(text: string): string {
 }
 
 export interface Stage {
-  name: string;
+  name: 'Queue' | 'Odoo' | 'Proxy' | 'Transfer';
   ms: number;
 }
 
-/** Splits the time of a call by the header `server-timing`. What is left is the way between this page and the proxy. */
+/**
+ * Splits the time of a call by the header `server-timing`. `Queue` is the wait for the Odoo database. What is left is
+ * the way between this page and the proxy.
+ */
 export function readStages(
   header: string | null,
   totalMs: number,
 ): { stages: Stage[]; protocol: string | null } {
   const read = (name: string) => Number(new RegExp(`\\b${name};dur=([\\d.]+)`).exec(header ?? '')?.[1] ?? 0);
+  const queueMs = read('queue');
   const upstreamMs = read('upstream');
   const proxyMs = read('proxy');
   return {
     stages: [
+      // Calls rarely wait.
+      ...(queueMs === 0 ? [] : [{ name: 'Queue' as const, ms: queueMs }]),
       { name: 'Odoo', ms: upstreamMs },
       { name: 'Proxy', ms: proxyMs },
-      { name: 'Transfer', ms: Math.max(0, totalMs - upstreamMs - proxyMs) },
+      { name: 'Transfer', ms: Math.max(0, totalMs - queueMs - upstreamMs - proxyMs) },
     ],
     protocol: /desc="([^"]*)"/.exec(header ?? '')?.[1] ?? null,
   };

@@ -3,11 +3,11 @@ import { ActionIcon, Alert, Box, Button, Group, Input, Select, Stack } from '@ma
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Icon } from '../../parts/icon.tsx';
 import { JsonEditor, type SuggestJson } from '../../parts/json-editor/json-editor.tsx';
+import { readPath } from '../../parts/odoo-queries.ts';
 import { printJson } from '../../parts/print-json.ts';
 import { type Condition, type DomainGroup, type DomainNode, parseDomain, printDomain } from './domain.ts';
 import { FieldPathInput, type Subject } from './field-input.tsx';
 import { convertValue, findOperator, listOperators } from './fields.ts';
-import { readPath } from './odoo-queries.ts';
 import { ValueInput, ValueListInput } from './value-input.tsx';
 
 interface DomainFieldProps {

@@ -1,8 +1,8 @@
 /** Inputs that complete names of fields. What is not known is free text. */
 import { Autocomplete, Group, TagsInput, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import type { FieldTable } from './fields.ts';
-import { type OdooServer, readPath } from './odoo-queries.ts';
+import type { FieldTable } from '../../parts/odoo-fields.ts';
+import { type OdooServer, readPath } from '../../parts/odoo-queries.ts';
 
 const OPTIONS_MAX = 60;
 

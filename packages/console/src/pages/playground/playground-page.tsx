@@ -20,6 +20,8 @@ import { useMemo, useState } from 'react';
 import { readAdmin } from '../../api/queries.ts';
 import { CallCode } from '../../parts/call-code.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import type { FieldTable } from '../../parts/odoo-fields.ts';
+import { type OdooServer, readFields, readModels } from '../../parts/odoo-queries.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { AnswerView } from './answer-view.tsx';
@@ -35,9 +37,7 @@ import {
 import { addToHistory, clearHistory, readHistory } from './call-history.ts';
 import { ConfirmSend } from './confirm-send.tsx';
 import { replaceName } from './describe-answer.ts';
-import type { FieldTable } from './fields.ts';
 import { HistoryButton } from './history-button.tsx';
-import { type OdooServer, readFields, readModels } from './odoo-queries.ts';
 import type { SentCall } from './run-call.ts';
 import { ServerFields } from './server-fields.tsx';
 import { useCallForm } from './use-call-form.ts';

@@ -3,7 +3,7 @@ import { MultiSelect, Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type OdooServer, readNames, searchNames } from './odoo-queries.ts';
+import { type OdooServer, readNames, searchNames } from '../../parts/odoo-queries.ts';
 
 interface RecordInputProps<Value> {
   label: string;

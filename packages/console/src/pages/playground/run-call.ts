@@ -1,8 +1,8 @@
 /** Sends a call of the playground and reads its answer whole. */
 import type { ExecuteAnswer } from '@erp-proxy/contract';
 import { sendRaw } from '../../api/send.ts';
+import type { OdooServer } from '../../parts/odoo-queries.ts';
 import { type CallParts, omitEmpty } from '../../parts/print-call.ts';
-import type { OdooServer } from './odoo-queries.ts';
 
 export interface SentCall {
   call: CallParts;

@@ -3,9 +3,9 @@
 import type { Json } from '@erp-proxy/contract';
 import { Select, TagsInput, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { FieldInfo } from './fields.ts';
+import type { FieldInfo } from '../../parts/odoo-fields.ts';
+import type { OdooServer } from '../../parts/odoo-queries.ts';
 import { NumberField } from './number-field.tsx';
-import type { OdooServer } from './odoo-queries.ts';
 import { RecordInput, RecordListInput } from './record-input.tsx';
 
 interface ValueInputProps {

@@ -4,9 +4,10 @@ import { ActionIcon, Box, Group, Input, SegmentedControl, Select, Stack, Text } 
 import { useState } from 'react';
 import { Icon } from '../../parts/icon.tsx';
 import { JsonEditor, type SuggestJson } from '../../parts/json-editor/json-editor.tsx';
+import type { FieldInfo } from '../../parts/odoo-fields.ts';
 import { printJson } from '../../parts/print-json.ts';
 import { FieldOption, type Subject } from './field-input.tsx';
-import { convertValue, type FieldInfo, findOperator } from './fields.ts';
+import { convertValue, findOperator } from './fields.ts';
 import { ValueInput } from './value-input.tsx';
 
 interface ValuesFieldProps {

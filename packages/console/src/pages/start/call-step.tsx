@@ -1,7 +1,8 @@
 import type { ExecuteAnswer } from '@erp-proxy/contract';
 import { Badge, Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { sendRaw } from '../../api/send.ts';
+import { type AdminRequest, sendRaw } from '../../api/send.ts';
+import { AsCode } from '../../parts/as-code.tsx';
 import { JsonView } from '../../parts/json-editor/json-view.tsx';
 import type { CallParts } from '../../parts/print-call.ts';
 import { printJson } from '../../parts/print-json.ts';
@@ -65,14 +66,24 @@ export function CallStep({ instance, keyId, call, onDone }: CallStepProps) {
             {data === undefined ? 'Make the call' : 'Make it again'}
           </Button>
           {data !== undefined && <Button onClick={onDone}>Get the code</Button>}
+          <AsCode request={describeRequest(keyId, body)} command={printCallCommand(body)} />
         </Group>
       </Stack>
     </Paper>
   );
 }
 
+function describeRequest(keyId: string, call: object): AdminRequest {
+  return { method: 'POST', path: '/execute', body: { call, key_id: keyId } };
+}
+
+/** The command makes the call with the key itself. */
+function printCallCommand(call: object): string {
+  return `call --url ${location.origin} --key-file ./erp-proxy.key <<'END'\n${JSON.stringify(call, null, 2)}\nEND`;
+}
+
 async function sendAs(keyId: string, call: object) {
-  const response = await sendRaw({ method: 'POST', path: '/execute', body: { call, key_id: keyId } });
+  const response = await sendRaw(describeRequest(keyId, call));
   const text = await response.text();
   const isError = 'error' in (JSON.parse(text) as ExecuteAnswer);
   return { status: response.status, text: showJson(text), isError };

@@ -1,10 +1,13 @@
-import type { NewKeyView } from '@erp-proxy/contract';
+import type { NewKeyView, Policy } from '@erp-proxy/contract';
 import { Button, Group, Paper, Radio, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { ProblemError } from '../../api/send.ts';
 import { useAct } from '../../api/use-act.ts';
+import { AsCode } from '../../parts/as-code.tsx';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
+import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { printJson } from '../../parts/print-json.ts';
+import { printKeyCommand } from '../../parts/print-key-command.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { SecretOnce } from '../../parts/secret-once.tsx';
 import { listStartTemplates, type StartTemplate } from './templates.ts';
@@ -24,19 +27,18 @@ export function KeyStep({ instance, template, onTemplateChange, onCreated }: Key
   const [created, setCreated] = useState<NewKeyView | null>(null);
   const create = useAct<NewKeyView>(['/keys'], setCreated);
   const policy = typed?.template === template.id ? typed.text : printJson(template.policy);
+  const parsed = parsePolicy(policy);
+  const body = parsed === null ? null : { name: name.trim() || template.name, policy: parsed };
   const faults = create.error instanceof ProblemError ? create.error.problem.faults : undefined;
 
   return (
     <Paper withBorder p="md">
+      <LeaveGuard isDirty={created === null && (name !== '' || typed !== null)} />
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (!isJson(policy)) return setOpen(true);
-          create.run({
-            method: 'POST',
-            path: '/keys',
-            body: { name: name.trim() || template.name, policy: JSON.parse(policy) as unknown },
-          });
+          if (body === null) return setOpen(true);
+          create.run({ method: 'POST', path: '/keys', body });
         }}
       >
         <Stack gap="md">
@@ -84,6 +86,12 @@ export function KeyStep({ instance, template, onTemplateChange, onCreated }: Key
             <Button type="submit" loading={create.isPending}>
               Create key
             </Button>
+            {body !== null && (
+              <AsCode
+                request={{ method: 'POST', path: '/keys', body }}
+                command={printKeyCommand('keys create', body, Date.now())}
+              />
+            )}
           </Group>
         </Stack>
       </form>
@@ -96,11 +104,11 @@ export function KeyStep({ instance, template, onTemplateChange, onCreated }: Key
   );
 }
 
-function isJson(text: string): boolean {
+/** Null if it is not JSON. The server tells what else is wrong with it. */
+function parsePolicy(text: string): Policy | null {
   try {
-    JSON.parse(text);
-    return true;
+    return JSON.parse(text) as Policy;
   } catch {
-    return false;
+    return null;
   }
 }

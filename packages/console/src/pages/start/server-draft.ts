@@ -1,5 +1,6 @@
 /** The server that a person adds: what is typed, and what the admin API gets. The key stays out of storages. */
 import type { InstanceInput } from '@erp-proxy/contract';
+import type { AdminRequest } from '../../api/send.ts';
 
 export interface ServerDraft {
   name: string;
@@ -38,6 +39,12 @@ export function describeInstance(draft: ServerDraft): InstanceInput {
     api_key: draft.apiKey,
     allow_private: draft.isPrivateAllowed,
   };
+}
+
+/** The request that tests the server. It stores nothing. */
+export function describeCheck(draft: ServerDraft): AdminRequest {
+  const { name: _, ...body } = describeInstance(draft);
+  return { method: 'POST', path: '/instances/check', body };
 }
 
 /** Why a member cannot be sent, by its name. */

@@ -16,8 +16,10 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { readAdmin } from '../../api/queries.ts';
+import { AsCode } from '../../parts/as-code.tsx';
 import { CodeBlock } from '../../parts/code-block.tsx';
-import { findFaults, SANDBOX, type ServerDraft } from './server-draft.ts';
+import { printDoctorCommand } from '../../parts/print-instance-command.ts';
+import { describeCheck, describeInstance, findFaults, SANDBOX, type ServerDraft } from './server-draft.ts';
 
 interface ServerStepProps {
   draft: ServerDraft;
@@ -79,6 +81,10 @@ export function ServerStep({ draft, onChange, onTest, onChoose }: ServerStepProp
               />
               <Group>
                 <Button type="submit">Test the connection</Button>
+                <AsCode
+                  request={describeCheck(draft)}
+                  command={printDoctorCommand(describeInstance(draft))}
+                />
               </Group>
             </Stack>
           </form>

@@ -3,6 +3,7 @@ import { Stepper, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { CallStep } from './call-step.tsx';
 import { CodeStep } from './code-step.tsx';
@@ -39,6 +40,8 @@ export function StartPage() {
 
   return (
     <>
+      {/* The key is the one value that the browser does not keep. */}
+      <LeaveGuard isDirty={draft.apiKey !== ''} />
       <PageHeader
         title="Start"
         purpose="Connect an Odoo server, and make the first call with a key of your own."
@@ -79,7 +82,10 @@ export function StartPage() {
           <TestStep
             draft={draft}
             onBack={() => go({ step: 'server' })}
-            onSaved={(name) => go({ step: 'key', instance: name })}
+            onSaved={(name) => {
+              changeDraft({ ...draft, apiKey: '' });
+              go({ step: 'key', instance: name });
+            }}
           />
         )}
         {step === 'key' && (

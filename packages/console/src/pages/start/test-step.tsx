@@ -1,11 +1,14 @@
 import type { InstanceView } from '@erp-proxy/contract';
 import { Alert, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { useEffect, useRef } from 'react';
+import type { AdminRequest } from '../../api/send.ts';
 import { useAct } from '../../api/use-act.ts';
+import { AsCode } from '../../parts/as-code.tsx';
 import { ExaminationSteps } from '../../parts/examination-steps.tsx';
+import { printDoctorCommand, printInstanceCommand } from '../../parts/print-instance-command.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { useExamination } from '../../parts/use-examination.ts';
-import { describeInstance, type ServerDraft } from './server-draft.ts';
+import { describeCheck, describeInstance, type ServerDraft } from './server-draft.ts';
 
 interface TestStepProps {
   draft: ServerDraft;
@@ -20,19 +23,21 @@ export function TestStep({ draft, onBack, onSaved }: TestStepProps) {
   const save = useAct<InstanceView>(['/instances'], ({ name }) => onSaved(name));
   const { isRunning, examination } = run;
 
-  const test = () => {
-    const { name: _, ...body } = describeInstance(draft);
-    void run.run({ method: 'POST', path: '/instances/check', body });
-  };
+  const instance = describeInstance(draft);
+  const saving: AdminRequest = { method: 'POST', path: '/instances', body: instance };
+  const test = () => void run.run(describeCheck(draft));
   const testFirst = useRef(test);
   useEffect(() => testFirst.current(), []);
 
   return (
     <Paper withBorder p="md">
       <Stack gap="md">
-        <Text fw={600}>
-          Test of <span className="data">{draft.url}</span>
-        </Text>
+        <Group justify="space-between" align="flex-start">
+          <Text fw={600}>
+            Test of <span className="data">{draft.url}</span>
+          </Text>
+          <AsCode request={describeCheck(draft)} command={printDoctorCommand(instance)} />
+        </Group>
         <ExaminationSteps run={run} onDismiss={run.reset} />
         {examination?.ok === true && examination.user !== null && (
           <Alert color="teal" p="sm">
@@ -47,10 +52,7 @@ export function TestStep({ draft, onBack, onSaved }: TestStepProps) {
         <ProblemAlert error={save.error} onDismiss={save.reset} />
         <Group gap="xs">
           {examination?.ok === true && (
-            <Button
-              loading={save.isPending}
-              onClick={() => save.run({ method: 'POST', path: '/instances', body: describeInstance(draft) })}
-            >
+            <Button loading={save.isPending} onClick={() => save.run(saving)}>
               Save the server
             </Button>
           )}
@@ -58,6 +60,9 @@ export function TestStep({ draft, onBack, onSaved }: TestStepProps) {
           <Button variant="default" onClick={onBack}>
             Change the values
           </Button>
+          {examination?.ok === true && (
+            <AsCode request={saving} command={printInstanceCommand('add', instance.name, instance)} />
+          )}
         </Group>
       </Stack>
     </Paper>

@@ -4,7 +4,7 @@ import { Alert, Anchor, Code, List, SimpleGrid, Stack } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Facts } from '../../parts/facts.tsx';
-import { KeyLink } from '../../parts/key-link.tsx';
+import { NamedKeyLink } from '../../parts/key-link.tsx';
 import { printJson } from '../../parts/print-json.ts';
 import { Section } from '../../parts/section.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -92,7 +92,7 @@ function listReading(current: SubscriptionView): (readonly [string, ReactNode])[
     ['Interval', `${interval_seconds.toLocaleString('en')} seconds`],
     ['Started with', start === 'all' ? 'all records that match' : 'changes from then on'],
     ['Records that vanish', gone ? 'are sent' : 'are not sent'],
-    ['Client key', key === null ? 'none: no policy restricts it' : <KeyLink key="key" id={key} />],
+    ['Client key', key === null ? 'none: no policy restricts it' : <NamedKeyLink key="key" id={key} />],
   ];
 }
 

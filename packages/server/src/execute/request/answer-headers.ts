@@ -33,10 +33,14 @@ export function describeLimit(limit: number | null): AnswerHeaders {
   return limit === null ? {} : { [LIMIT_HEADER]: String(limit) };
 }
 
-/** `server-timing`: the time of Odoo up to the head of its answer, and the rest. */
+/** `server-timing`: the wait for the database, the time of Odoo up to the head of its answer, and the rest. */
 function describeTiming(startedMs: number, nowMs: number, trace: CallTrace | undefined): string {
   const totalMs = nowMs - startedMs;
-  if (trace === undefined || trace.sentMs === null) return `proxy;dur=${totalMs.toFixed(1)}`;
+  const queuedMs = trace?.queuedMs ?? 0;
+  const queue = trace?.queuedMs == null ? '' : `queue;dur=${queuedMs.toFixed(1)}, `;
+  if (trace === undefined || trace.sentMs === null)
+    return `${queue}proxy;dur=${(totalMs - queuedMs).toFixed(1)}`;
   const upstreamMs = (trace.answeredMs ?? nowMs) - trace.sentMs;
-  return `upstream;dur=${upstreamMs.toFixed(1)};desc="${trace.protocol}", proxy;dur=${(totalMs - upstreamMs).toFixed(1)}`;
+  const restMs = totalMs - upstreamMs - queuedMs;
+  return `${queue}upstream;dur=${upstreamMs.toFixed(1)};desc="${trace.protocol}", proxy;dur=${restMs.toFixed(1)}`;
 }

@@ -12,6 +12,8 @@ export interface CallTrace {
   readonly traceparent: string | null;
   /** The spans of the call; null if traces are off. */
   readonly traced: TracedCall | null;
+  /** How long the call waited for a permit of the database; null if it did not wait. */
+  queuedMs: number | null;
   /** When the request was sent to Odoo, and when the head of its answer arrived; null if it was not or did not. */
   sentMs: number | null;
   answeredMs: number | null;
@@ -45,6 +47,7 @@ export function startTrace(
     startedMs,
     traceparent,
     traced,
+    queuedMs: null,
     sentMs: null,
     answeredMs: null,
     interactiveMs: null,

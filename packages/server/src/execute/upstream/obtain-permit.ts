@@ -4,7 +4,6 @@
  */
 import type { DatabaseLimiters } from '../../limits/database/database-limiters.ts';
 import type { Permit, PermitRefusal, PermitRequest, PermitResult } from '../../limits/database/permit.ts';
-import { andThen } from '../../streams/and-then.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
@@ -16,15 +15,22 @@ import { nameDatabaseByTrust } from './target-names.ts';
 
 export interface ObtainPermitDeps {
   databaseLimiters: DatabaseLimiters;
+  /** Monotonic clock in milliseconds. */
+  nowMs: () => number;
 }
 
 export function obtainPermit({
   databaseLimiters,
+  nowMs,
 }: ObtainPermitDeps): Step<{ isReadOnly: boolean; target: Target }> {
   return function obtainPermit({ target, isReadOnly }, context) {
     const acquired = databaseLimiters.acquire(new CallPermitRequest(target, context));
-    const endWait = acquired instanceof Promise ? context.trace.traced?.startWait() : undefined;
-    return andThen(acquired, (permit) => {
+    if (!(acquired instanceof Promise)) return hold(acquired, isReadOnly, context);
+    const { trace } = context;
+    const endWait = trace.traced?.startWait();
+    const askedMs = nowMs();
+    return acquired.then((permit) => {
+      trace.queuedMs = (trace.queuedMs ?? 0) + nowMs() - askedMs;
       endWait?.();
       return hold(permit, isReadOnly, context);
     });

@@ -148,6 +148,7 @@ function toPattern(path: string): RegExp {
 function answerError(error: unknown, reply: FastifyReply, { events }: AdminRoutesDeps): FastifyReply {
   if (error instanceof AdminError) {
     if (error.cause !== undefined) events.faultSeen(readId(reply), error.cause);
+    if (error.retryAfterSeconds !== null) reply.header('retry-after', String(error.retryAfterSeconds));
     return sendProblem(reply, error.problem);
   }
   events.faultSeen(readId(reply), error);

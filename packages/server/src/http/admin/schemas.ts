@@ -9,6 +9,7 @@ import {
   type ApprovalRefusal,
   type ApprovalView,
   ATTENTION_KINDS,
+  ATTENTION_PARTS,
   ATTENTION_SEVERITIES,
   type AttentionView,
   type AuditQuery,
@@ -29,6 +30,7 @@ import {
   type InstanceView,
   type KeyChanges,
   type KeyInput,
+  type KeyNamesView,
   type KeyQuery,
   type KeyRotation,
   type KeyView,
@@ -734,6 +736,9 @@ export const attentionView = named(
       )
       .describe('The worst first, and then the oldest.'),
     more: z.int().describe('Number of further items.'),
+    incomplete: z
+      .array(z.enum(ATTENTION_PARTS))
+      .describe('What was looked at in part only: items can be missing.'),
   }) satisfies z.ZodType<AttentionView>,
 );
 
@@ -777,6 +782,12 @@ export const problem = named(
 );
 
 export const keyPage = named('KeyPage', pageOf(keyView) satisfies z.ZodType<Page<KeyView>>);
+export const keyNames = named(
+  'KeyNames',
+  z.object({
+    items: z.array(z.object({ id: z.string(), name: z.string() })),
+  }) satisfies z.ZodType<KeyNamesView>,
+);
 export const approvalPage = named(
   'ApprovalPage',
   pageOf(approvalView) satisfies z.ZodType<Page<ApprovalView>>,
@@ -835,6 +846,10 @@ export const keyQuery = z.strictObject({
   search,
   name: z.string().describe('The whole name.').exactOptional(),
 }) satisfies z.ZodType<KeyQuery>;
+
+export const keyNamesQuery = z.strictObject({
+  ids: z.string().min(1).max(10_000).describe('Up to 100 ids of keys, separated by commas.'),
+});
 
 export const approvalQuery = z.strictObject({
   ...PAGE_QUERY,

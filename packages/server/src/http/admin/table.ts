@@ -92,6 +92,15 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     handle: ({ admin, query }) => admin.listKeys(query),
   }),
   route({
+    method: 'GET',
+    path: '/keys/names',
+    id: 'listKeyNames',
+    summary: 'Returns the names of up to 100 keys, without their policies. Unknown ids are left out.',
+    query: schemas.keyNamesQuery,
+    answer: { status: 200, schema: schemas.keyNames },
+    handle: ({ admin, query }) => admin.listKeyNames(query.ids.split(',')),
+  }),
+  route({
     method: 'POST',
     path: '/keys',
     id: 'createKey',

@@ -4,7 +4,7 @@ import { SESSION_COOKIE } from '../admin/session.ts';
 import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute } from '../admin/table.ts';
 import { PROBLEM_TYPE } from '../problem.ts';
 import { refer, renderParameters } from '../schema-registry.ts';
-import { CALL_PARAMETERS, type DescribedAnswer, describeErrors } from './calls.ts';
+import { ANSWER_HEADERS, CALL_PARAMETERS, type DescribedAnswer, describeErrors } from './calls.ts';
 
 export const ADMIN_SECURITY = {
   adminToken: { type: 'http', scheme: 'bearer', description: 'The setting `admin.token`.' },
@@ -26,7 +26,7 @@ const PROBLEMS = {
   412: 'The object does not have the version of `if-match` any more.',
   413: 'The body is too large.',
   415: 'The body is not `application/json` in UTF-8.',
-  429: 'Too many refused tokens or sign-in links; see `retry-after`.',
+  429: 'Too many refused tokens or sign-in links, or checks of servers; see `retry-after`.',
   500: 'The proxy failed. With the type `urn:erp-proxy:problem:outcome-unknown`, the change may have been made.',
   503: 'The store does not answer or takes no changes, or the vault has no master key.',
 } as const;
@@ -82,13 +82,14 @@ function mergeAnswers(answers: readonly (readonly [string | number, DescribedAns
   return merged;
 }
 
-function describeAnswer({ status, schema, types, hasEtag }: AdminRoute['answer']): object {
+function describeAnswer({ status, schema, types, hasEtag, isOfCall }: AdminRoute['answer']): object {
   const json = schema && { 'application/json': { schema: refer(schema) } };
   const others = types && Object.fromEntries(types.map((type) => [type, {}]));
   const content = json || others ? { ...json, ...others } : undefined;
   return {
     description: status === 204 ? 'Done.' : status === 201 ? 'Created.' : 'The requested data.',
     ...(hasEtag ? { headers: { etag: { schema: { type: 'string' } } } } : {}),
+    ...(isOfCall ? { headers: ANSWER_HEADERS } : {}),
     ...(content ? { content } : {}),
   };
 }

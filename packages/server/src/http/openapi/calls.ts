@@ -57,7 +57,12 @@ const VALUES_HEADER = describeHeader(
 export const CALL_PARAMETERS = [...CALL_HEADERS, IDEMPOTENCY_HEADER, APPROVAL_HEADER_OF_CALLS];
 
 /** Headers of the answer to a call. */
-const ANSWER_HEADERS = {
+export const ANSWER_HEADERS = {
+  'server-timing': {
+    description:
+      'Durations in milliseconds. `upstream`: Odoo, with the protocol; `queue`: the wait for the Odoo database, if the call waited; `proxy`: the rest.',
+    schema: { type: 'string' },
+  },
   [LIMIT_HEADER]: {
     description:
       "The `limit_max` of the key's policy, if it replaced the limit of the call, or the call had none. The result may be incomplete. On a batch: applies to at least one of its calls.",

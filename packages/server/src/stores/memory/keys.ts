@@ -53,6 +53,12 @@ export function createMemoryKeys(
         .slice(0, query.limit)
         .map(withoutHash);
     },
+    listNames(ids) {
+      return [...new Set(ids)].flatMap((id) => {
+        const key = keys.get(id);
+        return key === undefined ? [] : [{ id, name: key.name }];
+      });
+    },
     listEnding(from, until, limit) {
       return [...keys.values()]
         .filter(({ expiresAt, revokedAt }) => revokedAt === null && isBetween(expiresAt, from, until))

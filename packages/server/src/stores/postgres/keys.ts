@@ -3,6 +3,7 @@ import type {
   Change,
   EndingKey,
   KeyListQuery,
+  KeyName,
   KeyRecord,
   KeyStore,
   RotationResult,
@@ -44,6 +45,11 @@ export function createPostgresKeys(database: Database): KeyStore {
          ORDER BY created_at, id LIMIT ${place(query.limit)}`,
         values,
       );
+    },
+    async listNames(ids) {
+      return await database.query<KeyName>('SELECT id, name FROM client_keys WHERE id = ANY($1::text[])', [
+        ids.filter(isStorable),
+      ]);
     },
     async listEnding(from, until, limit) {
       return await database.query<EndingKey>(

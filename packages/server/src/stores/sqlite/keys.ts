@@ -1,6 +1,6 @@
 /** Client keys in SQLite. Must not know when a key is valid. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Change, EndingKey, KeyRecord, KeyStore, RotationResult, StoredKey } from '../ports.ts';
+import type { Change, EndingKey, KeyName, KeyRecord, KeyStore, RotationResult, StoredKey } from '../ports.ts';
 import { createActRunner } from './acts.ts';
 import { createKeyList, RECORD_COLUMNS } from './key-list.ts';
 import { transact } from './transaction.ts';
@@ -14,6 +14,9 @@ export function createSqliteKeys(database: DatabaseSync, onChange: () => void): 
   );
   const findById = database.prepare(
     `SELECT ${RECORD_COLUMNS}, secret_hash AS secretHash FROM client_keys WHERE id = ?`,
+  );
+  const listNames = database.prepare(
+    'SELECT id, name FROM client_keys WHERE id IN (SELECT value FROM json_each(?))',
   );
   const listEnding = database.prepare(
     `SELECT ${RECORD_COLUMNS}, EXISTS (SELECT 1 FROM client_keys AS others
@@ -67,6 +70,7 @@ export function createSqliteKeys(database: DatabaseSync, onChange: () => void): 
     },
     findById: find,
     list: createKeyList(database),
+    listNames: (ids) => listNames.all(JSON.stringify(ids)) as unknown as KeyName[],
     listEnding(from, until, limit) {
       const rows = listEnding.all(from, until, limit) as unknown as EndingKey[];
       return rows.map((row) => ({ ...row, isReplaced: Boolean(row.isReplaced) }));

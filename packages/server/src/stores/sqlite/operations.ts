@@ -60,6 +60,7 @@ export const OPERATIONS: {
     insert: WRITE,
     findById: READ,
     list: SCAN,
+    listNames: READ,
     listEnding: READ,
     isEmpty: READ,
     update: WRITE,

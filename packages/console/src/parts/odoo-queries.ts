@@ -1,9 +1,9 @@
 /** What forms ask Odoo for: models, fields, names of records. No policy restricts these calls of the administrator. */
 import type { ErpInstance, ExecuteAnswer } from '@erp-proxy/contract';
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
-import { sendRaw } from '../../api/send.ts';
-import type { CallParts } from '../../parts/print-call.ts';
-import { FIELD_ATTRIBUTES, type FieldInfo, type FieldTable } from './fields.ts';
+import { sendRaw } from '../api/send.ts';
+import { FIELD_ATTRIBUTES, type FieldInfo, type FieldTable } from './odoo-fields.ts';
+import type { CallParts } from './print-call.ts';
 
 /** The server that a form is for. */
 export interface OdooServer {
@@ -14,6 +14,8 @@ export interface OdooServer {
 
 const STALE_MS = 300_000;
 const MODELS_MAX = 30;
+/** More than an Odoo with all of its applications has. */
+const ALL_MODELS_MAX = 5_000;
 const NAMES_MAX = 20;
 
 async function callOdoo<Result>(server: OdooServer, call: CallParts, signal: AbortSignal): Promise<Result> {
@@ -45,6 +47,16 @@ export function readModels(server: OdooServer | null, text: string) {
     action: 'search_read',
     params: [text === '' ? [] : ['|', ['model', 'ilike', text], ['name', 'ilike', text]]],
     keyword: { fields: ['model', 'name'], limit: MODELS_MAX, order: 'model' },
+  });
+}
+
+/** All models, for lists that are filtered in the browser. */
+export function readAllModels(server: OdooServer | null) {
+  return ask<{ model: string; name: string }[]>(server, 'all models', {
+    model_id: 'ir.model',
+    action: 'search_read',
+    params: [[]],
+    keyword: { fields: ['model', 'name'], limit: ALL_MODELS_MAX, order: 'model' },
   });
 }
 

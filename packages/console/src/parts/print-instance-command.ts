@@ -1,6 +1,6 @@
-/** Prints the commands that do what the pages of instances do. Pure. */
-import type { InstanceChanges } from '@erp-proxy/contract';
-import { printOptions, quoteIfNeeded } from '../../parts/print-options.ts';
+/** Prints the commands that do what pages do with instances. Pure. */
+import type { InstanceChanges, InstanceInput } from '@erp-proxy/contract';
+import { printOptions, quoteIfNeeded } from './print-options.ts';
 
 /** The Odoo key and certificates are read from files: they are in no command. */
 export function printInstanceCommand(
@@ -28,6 +28,16 @@ export function printInstanceCommand(
     'key-expires-at': printNone(key_expires_at, isAdded),
   });
   return `instances ${command} ${quoteIfNeeded(name === '' ? 'prod' : name)}${options}`;
+}
+
+/** The check of a server that is not stored. */
+export function printDoctorCommand({
+  url,
+  db,
+  user_id,
+}: Pick<InstanceInput, 'url' | 'db' | 'user_id'>): string {
+  const options = printOptions({ db, 'user-id': user_id, 'api-key-file': './odoo.key' });
+  return `doctor ${quoteIfNeeded(url === '' ? 'https://erp.example.com' : url)}${options}`;
 }
 
 /** `none` removes a value; a new instance has none. */

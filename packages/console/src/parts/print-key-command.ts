@@ -1,6 +1,6 @@
-/** Prints the commands that do what the pages of keys do. Pure. */
+/** Prints the commands that do what pages do with keys. Pure. */
 import type { KeyInput } from '@erp-proxy/contract';
-import { printOptions } from '../../parts/print-options.ts';
+import { printOptions } from './print-options.ts';
 
 /** The policy is given to standard input. */
 export function printKeyCommand(

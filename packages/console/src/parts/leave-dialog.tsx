@@ -1,0 +1,29 @@
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+
+interface LeaveDialogProps {
+  isOpen: boolean;
+  title: string;
+  /** The label of the button that loses the input. */
+  act: string;
+  onStay: () => void;
+  onLeave: () => void;
+}
+
+/** Asks before unsaved input is lost. */
+export function LeaveDialog({ isOpen, title, act, onStay, onLeave }: LeaveDialogProps) {
+  return (
+    <Modal opened={isOpen} onClose={onStay} title={title}>
+      <Stack gap="md">
+        <Text size="sm">What you have changed on this page is lost.</Text>
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onStay}>
+            Stay
+          </Button>
+          <Button color="red.9" onClick={onLeave}>
+            {act}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

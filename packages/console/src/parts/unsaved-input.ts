@@ -1,0 +1,18 @@
+/** Which forms of the page have unsaved input, for acts that would lose it, such as signing out. Knows no form. */
+import { useEffect } from 'react';
+
+const dirty = new Set<symbol>();
+
+export function hasUnsavedInput(): boolean {
+  return dirty.size > 0;
+}
+
+/** Counts the form as one with unsaved input for as long as it is shown and `isDirty`. */
+export function useUnsavedInput(isDirty: boolean): void {
+  useEffect(() => {
+    if (!isDirty) return;
+    const form = Symbol('form');
+    dirty.add(form);
+    return () => void dirty.delete(form);
+  }, [isDirty]);
+}

@@ -1,0 +1,27 @@
+/**
+ * Bounds the checks of servers that run at once in this process. Each waits for a server that an administrator named,
+ * and holds connections meanwhile. No permit of a database bounds them.
+ */
+import { AdminError, describeProblem } from './admin-error.ts';
+
+const RUNNING_MAX = 8;
+const RETRY_AFTER_SECONDS = 5;
+
+export class Examinations {
+  #running = 0;
+
+  /** Rejects with an AdminError if too many run. Otherwise resolves and rejects as the check does. */
+  async run<Result>(check: () => Promise<Result>): Promise<Result> {
+    if (this.#running >= RUNNING_MAX) {
+      throw new AdminError(describeProblem(429, REFUSAL), { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+    this.#running++;
+    try {
+      return await check();
+    } finally {
+      this.#running--;
+    }
+  }
+}
+
+const REFUSAL = `${RUNNING_MAX} checks of servers run in this process already. Try again in ${RETRY_AFTER_SECONDS} s.`;
