@@ -1,7 +1,7 @@
 /** Which fields the rules of a policy allow, with and without the types of fields. */
 import type { Policy } from '@erp-proxy/contract';
 import { describe, expect, test } from 'vitest';
-import { NAME_SEARCH } from '../odoo/fields/field-sources.ts';
+import { NAME_SEARCH, PARENTS } from '../odoo/fields/field-sources.ts';
 import type { Tail } from '../odoo/fields/field-uses.ts';
 import type { FieldType, FieldTypes } from '../odoo/values/field-types.ts';
 import { compilePolicy } from './compile.ts';
@@ -146,6 +146,14 @@ test.each([
   const rule = `fields["${of}"]`;
   expect(judge({ [of]: { deny: [field] } }, model, 'display_name')).toBe(rule);
   expect(judge({ [of]: { deny: ['x_other'] } }, model, 'display_name')).toBe(null);
+});
+
+test('a hierarchy is denied with the field that leads to the parent', () => {
+  const rules = (model: string, field: string) => ({ [model]: { deny: [field] } });
+  expect(judge(rules('res.partner', 'parent_id'), 'res.partner', PARENTS)).toBe(RULE);
+  expect(judge(rules('res.partner', 'parent_id'), 'sale.order', 'partner_id', 'parents')).toBe(RULE);
+  expect(judge(rules('stock.location', 'location_id'), 'stock.location', PARENTS)).not.toBe(null);
+  expect(judge(rules('stock.location', 'parent_id'), 'stock.location', PARENTS)).toBe(null);
 });
 
 test('several rules of a model hold together', () => {

@@ -3,7 +3,7 @@
  * leads to, and which fields have the value of another one. Pure: types that are not known yet are asked for by the
  * caller. Until then nothing that depends on them is denied.
  */
-import { listShownFields, NAME_SEARCH } from '../odoo/fields/field-sources.ts';
+import { findParentField, listShownFields, NAME_SEARCH, PARENTS } from '../odoo/fields/field-sources.ts';
 import type { FieldUse, Tail } from '../odoo/fields/field-uses.ts';
 import type { FieldType, FieldTypes } from '../odoo/values/field-types.ts';
 import type { CompiledFieldRule, FieldRules } from './field-rules.ts';
@@ -24,7 +24,6 @@ export interface DeniedField {
 export type LackingTypes = Map<string, Set<string>>;
 
 const DISPLAY_NAME = 'display_name';
-const PARENT = 'parent_id';
 /** Fields that have the value of a field that has the value of … */
 const DEPTH_MAX = 8;
 /** A related record of any model: every rule is applied. */
@@ -46,10 +45,11 @@ export class FieldJudge {
     const { path, tail } = use;
     if (use.model === null) return this.#judgeAnywhere(path);
     let at: string | null = use.model ?? model;
-    for (const [index, field] of path.entries()) {
-      const rule = this.#findDenying(at, field, 0);
-      if (rule !== null) return { rule, model: at, field, path };
+    for (const [index, name] of path.entries()) {
+      const field = name === PARENTS ? findParentField(at) : name;
       const rest = path.slice(index + 1);
+      const rule = this.#findDenying(at, field, 0);
+      if (rule !== null) return { rule, model: at, field, path: [...path.slice(0, index), field, ...rest] };
       if (rest.length === 0 && tail === null) return null;
       if (at === null) continue;
       const type = this.#findType(at, field);
@@ -61,7 +61,7 @@ export class FieldJudge {
       at = next;
     }
     if (tail === null) return null;
-    const field = TAIL_FIELDS[tail];
+    const field = tail === 'parents' ? findParentField(at) : TAIL_FIELDS[tail];
     const rule = this.#findDenying(at, field, 0);
     return rule && { rule, model: at, field, path };
   }
@@ -128,11 +128,10 @@ export class FieldJudge {
   }
 }
 
-const TAIL_FIELDS: Readonly<Record<NonNullable<Tail>, string>> = {
+const TAIL_FIELDS: Readonly<Record<Exclude<Tail, 'parents' | null>, string>> = {
   shown: DISPLAY_NAME,
   named: DISPLAY_NAME,
   searched: NAME_SEARCH,
-  parents: PARENT,
 };
 
 /** `none`: the field leads to no records. Null: to records of a model that is not known. */

@@ -32,6 +32,8 @@ const USUAL = [
   'filtered',
   'filtered_domain',
   'sorted',
+  'search_panel_select_range',
+  'search_panel_select_multi_range',
 ];
 /** Methods without a row. */
 const UNKNOWN = ['get_views', 'get_view', 'fields_view_get', 'load_views', 'find_or_create'];
@@ -41,6 +43,8 @@ export class CallMaker {
   readonly #words: Vocabulary;
   /** Values that a search could guess. */
   readonly #guesses: readonly unknown[];
+  /** The model that the field of a search panel leads to. */
+  #panelModel = '';
 
   constructor(random: Random, words: Vocabulary, guesses: readonly unknown[]) {
     this.#random = random;
@@ -62,6 +66,7 @@ export class CallMaker {
     const method = this.#pick(this.#chance(0.05) ? UNKNOWN : usual).replace(/^.*\//, '');
     const keyword: Record<string, unknown> = {};
     const params: unknown[] = [];
+    this.#panelModel = model;
     let isPlaced = this.#chance(0.5);
     for (const { names, position, form } of findFieldMethod(model, method)?.arguments ?? []) {
       const name = this.#pick(names);
@@ -69,7 +74,8 @@ export class CallMaker {
         params.push(this.#ids(model));
         continue;
       }
-      const isOptional = form === 'free' && name !== 'operation';
+      const isOfPanel = method.startsWith('search_panel') && form !== 'panel_field';
+      const isOptional = isOfPanel || (form === 'free' && name !== 'operation');
       if (isOptional ? this.#chance(0.7) : this.#chance(0.1)) isPlaced = false;
       else if (position !== null && isPlaced) params.push(this.#argument(form, name, model));
       else keyword[name] = this.#argument(form, name, model);
@@ -94,8 +100,13 @@ export class CallMaker {
       case 'specification':
         return this.#specification(model, 2);
       case 'domain':
-      case 'panel_domain':
         return this.#domain(model);
+      case 'panel_domain':
+        return this.#domain(this.#panelModel);
+      case 'group_domains':
+        return this.#chance(0.5)
+          ? this.#domain(model)
+          : { [this.#pick(['false', '1', '2'])]: this.#domain(model) };
       case 'having':
         return this.#list(() => [`${this.#field(model)}:sum`, '>', 1]);
       case 'order':
@@ -129,9 +140,16 @@ export class CallMaker {
         return this.#pick([...this.#guesses, '', 'a', 'Deco']);
       case 'progress_bar':
         return { field: this.#field(model), colors: { a: 'success' }, sum_field: this.#field(model) };
-      case 'panel_field':
+      case 'panel_field': {
+        const relations = Object.keys(this.#words[model]!.relations);
+        const field = this.#chance(0.7) && relations.length > 0 ? this.#pick(relations) : this.#field(model);
+        this.#panelModel = this.#words[model]!.relations[field] ?? model;
+        return field;
+      }
       case 'panel_group':
-        return this.#field(model);
+        return this.#field(this.#panelModel);
+      case 'panel_parents':
+        return this.#chance(0.5);
       default:
         return this.#pick([[], [{ domain: this.#domain(model) }]]);
     }
@@ -147,6 +165,7 @@ export class CallMaker {
     if (name === 'data') return this.#list(() => this.#list(() => this.#pick(this.#guesses)));
     if (name === 'operation') return 'read';
     if (name === 'count' || name === 'expand') return true;
+    if (name === 'enable_counters' || name === 'hierarchize') return this.#chance(0.5);
     if (name === 'next_id') return this.#pick([...this.#ids(model)]);
     return this.#pick(['a', null, false]);
   }

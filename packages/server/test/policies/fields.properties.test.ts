@@ -35,6 +35,7 @@ const WORDS: Vocabulary = {
       'phone',
       'comment',
       'is_company',
+      'type',
     ],
     relations: {
       parent_id: 'res.partner',
@@ -152,6 +153,24 @@ const REVEALING: RandomCall[] = [
   { model: 'res.partner', method: 'name_search', params: [GUESS], keyword: {} },
   { model: 'res.users', method: 'read', params: [[2], ['vat']], keyword: {} },
   { model: 'product.product', method: 'read', params: [[1], ['standard_price']], keyword: {} },
+  {
+    model: 'res.users',
+    method: 'search_panel_select_multi_range',
+    params: ['partner_id'],
+    keyword: { group_by: 'vat', comodel_domain: [['id', '<', 24]], expand: true },
+  },
+  {
+    model: 'sale.order',
+    method: 'search_panel_select_range',
+    params: ['partner_id'],
+    keyword: { comodel_domain: [['vat', '=', GUESS]], expand: true, hierarchize: false },
+  },
+  {
+    model: 'res.partner',
+    method: 'search_panel_select_multi_range',
+    params: ['category_id'],
+    keyword: { group_by: 'color', group_domain: { 1: [['credit_limit', '>', 800]] }, enable_counters: true },
+  },
 ];
 
 /** The same, of methods that are private since then. */

@@ -1,8 +1,9 @@
 /** Methods that search and read: search, read, name_search and similar ones. */
 import { isObject, type Json, toNumber } from '../../json/value.ts';
 import { keyError } from '../fault.ts';
+import { isToMany } from '../field.ts';
 import type { Call, Method } from '../model.ts';
-import { readRows } from '../read.ts';
+import { readRows, showField } from '../read.ts';
 import { countRows, searchIds } from '../search.ts';
 import { showRecordset } from '../show-recordset.ts';
 import { getValue, nameRow } from '../values.ts';
@@ -111,7 +112,13 @@ export const queryMethods: Readonly<Record<string, Method>> = {
       if (!field) throw keyError(String(values['func']));
       const found = ids.flatMap((id) => {
         const row = environment.store.get(model.name, toNumber(id) ?? -1);
-        return row ? [getValue(environment, model, row, field)] : [];
+        return row
+          ? [
+              isToMany(field)
+                ? showField(environment, model, row, field, false)
+                : getValue(environment, model, row, field),
+            ]
+          : [];
       });
       return field.relation
         ? showRecordset(

@@ -46,6 +46,8 @@ export type FieldForm =
   | 'panel_field'
   | 'panel_domain'
   | 'panel_group'
+  /** A domain, or domains by the text of a group. */
+  | 'group_domains'
   /** It cannot be told which fields it names, unless it is empty. */
   | 'unreadable';
 
@@ -77,7 +79,7 @@ interface Row {
 }
 
 const PANEL =
-  'field_name:panel_field, *, category_domain/search_domain/filter_domain:domain, comodel_domain:panel_domain, group_by:panel_group, group_domain:unreadable, hierarchize:panel_parents, enable_counters/expand/limit/only_counters';
+  'field_name:panel_field, *, category_domain/search_domain/filter_domain:domain, comodel_domain:panel_domain, group_by:panel_group, group_domain:group_domains, enable_counters/expand/limit/only_counters';
 
 /**
  * Each parameter is `name[/name…][:form]`; without a form, it names no fields. After `*`, they are always named. `**`
@@ -125,8 +127,8 @@ const TABLE: Readonly<Record<string, string | Row>> = {
     'domain:domain, groupby:groups, read_specification:specification, limit, offset, unavailability_fields:names, progress_bar_fields:names, start_date, stop_date, scale',
   hierarchy_read:
     'domain:domain, specification:specification, parent_field:names, child_field:names, order:order',
-  search_panel_select_range: PANEL,
-  search_panel_select_multi_range: PANEL,
+  search_panel_select_range: `${PANEL}, hierarchize:panel_parents`,
+  search_panel_select_multi_range: `${PANEL}, hierarchize`,
 
   web_read: 'ids, specification:specification',
   web_search_read:

@@ -19,7 +19,7 @@ test.each([
   ['search', '[[["vat", "=", 1]]]', ['vat']],
   ['search', '[["|", ["a.b", "in", [1]], "!", ["c", "ilike", "x"]]]', ['a.b', 'c → searched']],
   ['search', '[[["a", "any", [["b", "any", [["c", "=", 1]]]]]]]', ['a', 'a.b', 'a.b.c']],
-  ['search', '[[["id", "child_of", [1]]]]', ['parent_id', 'id → parents', 'id']],
+  ['search', '[[["id", "child_of", [1]]]]', [' parents', 'id → parents', 'id']],
   ['search', '[[["p.display_name", "!=", false]]]', ['p. name search', 'p.display_name']],
   [
     'search',
@@ -46,6 +46,7 @@ test.each([
   ['mapped', '[[1], "a.b"]', ['a.b']],
   ['web_resequence', '[[1], {}]', ['sequence']],
   ['search_panel_select_range', '["a"]', ['a → named', 'a → parents']],
+  ['search_panel_select_multi_range', '["a"]', ['a → named']],
 ])('%s%s', (method, params, uses) => {
   expect(list(method, params)).toEqual(uses);
 });
@@ -68,6 +69,23 @@ test('reads the same fields by name, and those of the context', () => {
     list('search', '[[]]', '{"context": {"sale_show_partner_name": 1, "show_total_amount": true}}'),
   ).toEqual(['sale.order:partner_id', 'res.partner:name', 'purchase.order:amount_total']);
   expect(list('any_method', '[["vat"]]', '{"context": {"default_b": 1}}')).toEqual(['b', '*:b']);
+});
+
+test.each([
+  ['{"hierarchize": false}', ['a → named']],
+  [
+    '{"search_domain": [["b", "=", 1]], "category_domain": [["c", "=", 1]]}',
+    ['a → named', 'c', 'b', 'a → parents'],
+  ],
+  ['{"comodel_domain": [["b.c", "=", "x"]]}', ['a → named', 'a.b.c → searched', 'a → parents']],
+  ['{"group_by": "b", "hierarchize": false}', ['a → named', 'a.b → named']],
+  ['{"group_domain": [["b", "=", 1]], "hierarchize": null}', ['a → named', 'b']],
+  [
+    '{"group_domain": {"false": [["b", "=", 1]], "2": []}, "hierarchize": 0}',
+    ['a → named', 'b', 'a → parents'],
+  ],
+])('a search panel with %s', (keyword, uses) => {
+  expect(list('search_panel_select_range', '["a"]', keyword)).toEqual(uses);
 });
 
 test.each([

@@ -10,7 +10,7 @@ import { decodeString } from '../../json/string.ts';
 import { type Arguments, findArgument } from '../arguments.ts';
 import { CONTEXT_FIELDS, CONTEXT_GROUPS, CONTEXT_PREFIXES } from './field-context.ts';
 import { type FieldArgument, type FieldForm, type FieldMethod, findFieldMethod } from './field-methods.ts';
-import { NAME_SEARCH } from './field-sources.ts';
+import { NAME_SEARCH, PARENTS } from './field-sources.ts';
 import { type Path, parseColumn, parseGroup, parseOrder, parsePath } from './field-texts.ts';
 
 /**
@@ -63,7 +63,6 @@ const VISITS_MAX = 20_000;
 const USES_MAX = 2000;
 const QUOTE = 0x22;
 const OPEN_OBJECT = 0x7b;
-const PARENT = 'parent_id';
 const DISPLAY_NAME = 'display_name';
 const ID = 'id';
 const CLASSIC = '_classic_read';
@@ -125,9 +124,7 @@ class UseReader {
       this.#noteUnnamed(form, { name, position: position ?? 0, tail: shown }, values.length > 0);
       const standard = defaults[name];
       if (standard !== undefined) this.#add([standard], null);
-      if (form === 'panel_parents' && !values.some(({ kind }) => kind === 'false')) {
-        this.#add(this.#panelField, 'parents');
-      }
+      if (form === 'panel_parents' && values.length === 0) this.#add(this.#panelField, 'parents');
       return;
     }
     this.#guard(name, () => {
@@ -244,6 +241,10 @@ class UseReader {
       case 'panel_group':
         this.#texts(value, parsePath, this.#panelField, 'named');
         break;
+      case 'group_domains':
+        if (value.kind === 'array') this.#domain(value, parsePath, []);
+        else this.#members(value, (_, domain) => this.#domain(domain, parsePath, []));
+        break;
       case 'unreadable':
         throw new Unreadable();
     }
@@ -295,7 +296,7 @@ class UseReader {
   }
 
   #hierarchy(path: Path): void {
-    if (path.at(-1) === ID) this.#add([...path.slice(0, -1), PARENT], null);
+    if (path.at(-1) === ID) this.#add([...path.slice(0, -1), PARENTS], null);
     this.#add(path, 'parents');
   }
 
