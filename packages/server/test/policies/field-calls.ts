@@ -43,13 +43,22 @@ export class CallMaker {
   readonly #words: Vocabulary;
   /** Values that a search could guess. */
   readonly #guesses: readonly unknown[];
+  /** Probability that a domain has conditions. */
+  readonly #narrowing: number;
   /** The model that the field of a search panel leads to. */
   #panelModel = '';
 
-  constructor(random: Random, words: Vocabulary, guesses: readonly unknown[]) {
+  constructor(random: Random, words: Vocabulary, guesses: readonly unknown[], narrowing = 1) {
+    this.#narrowing = narrowing;
     this.#random = random;
     this.#words = words;
     this.#guesses = guesses;
+  }
+
+  /** A call of one method on one of the models, or on the only one that has it. */
+  makeOf(method: string, models: readonly string[]): RandomCall {
+    const [model = '', own] = method.includes('/') ? method.split('/') : [];
+    return own === undefined ? this.#makeOf(this.#pick(models), method) : this.#makeOf(model, own);
   }
 
   make(): RandomCall {
@@ -63,7 +72,10 @@ export class CallMaker {
     const model = this.#pick(Object.keys(this.#words));
     const own = FIELD_METHODS.filter((name) => !name.includes('/') || name.startsWith(`${model}/`));
     const usual = this.#chance(0.5) ? USUAL : own;
-    const method = this.#pick(this.#chance(0.05) ? UNKNOWN : usual).replace(/^.*\//, '');
+    return this.#makeOf(model, this.#pick(this.#chance(0.05) ? UNKNOWN : usual).replace(/^.*\//, ''));
+  }
+
+  #makeOf(model: string, method: string): RandomCall {
     const keyword: Record<string, unknown> = {};
     const params: unknown[] = [];
     this.#panelModel = model;
@@ -90,6 +102,7 @@ export class CallMaker {
       return this.#pick([null, false, [], {}, '', 0, true, 'vat', { vat: 1 }, [['vat']]]);
     switch (form) {
       case 'names':
+      case 'listed':
       case 'shown':
       case 'described':
         return name === 'func' || name === 'field_name' || name === 'full_name'
@@ -100,9 +113,9 @@ export class CallMaker {
       case 'specification':
         return this.#specification(model, 2);
       case 'domain':
-        return this.#domain(model);
+        return this.#chance(this.#narrowing) ? this.#domain(model) : [];
       case 'panel_domain':
-        return this.#domain(this.#panelModel);
+        return this.#chance(this.#narrowing) ? this.#domain(this.#panelModel) : [];
       case 'group_domains':
         return this.#chance(0.5)
           ? this.#domain(model)
@@ -110,6 +123,8 @@ export class CallMaker {
       case 'having':
         return this.#list(() => [`${this.#field(model)}:sum`, '>', 1]);
       case 'order':
+      case 'group_order':
+        if (this.#chance(0.6)) return this.#pick([null, false, '']);
         return this.#list(
           () => `${this.#path(model, 2)}${this.#pick([' desc', ' asc', '', ' desc nulls last'])}`,
         ).join(', ');

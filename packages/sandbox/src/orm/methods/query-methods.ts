@@ -149,7 +149,7 @@ export const queryMethods: Readonly<Record<string, Method>> = {
     kind: 'record',
     parameters: 'domain',
     run: (call) =>
-      showRecordset(call.environment, call.model.name, searchAmong(call, readList(call.values['domain']))),
+      showRecordset(call.environment, call.model.name, keepMatching(call, readList(call.values['domain']))),
   },
   sorted: {
     owner,
@@ -172,6 +172,12 @@ export const queryMethods: Readonly<Record<string, Method>> = {
   },
 };
 
+/** The ids of the call that match the domain. */
+function keepMatching(call: Call, domain: readonly Json[]): Json[] {
+  const found = new Set<Json>(searchAmong(call, domain));
+  return call.ids.filter((id) => found.has(id));
+}
+
 /** The ids of the call that match the domain, in this order; null: in the order of the model. */
 function searchAmong(
   { environment, model, ids }: Call,
@@ -193,5 +199,7 @@ function readDomain({ environment }: Call, domain: Json): Json {
 }
 
 function isClassic(call: Call): boolean {
-  return (call.values['load'] ?? '_classic_read') === '_classic_read';
+  // Python's None is another value than an omitted argument.
+  const { load = '_classic_read' } = call.values;
+  return load === '_classic_read';
 }
