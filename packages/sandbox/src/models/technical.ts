@@ -23,6 +23,11 @@ export const irModel: ModelSpec = {
   fields: {
     name: char('Model Description', { required: true, translate: true }),
     model: char('Model', { required: true }),
+    order: char('Order', {
+      required: true,
+      readonly: true,
+      compute: (environment, row) => environment.models.get(String(row['model']))?.order ?? 'id',
+    }),
     state: selection('Type', states, { default: 'base' }),
     transient: boolean('Transient Model', { default: false }),
     field_id: one2many('Fields', 'ir.model.fields', 'model_id'),

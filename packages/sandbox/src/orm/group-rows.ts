@@ -1,11 +1,13 @@
 /** Groups the rows of a domain by fields, and dates by day, week, month, quarter or year. */
-import type { Json, JsonObject } from '../json/value.ts';
+import { type Json, type JsonObject, toNumber } from '../json/value.ts';
+import { aggregateRows, parseAggregate } from './aggregate-rows.ts';
 import { cutDate } from './cut-date.ts';
 import { valueError } from './fault.ts';
-import { isToMany } from './field.ts';
+import { isNumeric, isToMany } from './field.ts';
 import type { Environment, Model } from './model.ts';
+import { compareScalars, compileIdComparison } from './order.ts';
 import type { Row } from './row.ts';
-import { compareScalars, searchIds } from './search.ts';
+import { searchIds } from './search.ts';
 import { getValue, showReference } from './values.ts';
 
 export interface GroupKey {
@@ -13,7 +15,7 @@ export interface GroupKey {
   readonly label: Json;
   readonly domain: readonly Json[];
   readonly range: JsonObject | undefined;
-  /** The sort key of the group; null sorts last. */
+  /** The sort key of the group: a value, or the id of a record. Null sorts last. */
   readonly rank: Json;
 }
 
@@ -44,7 +46,7 @@ export function listGroups(
     }
   }
   if (specs.length === 0 && groups.size === 0) groups.set('', { keys: [], rows: [] });
-  return [...groups.values()].sort(compareGroups(specs, order));
+  return [...groups.values()].sort(compareGroups(environment, model, specs, order));
 }
 
 type KeyMaker = (row: Row) => GroupKey[];
@@ -64,8 +66,7 @@ function makeKeys(environment: Environment, model: Model, spec: string): KeyMake
       const plain = { spec, range: undefined, domain: [[name, '=', one ?? false]], rank: one };
       if (one === null) return { ...plain, label: false };
       if (field.relation) {
-        const label = showReference(environment, field.relation, one as number);
-        return { ...plain, label, rank: Array.isArray(label) ? (label[1] as Json) : null };
+        return { ...plain, label: showReference(environment, field.relation, one as number) };
       }
       if (!isDate) return { ...plain, label: one };
       const { label, from, to } = cutDate(String(one), unit ?? 'month');
@@ -87,28 +88,64 @@ function combine(parts: readonly GroupKey[][]): GroupKey[][] {
   );
 }
 
-function compareGroups(specs: readonly string[], order: Json) {
+type CompareGroups = (a: Group, b: Group) => number;
+
+/** Groups of records have the order of their model. Groups that an order leaves equal are sorted by id or value. */
+function compareGroups(
+  environment: Environment,
+  model: Model,
+  specs: readonly string[],
+  order: Json,
+): CompareGroups {
   const asked =
     typeof order === 'string' && order ? order.split(',').map((part) => part.trim().split(/\s+/)) : [];
-  const sorts = [...asked, ...specs.map((spec) => [spec, 'asc'])].flatMap(
-    ([name = '', direction = 'asc']) => {
-      const index = specs.findIndex((spec) => spec === name || spec.split(':')[0] === name);
-      const sign = direction.toLowerCase() === 'desc' ? -1 : 1;
-      if (index >= 0)
-        return [
-          (a: Group, b: Group) =>
-            sign * compareRanks(a.keys[index]?.rank ?? null, b.keys[index]?.rank ?? null),
-        ];
-      return name.includes('count') ? [(a: Group, b: Group) => sign * (a.rows.length - b.rows.length)] : [];
-    },
-  );
-  return (a: Group, b: Group) => {
-    for (const sort of sorts) {
+  const own = asked.length > 0 ? [] : specs.map((spec) => [spec, 'asc']);
+  const rankers = specs.map((spec) => pickRanker(environment, model, spec));
+  const compareRank =
+    (index: number, compare: CompareRanks): CompareGroups =>
+    (a, b) =>
+      compare(a.keys[index]?.rank ?? null, b.keys[index]?.rank ?? null);
+  const sorts = [...asked, ...own].map(([name = '', direction = 'asc']): CompareGroups => {
+    const index = specs.findIndex((spec) => spec === name || spec.split(':')[0] === name);
+    const sign = direction.toLowerCase() === 'desc' ? -1 : 1;
+    const compare =
+      index >= 0 ? compareRank(index, rankers[index]!) : compareAggregates(environment, model, name);
+    return (a, b) => sign * compare(a, b);
+  });
+  const ties = specs.map((_, index) => compareRank(index, compareRanks));
+  return (a, b) => {
+    for (const sort of [...sorts, ...ties]) {
       const result = sort(a, b);
       if (result !== 0) return result;
     }
     return 0;
   };
+}
+
+/** Compares groups by an aggregate (`amount_total:sum`, `amount_total` for its sum), or by the number of records. */
+function compareAggregates(environment: Environment, model: Model, name: string): CompareGroups {
+  if (name.endsWith('_count')) return (a, b) => a.rows.length - b.rows.length;
+  const field = model.fields.get(name);
+  if (field !== undefined && !isNumeric(field)) return () => 0;
+  const aggregate = parseAggregate(environment, model, field === undefined ? name : `${name}:sum`);
+  if (aggregate === undefined) return () => 0;
+  const known = new Map<Group, Json>();
+  const read = (group: Group): Json => {
+    const found = known.get(group) ?? aggregateRows(environment, model, group.rows, aggregate);
+    known.set(group, found);
+    return toNumber(found) ?? found;
+  };
+  return (a, b) => compareRanks(read(a), read(b));
+}
+
+type CompareRanks = (a: Json, b: Json) => number;
+
+function pickRanker(environment: Environment, model: Model, spec: string): CompareRanks {
+  const relation = model.fields.get(spec.split(':')[0] ?? '')?.relation;
+  if (relation === undefined) return compareRanks;
+  const related = environment.model(relation);
+  const compareIds = compileIdComparison(environment, related);
+  return (a, b) => (a === null || b === null ? compareRanks(a, b) : compareIds(a as number, b as number));
 }
 
 function compareRanks(a: Json, b: Json): number {

@@ -2,7 +2,9 @@
 import { isObject, type Json, type JsonObject, toNumber } from '../json/value.ts';
 import { checkAccess, mayReadField } from './access.ts';
 import { Fault } from './fault.ts';
+import { isToMany } from './field.ts';
 import type { Environment, Field, Model } from './model.ts';
+import { sortIds } from './order.ts';
 import type { Row } from './row.ts';
 import { showValue } from './values.ts';
 
@@ -44,9 +46,22 @@ function showRow(
     shown[field.name] =
       row['id'] === 0 && field.name === 'display_name'
         ? false
-        : showValue(environment, model, row, field, namesShown);
+        : showField(environment, model, row, field, namesShown);
   }
   return shown;
+}
+
+/** The value of a field as `read` returns it. Ids of related records come in the order of their model. */
+export function showField(
+  environment: Environment,
+  model: Model,
+  row: Row,
+  field: Field,
+  namesShown: boolean,
+): Json {
+  const value = showValue(environment, model, row, field, namesShown);
+  if (!isToMany(field) || !Array.isArray(value)) return value;
+  return sortIds(environment, environment.model(field.relation!), value as number[]);
 }
 
 export function pickFields(environment: Environment, model: Model, names: Json): Field[] {

@@ -2,11 +2,11 @@
 import { type Json, toNumber } from '../json/value.ts';
 import { checkAccess, compileRule } from './access.ts';
 import { compileDomain, mentionsField } from './domain.ts';
-import { Fault, userError } from './fault.ts';
+import { Fault } from './fault.ts';
 import type { Environment, Model } from './model.ts';
+import { compileOrder, type Order } from './order.ts';
 import { planScan } from './plan-scan.ts';
 import type { Row } from './row.ts';
-import { readStored } from './values.ts';
 
 export interface SearchOptions {
   readonly offset?: Json;
@@ -91,66 +91,6 @@ export function pageOf<T>(environment: Environment, items: readonly T[], options
 function parsePage(environment: Environment, options: SearchOptions) {
   const limit = parseLimit(environment, options.limit ?? null);
   return { limit, offset: parseLimit(environment, options.offset ?? null) ?? 0 };
-}
-
-interface Order {
-  readonly text: string;
-  /** The values of a row that decide its position. */
-  readonly readKeys: (row: Row) => Json[];
-  readonly compare: (left: readonly Json[], right: readonly Json[]) => number;
-}
-
-const orderPattern =
-  /^(\s*([a-z0-9:_.]+|"[a-z0-9:_.]+")(\s+(desc|asc))?(\s+nulls\s+(first|last))?\s*(,|$))+(?<!,)$/i;
-const collator = new Intl.Collator('en', { sensitivity: 'variant' });
-
-function compileOrder(environment: Environment, model: Model, order: Json, depth = 0): Order {
-  const text = typeof order === 'string' ? order : (model.order ?? 'id');
-  if (!orderPattern.test(text)) {
-    throw userError(
-      `Invalid "order" specified (${text}). A valid "order" specification is a comma-separated list of valid field names (optionally followed by asc/desc for the direction)`,
-    );
-  }
-  const parts = text.split(',').map((part) => compilePart(environment, model, part.trim(), depth));
-  return {
-    text,
-    readKeys: (row) => parts.map((part) => part.readKey(row)),
-    compare: (left, right) => {
-      for (const [index, part] of parts.entries()) {
-        const result = part.compare(left[index] as Json, right[index] as Json);
-        if (result !== 0) return result;
-      }
-      return 0;
-    },
-  };
-}
-
-function compilePart(environment: Environment, model: Model, part: string, depth: number) {
-  const [name = '', direction = 'asc'] = part.split(/\s+/);
-  const field = model.fields.get(name);
-  if (!field) throw new Fault('builtins.ValueError', `Invalid field '${name}' on model '${model.name}'`);
-  const sign = direction.toLowerCase() === 'desc' ? -1 : 1;
-  const related = field.type === 'many2one' && depth < 2 ? environment.model(field.relation!) : undefined;
-  const relatedOrder = related && compileOrder(environment, related, null, depth + 1);
-  const readRelated = (id: Json): Json[] =>
-    relatedOrder!.readKeys(environment.store.get(related!.name, id as number) ?? ({ id } as Row));
-  return {
-    readKey: (row: Row) => readStored(environment, model, row, field),
-    compare: (a: Json, b: Json): number => {
-      if (a === b) return 0;
-      // PostgreSQL puts nulls last in ascending order, and first in descending order.
-      if (a === null || b === null) return sign * (a === null ? 1 : -1);
-      return (
-        sign * (relatedOrder ? relatedOrder.compare(readRelated(a), readRelated(b)) : compareScalars(a, b))
-      );
-    },
-  };
-}
-
-export function compareScalars(a: Json, b: Json): number {
-  if (typeof a === 'string' && typeof b === 'string')
-    return collator.compare(a, b) || (a < b ? -1 : a > b ? 1 : 0);
-  return Number(a) - Number(b);
 }
 
 function parseLimit(environment: Environment, limit: Json): number | undefined {

@@ -75,6 +75,8 @@ export interface Personality {
    * it, named after the field (15).
    */
   readonly readGroupRange: 'before_domain' | 'after_domain' | 'absent';
+  /** `partner_id.id` in an order sorts by the id, not by the order of the related model (17 and later). */
+  readonly ordersByLinkedId: boolean;
   /** The result of `context_get` includes the id of the user. */
   readonly contextTellsUser: boolean;
   /** Combined domains are one flat list of `&` (19) instead of nested ones. */

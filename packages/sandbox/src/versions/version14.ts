@@ -17,6 +17,7 @@ export const version14: VersionDefinition = {
   },
   fields: {
     ...version15.fields,
+    'ir.model': { ...version15.fields['ir.model'], order: undefined },
     'res.partner': { ...version15.fields['res.partner'], comment: text('Notes') },
   },
   readGroupRange: 'absent',

@@ -106,6 +106,7 @@ export const version16: VersionDefinition = {
     },
   },
   takesAny: false,
+  ordersByLinkedId: false,
   readGroupKeysFirst: false,
   confirmTwiceFails: false,
   cancelContext: { default_use_template: true },

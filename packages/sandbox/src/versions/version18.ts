@@ -177,6 +177,7 @@ export const version18: VersionDefinition = {
   recordsetIsList: false,
   readGroupKeysFirst: true,
   readGroupRange: 'before_domain',
+  ordersByLinkedId: true,
   contextTellsUser: true,
   domainsAreFlat: false,
   confirmTwiceFails: true,

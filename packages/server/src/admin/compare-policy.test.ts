@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { measureBlocking } from '../../test/measure-blocking.ts';
 import { makeCall } from '../audit/audit.fixture.ts';
 import { createAudit } from '../audit/audit.ts';
 import { createRecordJudge } from '../execute/call/judge-recorded-call.ts';
@@ -29,27 +30,6 @@ async function openAudit(count: number, model: (index: number) => string) {
   }
   await audit.flush();
   return audit;
-}
-
-/** Runs the work, and returns the longest processor time for which no other work could run. */
-async function measureBlocking(work: () => Promise<unknown>): Promise<number> {
-  let longestMs = 0;
-  let lastMs = readCpuMs();
-  let isOver = false;
-  const tick = () => {
-    longestMs = Math.max(longestMs, readCpuMs() - lastMs);
-    lastMs = readCpuMs();
-    if (!isOver) setImmediate(tick);
-  };
-  setImmediate(tick);
-  await work();
-  isOver = true;
-  return longestMs;
-}
-
-function readCpuMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
 }
 
 test('leaves the event loop free, however many calls there are', { timeout: 60_000 }, async () => {

@@ -16,6 +16,7 @@ import { createExecuteBackground } from '../execute/operations.ts';
 import { Admission } from '../execute/request/admission.ts';
 import { createCredentialMemory } from '../execute/upstream/credential-memory.ts';
 import { KnownNames } from '../execute/upstream/known-names.ts';
+import { KnownOrders } from '../execute/upstream/known-orders.ts';
 import { LoginTrials } from '../execute/upstream/login-trials.ts';
 import { ModelFields } from '../execute/upstream/model-fields.ts';
 import { createProtocolChoice } from '../execute/upstream/protocol-choice.ts';
@@ -257,6 +258,7 @@ export async function createApp({
     ),
     servers,
     modelFields: new ModelFields({ nowMs }),
+    knownOrders: new KnownOrders({ nowMs }),
     knownNames: new KnownNames({ nowMs }),
     protocolFor: createProtocolChoice(settings.upstream),
     events,

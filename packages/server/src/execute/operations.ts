@@ -43,6 +43,7 @@ import {
 } from './upstream/check-credentials.ts';
 import { convertReading } from './upstream/convert-reading.ts';
 import { claimIdempotencyKey, type IdempotencyDeps, replayAnswer } from './upstream/idempotency.ts';
+import { createOrderFinder, type OrderFinderDeps } from './upstream/known-orders.ts';
 import { createFieldFinder, type FieldFinderDeps } from './upstream/model-fields.ts';
 import { type NoteWriteDeps, noteWrite } from './upstream/note-write.ts';
 import { type ObtainPermitDeps, obtainPermit } from './upstream/obtain-permit.ts';
@@ -66,6 +67,7 @@ export interface OperationDeps
     SendJson2Deps,
     AskVersionDeps,
     FieldFinderDeps,
+    OrderFinderDeps,
     AddNearestNamesDeps {
   events: Events;
   settings: RunRequestDeps['settings'] & ReceiveSettings;
@@ -122,6 +124,7 @@ function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCal
   ];
   const run: RunQuestion = (question, context) => runSteps(questionSteps, 0, question, context);
   const fields = createFieldFinder(deps, run);
+  const orders = createOrderFinder(deps, run);
   return {
     name: 'execute',
     takesBatch: true,
@@ -138,7 +141,7 @@ function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCal
         reply: await suggestNames(converted.reply, { ...call, target }, context, deps, { fields, run }),
       };
     },
-    applyFieldRules: (call, target, context) => applyFieldRules(call, target, context, fields),
+    applyFieldRules: (call, target, context) => applyFieldRules(call, target, context, { fields, orders }),
     build: largeCalls.buildMethodCall,
     steps: [
       applyInstanceTimeout,
@@ -171,6 +174,7 @@ function createJson2(deps: OperationDeps): Operation<Json2Call, Target, Upstream
     return call instanceof Denial ? call : await runSteps(questionSteps, 0, call, context);
   };
   const fields = createFieldFinder(deps, run);
+  const orders = createOrderFinder(deps, run);
   return {
     name: 'json2',
     takesBatch: false,
@@ -179,7 +183,8 @@ function createJson2(deps: OperationDeps): Operation<Json2Call, Target, Upstream
     authorize: largeCalls.authorizeJson2Call,
     nameTarget: ({ instance }) => nameTarget(instance, deps),
     resolve: ({ instance }) => resolveTarget(instance, deps),
-    applyFieldRules: (call, target, context) => applyFieldRulesToJson2(call, target, context, fields),
+    applyFieldRules: (call, target, context) =>
+      applyFieldRulesToJson2(call, target, context, { fields, orders }),
     build: buildJson2Call,
     steps: [
       applyInstanceTimeout,

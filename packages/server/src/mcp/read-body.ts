@@ -1,15 +1,34 @@
-/** Reads the body of a request to `/mcp` within its limits. */
+/**
+ * Reads the body of a request to `/mcp` within its limits. They bound the time for which a request keeps other callers
+ * waiting: the value is read and judged at once, and objects with thousands of names are slow to read and to judge.
+ */
 import { Denial } from '../execute/terms/denial.ts';
 import { parseDocument } from '../execute/thread/large-calls.ts';
+import { countMembers } from '../json/count-members.ts';
+import { isObject } from './fields.ts';
 
-/** The value is read at once, which must not keep other callers waiting for long. */
 const BODY_BYTES_MAX = 1024 * 1024;
 export const DEPTH_MAX = 100;
+/** Maximum number of members of all objects, such as the values of a record with its lines. */
+const MEMBERS_MAX = 10_000;
+/** The same of a message, of its parameters, of `_meta` and of the arguments of a tool. */
+const NAMES_MAX = 100;
 
 export async function readBody(bytes: Uint8Array, signal: AbortSignal): Promise<{ value: unknown } | Denial> {
-  if (bytes.length > BODY_BYTES_MAX) {
-    return new Denial('payload_too_large', `A request to /mcp may have ${BODY_BYTES_MAX / 2 ** 20} MiB.`);
-  }
+  if (bytes.length > BODY_BYTES_MAX) return refuse(`${BODY_BYTES_MAX / 2 ** 20} MiB`);
   const document = await parseDocument(bytes, DEPTH_MAX, signal);
-  return document instanceof Denial ? document : { value: JSON.parse(Buffer.from(bytes).toString()) };
+  if (document instanceof Denial) return document;
+  if (countMembers(bytes, MEMBERS_MAX) > MEMBERS_MAX) return refuse(`${MEMBERS_MAX} members in its objects`);
+  const value: unknown = JSON.parse(Buffer.from(bytes).toString());
+  return hasManyNames(value) ? refuse(`${NAMES_MAX} members or arguments`) : { value };
+}
+
+function refuse(limit: string): Denial {
+  return new Denial('payload_too_large', `A request to /mcp may have ${limit}.`);
+}
+
+function hasManyNames(message: unknown): boolean {
+  const params = isObject(message) ? message['params'] : undefined;
+  const inner = isObject(params) ? [params, params['arguments'], params['_meta']] : [];
+  return [message, ...inner].some((each) => isObject(each) && Object.keys(each).length > NAMES_MAX);
 }

@@ -4,9 +4,15 @@
  */
 import type { FieldRule } from '@erp-proxy/contract';
 import { NAME_SEARCH } from '../odoo/fields/field-sources.ts';
-import type { FieldUses, UnnamedFields } from '../odoo/fields/field-uses.ts';
+import type { ArgumentPlace, FieldUses, UnnamedFields } from '../odoo/fields/field-uses.ts';
 import type { FieldRules } from './field-rules.ts';
-import { type DeniedField, FieldJudge, type KnownTypes, type LackingTypes } from './judge-fields.ts';
+import {
+  type DeniedField,
+  FieldJudge,
+  type Known,
+  type LackingTypes,
+  type ShownOrder,
+} from './judge-fields.ts';
 
 export interface FieldsRequest {
   model: string;
@@ -18,10 +24,15 @@ export interface FieldsRequest {
 
 export type FieldsDecision =
   | { kind: 'denied'; rule: string; message: string }
-  /** Allowed, unless a type of one of these fields changes that. */
-  | { kind: 'allowed'; lacking: LackingTypes };
+  /** Allowed, unless a type of one of these fields, or an order that is not known yet, changes that. */
+  | { kind: 'allowed'; lacking: Lacking };
 
-export function decideFields(rules: FieldRules, request: FieldsRequest, known: KnownTypes): FieldsDecision {
+export interface Lacking {
+  types: LackingTypes;
+  orders: boolean;
+}
+
+export function decideFields(rules: FieldRules, request: FieldsRequest, known: Known): FieldsDecision {
   const { model, method, isNamed, uses } = request;
   const [naming] = rules.listNaming(model);
   if (naming !== undefined && !uses.isKnown && !isNamed) {
@@ -47,13 +58,42 @@ export function decideFields(rules: FieldRules, request: FieldsRequest, known: K
   const judge = new FieldJudge(rules, known);
   for (const use of uses.uses) {
     const denied = judge.judge(model, use);
-    if (denied !== null) return denyField(denied);
+    if (denied !== null) return denyField(denied, method);
   }
-  return { kind: 'allowed', lacking: judge.lacking };
+  return { kind: 'allowed', lacking: describeLacking(judge) };
+}
+
+export type OrderDecision =
+  | { kind: 'lacking'; lacking: Lacking }
+  /** The records may come in the order of their model. */
+  | { kind: 'kept' }
+  /** They are sorted by their ids. */
+  | { kind: 'by_id'; argument: ArgumentPlace }
+  | { kind: 'denied'; rule: string; message: string };
+
+/** Decides on the order of the records that a call finds without giving one. */
+export function decideOrder(
+  rules: FieldRules,
+  { model, method, uses: { unordered } }: FieldsRequest,
+  known: Known,
+): OrderDecision {
+  if (unordered === null) return { kind: 'kept' };
+  const { argument } = unordered;
+  const judge = new FieldJudge(rules, known);
+  const denied = argument === null ? judge.judgeFixedOrder(model) : judge.judgeOwnOrder(model);
+  const lacking = describeLacking(judge);
+  if (lacking.orders || lacking.types.size > 0) return { kind: 'lacking', lacking };
+  if (denied === null) return { kind: 'kept' };
+  if (argument !== null) return { kind: 'by_id', argument };
+  return denied === 'unknown' ? { kind: 'kept' } : denyField(denied, method);
+}
+
+function describeLacking({ lacking, lacksOrders }: FieldJudge): Lacking {
+  return { types: lacking, orders: lacksOrders };
 }
 
 export type AllowedFields =
-  | { kind: 'lacking'; lacking: LackingTypes }
+  | { kind: 'lacking'; lacking: Lacking }
   /** The call may stay as it is: all fields of its model are allowed. */
   | { kind: 'all' }
   | { kind: 'listed'; fields: readonly string[] }
@@ -64,19 +104,22 @@ export function listAllowedFields(
   rules: FieldRules,
   model: string,
   unnamed: UnnamedFields,
-  known: KnownTypes,
+  known: Known,
 ): AllowedFields {
-  const types = known.get(model);
-  if (types === undefined) return { kind: 'lacking', lacking: new Map([[model, new Set()]]) };
+  const types = known.types.get(model);
+  if (types === undefined)
+    return { kind: 'lacking', lacking: { types: new Map([[model, new Set()]]), orders: false } };
   const judge = new FieldJudge(rules, known);
   const fields: string[] = [];
   let first: DeniedField | null = null;
   for (const field of types.keys()) {
-    const denied = judge.judge(model, { path: [field], tail: unnamed.tail });
+    const isListed = unnamed.canList && unnamed.isListed === true ? { isListed: true as const } : {};
+    const denied = judge.judge(model, { path: [field], tail: unnamed.tail, ...isListed });
     if (denied === null) fields.push(field);
     else first ??= denied;
   }
-  if (judge.lacking.size > 0) return { kind: 'lacking', lacking: judge.lacking };
+  const lacking = describeLacking(judge);
+  if (lacking.orders || lacking.types.size > 0) return { kind: 'lacking', lacking };
   const naming = rules.listNaming(model);
   if (first === null && naming.length === 0) return { kind: 'all' };
   if (!unnamed.canList) return denyUnnamed((first?.rule ?? naming[0]!).name, model, unnamed);
@@ -100,7 +143,9 @@ function denyUnnamed(rule: string, model: string, { name }: UnnamedFields) {
   return deny(rule, `This key may not use all fields of \`${model}\`, and ${advice}.`);
 }
 
-function denyField({ rule, model, field, path }: DeniedField) {
+function denyField(denied: DeniedField, method: string) {
+  const { rule, model, field, path, order } = denied;
+  if (order !== null) return deny(rule.name, describeOrder(denied, order, method));
   const of = model === null ? 'a related record' : `\`${model}\``;
   if (field === NAME_SEARCH) {
     const at = path[0] === NAME_SEARCH ? '' : `, as \`${path.join('.')}\` does,`;
@@ -115,6 +160,22 @@ function denyField({ rule, model, field, path }: DeniedField) {
     rule.name,
     `This key may not use the field \`${field}\` of ${of}${as}. Leave it out, or ask the operator.`,
   );
+}
+
+function describeOrder({ model, field, path }: DeniedField, { kind, model: of }: ShownOrder, method: string) {
+  const named = path.join('.');
+  const what = field === '' ? 'is not known' : `uses the field \`${field}\` of \`${model}\``;
+  const because = `the order of \`${of}\`, which ${what}, and this key may not use ${field === '' ? 'all of its fields' : 'it'}`;
+  switch (kind) {
+    case 'sorted':
+      return `Sorting by \`${named}\` follows ${because}. Sort by another field, or by \`${named}.id\` (Odoo 17 and later).`;
+    case 'grouped':
+      return `Groups by \`${named}\` follow ${because}. Give the groups an order by a count or a sum, if \`${method}\` takes one, or use another field.`;
+    case 'listed':
+      return `The records in \`${named}\` follow ${because}. Search \`${of}\` with an order, or name one for the field if \`${method}\` takes a specification.`;
+    case 'own':
+      return `\`${method}\` follows ${because}. Use \`search_read\` with an order.`;
+  }
 }
 
 function deny(rule: string, message: string) {

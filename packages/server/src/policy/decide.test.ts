@@ -29,7 +29,14 @@ const REQUEST: PolicyRequest = {
   sensitivity: null,
   readsRelated: () => false,
   findRelatedWrite: () => null,
-  listFieldUses: () => ({ isKnown: true, uses: [], unnamed: null, unreadable: null, unknown: null }),
+  listFieldUses: () => ({
+    isKnown: true,
+    uses: [],
+    unnamed: null,
+    unordered: null,
+    unreadable: null,
+    unknown: null,
+  }),
   countRecords: () => null,
   readContext: () => named(null),
 };

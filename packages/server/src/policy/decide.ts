@@ -8,7 +8,7 @@ import type { RecordCount } from '../odoo/record-count.ts';
 import type { RelatedWrite, WriteMethod } from '../odoo/related/related-writes.ts';
 import type { CompiledPolicy, ModelRule } from './compile.ts';
 import { decideFields, describeFields } from './decide-fields.ts';
-import type { KnownTypes } from './judge-fields.ts';
+import { NOTHING_KNOWN } from './judge-fields.ts';
 
 /** The origin of a call. */
 export interface Caller {
@@ -199,8 +199,6 @@ function decideMethod({ policy, models }: CompiledPolicy, request: PolicyRequest
   return isReadOnly ? allow(rule.name) : (denyRelatedWrite(models, request) ?? allow(rule.name));
 }
 
-const NO_TYPES: KnownTypes = new Map();
-
 /** Decides without the types of fields. execute/call/apply-field-rules.ts decides again with them. */
 function decideNamedFields({ fields: rules, models }: CompiledPolicy, request: PolicyRequest): Decision {
   if (rules === null) return allow('fields');
@@ -209,7 +207,7 @@ function decideNamedFields({ fields: rules, models }: CompiledPolicy, request: P
   const decided = decideFields(
     rules,
     { model, method, isNamed: names(models, model, method), uses },
-    NO_TYPES,
+    NOTHING_KNOWN,
   );
   if (decided.kind === 'denied') return deny(decided.rule, decided.message);
   const rule = uses.unnamed === null ? null : describeFields(rules, model);

@@ -28,10 +28,15 @@ export class FieldRules {
   readonly all: readonly CompiledFieldRule[];
   /** Whether a rule has `allow`. */
   readonly hasAllow: boolean;
+  /** The rules with `deny` alone, if they are not all. */
+  #denying: FieldRules | null = null;
   /** Rules by model. Callers choose the names of models, so the map is bounded. */
   readonly #ofModel = new Map<string, readonly CompiledFieldRule[]>();
 
+  readonly #fields: NonNullable<Policy['fields']>;
+
   constructor(fields: NonNullable<Policy['fields']>) {
+    this.#fields = fields;
     this.all = Object.entries(fields).map(([pattern, rule]) => ({
       name: `fields[${JSON.stringify(pattern)}]`,
       rule,
@@ -39,6 +44,15 @@ export class FieldRules {
       matches: compileField('allow' in rule ? rule.allow : rule.deny),
     }));
     this.hasAllow = this.all.some(({ rule }) => 'allow' in rule);
+  }
+
+  /** The same rules without those that have `allow`. */
+  get denying(): FieldRules {
+    if (!this.hasAllow) return this;
+    this.#denying ??= new FieldRules(
+      Object.fromEntries(Object.entries(this.#fields).filter(([, rule]) => 'deny' in rule)),
+    );
+    return this.#denying;
   }
 
   /** The rules that apply to a model, without those of models that it inherits from. */

@@ -1,16 +1,21 @@
 /** Which fields the rules of a policy allow, with and without the types of fields. */
 import type { Policy } from '@erp-proxy/contract';
 import { describe, expect, test } from 'vitest';
-import { NAME_SEARCH } from '../odoo/fields/field-sources.ts';
+import { NAME_SEARCH, PARENTS } from '../odoo/fields/field-sources.ts';
 import type { Tail } from '../odoo/fields/field-uses.ts';
 import type { FieldType, FieldTypes } from '../odoo/values/field-types.ts';
 import { compilePolicy } from './compile.ts';
 import { FieldRules } from './field-rules.ts';
-import { FieldJudge } from './judge-fields.ts';
+import { FieldJudge, type Known, NOTHING_KNOWN } from './judge-fields.ts';
 import { mayNameField } from './may-name.ts';
 
-const char: FieldType = { type: 'char', relation: null, related: null };
-const to = (relation: string, type = 'many2one'): FieldType => ({ type, relation, related: null });
+const char: FieldType = { type: 'char', relation: null, related: null, inverse: null };
+const to = (relation: string, type = 'many2one'): FieldType => ({
+  type,
+  relation,
+  related: null,
+  inverse: null,
+});
 const related = (path: string): FieldType => ({ ...char, related: path.split('.') });
 
 const TYPES = new Map<string, FieldTypes>([
@@ -21,7 +26,7 @@ const TYPES = new Map<string, FieldTypes>([
       ['partner_id', to('res.partner')],
       ['user_id', to('res.users')],
       ['country_id', to('res.country')],
-      ['line_ids', to('sale.order.line', 'one2many')],
+      ['line_ids', { ...to('sale.order.line', 'one2many'), inverse: 'order_id' }],
       ['source', { ...char, type: 'reference' }],
       ['day', { ...char, type: 'date' }],
       ['x_vat', related('partner_id.vat')],
@@ -48,6 +53,7 @@ const TYPES = new Map<string, FieldTypes>([
       ['name', char],
       ['vat', char],
       ['parent_id', to('res.partner')],
+      ['order_ids', { ...to('sale.order', 'one2many'), inverse: 'partner_id' }],
     ]),
   ],
   [
@@ -60,15 +66,31 @@ const TYPES = new Map<string, FieldTypes>([
   // A model that the user may not use.
   ['gone.model', new Map()],
   ['res.country', new Map([['code', char]])],
-  ['sale.order.line', new Map([['name', char]])],
+  [
+    'sale.order.line',
+    new Map([
+      ['name', char],
+      ['order_id', to('sale.order')],
+    ]),
+  ],
 ]);
+
+/** As `ir.model` describes them. */
+const ORDERS = new Map([
+  ['sale.order', 'day desc, id desc'],
+  ['sale.order.line', 'order_id, sequence, id'],
+  ['res.partner', 'complete_name ASC, id DESC'],
+  ['res.users', 'name, login'],
+  ['x.by_partner', 'partner_id.id, name'],
+]);
+const KNOWN: Known = { types: TYPES, orders: ORDERS };
 
 const DENY = { 'res.partner': { deny: ['vat', 'signup_*'] } };
 const ALLOW = { 'res.partner': { allow: ['name', 'email*'] } };
 
 /** The rule that denies the path; null: allowed. */
 function judge(fields: NonNullable<Policy['fields']>, model: string, path: string, tail: Tail = null) {
-  const judged = new FieldJudge(new FieldRules(fields), TYPES).judge(model, { path: path.split('.'), tail });
+  const judged = new FieldJudge(new FieldRules(fields), KNOWN).judge(model, { path: path.split('.'), tail });
   return judged?.rule.name ?? null;
 }
 
@@ -148,6 +170,14 @@ test.each([
   expect(judge({ [of]: { deny: ['x_other'] } }, model, 'display_name')).toBe(null);
 });
 
+test('a hierarchy is denied with the field that leads to the parent', () => {
+  const rules = (model: string, field: string) => ({ [model]: { deny: [field] } });
+  expect(judge(rules('res.partner', 'parent_id'), 'res.partner', PARENTS)).toBe(RULE);
+  expect(judge(rules('res.partner', 'parent_id'), 'sale.order', 'partner_id', 'parents')).toBe(RULE);
+  expect(judge(rules('stock.location', 'location_id'), 'stock.location', PARENTS)).not.toBe(null);
+  expect(judge(rules('stock.location', 'parent_id'), 'stock.location', PARENTS)).toBe(null);
+});
+
 test('several rules of a model hold together', () => {
   const fields = { 'res.*': { deny: ['vat'] }, 'res.partner': { allow: ['name', 'vat'] } };
   expect(judge(fields, 'res.partner', 'vat')).toBe('fields["res.*"]');
@@ -158,17 +188,17 @@ test('several rules of a model hold together', () => {
 test('the model of a rule is inherited, also where the types do not tell', () => {
   const rules = new FieldRules(DENY);
   const judgeOf = (model: string, field: string) =>
-    new FieldJudge(rules, new Map()).judge(model, { path: [field], tail: null })?.rule.name ?? null;
+    new FieldJudge(rules, NOTHING_KNOWN).judge(model, { path: [field], tail: null })?.rule.name ?? null;
   expect(judgeOf('res.users', 'vat')).toBe(RULE);
   expect(judgeOf('res.users', 'login')).toBe(null);
   const own = new FieldRules({ ...DENY, 'res.users': { allow: ['login', 'vat'] } });
-  expect(new FieldJudge(own, new Map()).judge('res.users', { path: ['vat'], tail: null })).toBe(null);
+  expect(new FieldJudge(own, NOTHING_KNOWN).judge('res.users', { path: ['vat'], tail: null })).toBe(null);
 });
 
 test('asks for the types that a path needs, one model after the other', () => {
   const known = new Map<string, FieldTypes>();
   const judgeNow = () => {
-    const now = new FieldJudge(new FieldRules(DENY), known);
+    const now = new FieldJudge(new FieldRules(DENY), { types: known, orders: ORDERS });
     return { denied: now.judge('sale.order', { path: ['user_id', 'partner_id', 'vat'], tail: null }), now };
   };
   expect(judgeNow().denied).toBe(null);
@@ -182,7 +212,7 @@ test('asks for the types that a path needs, one model after the other', () => {
 test('asks for no types of models that can carry no denied value', () => {
   const known = new Map([['sale.order', TYPES.get('sale.order')!]]);
   const lackingFor = (fields: NonNullable<Policy['fields']>, field: string) => {
-    const judge = new FieldJudge(new FieldRules(fields), known);
+    const judge = new FieldJudge(new FieldRules(fields), { types: known, orders: ORDERS });
     judge.judge('sale.order', { path: [field], tail: null });
     return [...judge.lacking.keys()];
   };
@@ -193,7 +223,7 @@ test('asks for no types of models that can carry no denied value', () => {
 
 test('a default of the context is denied whatever model it is for', () => {
   const judged = (fields: NonNullable<Policy['fields']>) =>
-    new FieldJudge(new FieldRules(fields), TYPES).judge('sale.order', {
+    new FieldJudge(new FieldRules(fields), KNOWN).judge('sale.order', {
       path: ['vat'],
       tail: null,
       model: null,
@@ -210,4 +240,93 @@ test('a key is not shown the names of fields that it may not use', () => {
   expect(mayNameField(policy, 'res.users', 'vat')).toBe(false);
   expect(mayNameField(policy, 'sale.order', 'name')).toBe(false);
   expect(mayNameField(null, 'res.partner', 'vat')).toBe(true);
+});
+
+/** What denies the records of the model their own order: `rule: model.field`. */
+function judgeOrder(fields: NonNullable<Policy['fields']>, model: string, known: Known = KNOWN) {
+  const denied = new FieldJudge(new FieldRules(fields), known).judgeOwnOrder(model);
+  return denied === null || denied === 'unknown' ? denied : `${denied.model}.${denied.field}`;
+}
+
+describe('the order of a model', () => {
+  const deny = (model: string, field: string) => ({ [model]: { deny: [field] } });
+
+  test('is denied with the fields that it names, also those of related models', () => {
+    expect(judgeOrder(deny('sale.order', 'day'), 'sale.order')).toBe('sale.order.day');
+    expect(judgeOrder(deny('sale.order', 'name'), 'sale.order')).toBe(null);
+    expect(judgeOrder(deny('sale.order', 'day'), 'sale.order.line')).toBe('sale.order.day');
+    expect(judgeOrder(deny('res.partner', 'name'), 'res.partner')).toBe('res.partner.complete_name');
+    expect(judgeOrder(deny('res.partner', 'vat'), 'res.partner')).toBe(null);
+    expect(judgeOrder({ 'sale.order': { allow: ['name'] } }, 'sale.order')).toBe('sale.order.day');
+    expect(judgeOrder({ 'sale.order': { allow: ['day'] } }, 'sale.order')).toBe(null);
+  });
+
+  test('by a complete name is allowed with the fields of the display name', () => {
+    expect(judgeOrder({ 'res.partner': { allow: ['name', 'parent_id'] } }, 'res.partner')).toBe(null);
+    expect(judgeOrder({ 'res.partner': { allow: ['email'] } }, 'res.partner')).toBe(
+      'res.partner.complete_name',
+    );
+    expect(judgeOrder(deny('res.partner', 'complete_name'), 'res.partner')).toBe('res.partner.complete_name');
+  });
+
+  test('is unknown for a model with a rule that neither the server nor the table describes', () => {
+    expect(judgeOrder(deny('res.country', 'x'), 'res.country', { types: TYPES, orders: new Map() })).toBe(
+      null,
+    );
+    expect(judgeOrder(deny('x.custom', 'x'), 'x.custom')).toBe('unknown');
+    expect(judgeOrder(deny('res.country', 'x'), 'x.custom')).toBe(null);
+  });
+
+  test('is asked for before it is judged', () => {
+    const judge = new FieldJudge(new FieldRules(deny('sale.order', 'day')), { types: TYPES, orders: null });
+    expect(judge.judgeOwnOrder('sale.order')).toBe(null);
+    expect(judge.lacksOrders).toBe(true);
+  });
+
+  test('that leads to a related model follows its ids with `.id`', () => {
+    const types = new Map([...TYPES, ['x.by_partner', new Map([['partner_id', to('res.partner')]])]]);
+    const known = { types, orders: ORDERS };
+    expect(judgeOrder(deny('res.partner', 'complete_name'), 'x.by_partner', known)).toBe(null);
+  });
+});
+
+describe('where a caller cannot choose the order', () => {
+  const judged = (
+    fields: NonNullable<Policy['fields']>,
+    model: string,
+    field: string,
+    use: { tail?: Tail; isListed?: true },
+  ) => {
+    const judge = new FieldJudge(new FieldRules(fields), KNOWN);
+    return judge.judge(model, { path: [field], tail: null, ...use })?.order ?? null;
+  };
+  const orders = { 'sale.order': { deny: ['day'] } };
+  const lines = { 'sale.order.line': { deny: ['sequence'] } };
+
+  test('lists of records are denied, except by what refers to the record that has the list', () => {
+    const listed = { isListed: true } as const;
+    expect(judged(lines, 'sale.order', 'line_ids', listed)).toEqual({
+      kind: 'listed',
+      model: 'sale.order.line',
+    });
+    expect(judged(orders, 'sale.order', 'line_ids', listed)).toBe(null);
+    expect(judged(orders, 'res.partner', 'order_ids', listed)).toMatchObject({ kind: 'listed' });
+    expect(judged(lines, 'sale.order', 'line_ids', {})).toBe(null);
+  });
+
+  test('groups of records are denied', () => {
+    const users = { 'res.users': { deny: ['login'] } };
+    expect(judged(users, 'sale.order', 'user_id', { tail: 'grouped' })).toMatchObject({ kind: 'grouped' });
+    expect(judged(users, 'sale.order', 'user_id', { tail: 'named' })).toBe(null);
+    expect(judged(users, 'sale.order', 'user_id', { tail: 'sorted' })).toMatchObject({ kind: 'sorted' });
+  });
+
+  test('what `allow` leaves out is not denied, except to sort by it', () => {
+    const users = { 'res.users': { allow: ['name'] } };
+    expect(judged(users, 'sale.order', 'user_id', { tail: 'grouped' })).toBe(null);
+    expect(
+      judged({ 'sale.order.line': { allow: ['name'] } }, 'sale.order', 'line_ids', { isListed: true }),
+    ).toBe(null);
+    expect(judged(users, 'sale.order', 'user_id', { tail: 'sorted' })).toMatchObject({ kind: 'sorted' });
+  });
 });

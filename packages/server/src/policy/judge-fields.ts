@@ -3,13 +3,21 @@
  * leads to, and which fields have the value of another one. Pure: types that are not known yet are asked for by the
  * caller. Until then nothing that depends on them is denied.
  */
-import { listShownFields, NAME_SEARCH } from '../odoo/fields/field-sources.ts';
+import { findParentField, listShownFields, NAME_SEARCH, PARENTS } from '../odoo/fields/field-sources.ts';
 import type { FieldUse, Tail } from '../odoo/fields/field-uses.ts';
+import { findModelOrder, type ModelOrders } from '../odoo/fields/model-orders.ts';
 import type { FieldType, FieldTypes } from '../odoo/values/field-types.ts';
 import type { CompiledFieldRule, FieldRules } from './field-rules.ts';
 
-/** The types of a model's fields, by model. A model that is missing is not known yet. */
-export type KnownTypes = ReadonlyMap<string, FieldTypes>;
+/** What the server has said. */
+export interface Known {
+  /** The types of a model's fields, by model. A model that is missing is not known yet. */
+  types: ReadonlyMap<string, FieldTypes>;
+  /** Null: it was not asked yet. */
+  orders: ModelOrders | null;
+}
+
+export const NOTHING_KNOWN: Known = { types: new Map(), orders: null };
 
 export interface DeniedField {
   rule: CompiledFieldRule;
@@ -18,13 +26,38 @@ export interface DeniedField {
   field: string;
   /** The path by which the call names it. */
   path: readonly string[];
+  /** How the order of records would show it; null: its value would be used. */
+  order: ShownOrder | null;
+}
+
+/** The call sorts by the records of the path, groups by them, or lists them. `own`: it lists those of its own model. */
+export interface ShownOrder {
+  kind: 'sorted' | 'grouped' | 'listed' | 'own';
+  /** The model of the records. */
+  model: string;
 }
 
 /** By model: fields whose types are needed. */
 export type LackingTypes = Map<string, Set<string>>;
 
 const DISPLAY_NAME = 'display_name';
-const PARENT = 'parent_id';
+const COMPLETE_NAME = 'complete_name';
+/** Fields of orders that lead to no records in any model, so that their types need not be asked for. */
+const PLAIN_FIELDS: ReadonlySet<string> = new Set([
+  'active',
+  'code',
+  COMPLETE_NAME,
+  'create_date',
+  'date',
+  DISPLAY_NAME,
+  'id',
+  'name',
+  'priority',
+  'sequence',
+  'write_date',
+]);
+/** An order that leads over more models is that of ids. Odoo follows each field once. */
+const ORDER_DEPTH_MAX = 6;
 /** Fields that have the value of a field that has the value of … */
 const DEPTH_MAX = 8;
 /** A related record of any model: every rule is applied. */
@@ -32,13 +65,16 @@ const ANY_MODEL = null;
 
 export class FieldJudge {
   /** Grows while uses are judged. */
-  readonly lacking: LackingTypes = new Map();
+  readonly lacking: LackingTypes;
+  /** Becomes true if orders are needed that are not known yet. */
+  lacksOrders = false;
   readonly #rules: FieldRules;
-  readonly #known: KnownTypes;
+  readonly #known: Known;
 
-  constructor(rules: FieldRules, known: KnownTypes) {
+  constructor(rules: FieldRules, known: Known, lacking: LackingTypes = new Map()) {
     this.#rules = rules;
     this.#known = known;
+    this.lacking = lacking;
   }
 
   /** Null: allowed, as far as the types are known. */
@@ -46,24 +82,116 @@ export class FieldJudge {
     const { path, tail } = use;
     if (use.model === null) return this.#judgeAnywhere(path);
     let at: string | null = use.model ?? model;
-    for (const [index, field] of path.entries()) {
-      const rule = this.#findDenying(at, field, 0);
-      if (rule !== null) return { rule, model: at, field, path };
+    for (const [index, name] of path.entries()) {
+      const field = name === PARENTS ? findParentField(at) : name;
       const rest = path.slice(index + 1);
-      if (rest.length === 0 && tail === null) return null;
+      const rule = this.#findDenying(at, field, 0);
+      if (rule !== null) {
+        return { rule, model: at, field, path: [...path.slice(0, index), field, ...rest], order: null };
+      }
+      const isLast = rest.length === 0;
+      if (isLast && tail === null && use.isListed !== true) return null;
       if (at === null) continue;
       const type = this.#findType(at, field);
       if (type === 'lacking') return null;
-      if (rest.length === 0 && tail === 'shown' && type !== null && type.type !== 'many2one') return null;
+      if (isLast && use.isListed === true && type?.type.endsWith('2many')) {
+        const listed = this.#judgeUnchangeable('listed', type.relation, path, type.inverse);
+        if (listed !== null) return listed;
+      }
+      if (isLast && tail === 'shown' && type !== null && type.type !== 'many2one') return null;
       const next = findRelation(type);
       // A part of a date, or a member of `properties`.
       if (next === 'none') return null;
       at = next;
     }
     if (tail === null) return null;
-    const field = TAIL_FIELDS[tail];
+    if (tail === 'sorted' && at !== null) return this.#judgeSorted(at, path);
+    const field = tail === 'parents' ? findParentField(at) : TAIL_FIELDS[tail];
     const rule = this.#findDenying(at, field, 0);
-    return rule && { rule, model: at, field, path };
+    if (rule !== null) return { rule, model: at, field, path, order: null };
+    return tail === 'grouped' ? this.#judgeUnchangeable('grouped', at, path, null) : null;
+  }
+
+  /** Judges the order of the model's records. `unknown`: it is not known, and of a model with a rule. */
+  judgeOwnOrder(model: string): DeniedField | 'unknown' | null {
+    const denied = this.#findDenyingOrder(model);
+    if (denied === null || denied === 'unknown') return denied;
+    return { ...denied, path: [], order: { kind: 'own', model } };
+  }
+
+  /** The same, if a call cannot choose another order. */
+  judgeFixedOrder(model: string): DeniedField | null {
+    return this.#judgeUnchangeable('own', model, [], null);
+  }
+
+  /** A caller can sort by something else. So it may not sort by an order that is not known of a model with a rule. */
+  #judgeSorted(model: string, path: readonly string[]): DeniedField | null {
+    const denied = this.#findDenyingOrder(model);
+    const order: ShownOrder = { kind: 'sorted', model };
+    if (denied === 'unknown') {
+      const rule = this.#rules.listNaming(model)[0] ?? this.#rules.all[0];
+      return rule === undefined ? null : { rule, model, field: '', path, order };
+    }
+    return denied && { ...denied, path, order };
+  }
+
+  /**
+   * Judges an order that a caller cannot choose. Refusing it refuses the records. So fields that `allow` leaves out are
+   * not denied here, which are often those that sort records by hand, and an order that is not known is allowed.
+   */
+  #judgeUnchangeable(
+    kind: ShownOrder['kind'],
+    model: string | null,
+    path: readonly string[],
+    inverse: string | null,
+  ): DeniedField | null {
+    const { denying } = this.#rules;
+    if (model === null || denying.all.length === 0) return null;
+    const judge = new FieldJudge(denying, this.#known, this.lacking);
+    const denied = judge.#findDenyingOrder(model, inverse);
+    this.lacksOrders ||= judge.lacksOrders;
+    return denied === null || denied === 'unknown' ? null : { ...denied, path, order: { kind, model } };
+  }
+
+  /** `constant`: a field that has the same value in all of the records. */
+  #findDenyingOrder(
+    model: string,
+    constant: string | null = null,
+    depth = 0,
+  ): Pick<DeniedField, 'rule' | 'model' | 'field'> | 'unknown' | null {
+    if (this.#known.orders === null) {
+      this.lacksOrders = true;
+      return null;
+    }
+    const order = findModelOrder(this.#known.orders, model);
+    if (order === null) return this.#rules.listNaming(model).length > 0 ? 'unknown' : null;
+    for (const [field = '', part] of order.paths) {
+      if (field === constant || (order.isUsual && this.#isAbsent(model, field))) continue;
+      const rule = this.#findDenyingSort(model, field);
+      if (rule !== null) return { rule, model, field };
+      // `partner_id.id` sorts by the ids.
+      if (part === 'id' || PLAIN_FIELDS.has(field)) continue;
+      const type = this.#findType(model, field);
+      if (type === 'lacking' || type?.type !== 'many2one' || type.relation === null) continue;
+      const denied =
+        depth === ORDER_DEPTH_MAX ? null : this.#findDenyingOrder(type.relation, null, depth + 1);
+      if (denied !== null) return denied;
+    }
+    return null;
+  }
+
+  /** Whether the model has no such field in this version. A model that the user may not read is not described. */
+  #isAbsent(model: string, field: string): boolean {
+    const types = this.#known.types.get(model);
+    if (types !== undefined) return types.size > 0 && !types.has(field);
+    return this.#rules.listNaming(model).length > 0 && this.#findType(model, field) === 'lacking';
+  }
+
+  /** A complete name sorts as the display name does, which is allowed with the fields that it shows. */
+  #findDenyingSort(model: string, field: string): CompiledFieldRule | null {
+    const rule = this.#findDenying(model, field, 1);
+    const isName = rule !== null && 'allow' in rule.rule && field === COMPLETE_NAME;
+    return isName ? this.#findDenying(model, DISPLAY_NAME, 1) : rule;
   }
 
   /** Judges a default in the context, which can be for any model. What `allow` leaves out is not denied. */
@@ -72,7 +200,7 @@ export class FieldJudge {
     const rule = [field, ...listShownFields(field)]
       .map((each) => this.#rules.findDenyingAnywhere(each))
       .find((found) => found !== null);
-    return rule == null ? null : { rule, model: ANY_MODEL, field, path };
+    return rule == null ? null : { rule, model: ANY_MODEL, field, path, order: null };
   }
 
   #findDenying(model: string | null, field: string, depth: number): CompiledFieldRule | null {
@@ -120,7 +248,7 @@ export class FieldJudge {
 
   /** Null: the server does not describe the field. */
   #findType(model: string, field: string): FieldType | null | 'lacking' {
-    const types = this.#known.get(model);
+    const types = this.#known.types.get(model);
     if (types !== undefined) return types.get(field) ?? null;
     const fields = this.lacking.get(model) ?? new Set();
     this.lacking.set(model, fields.add(field));
@@ -128,11 +256,12 @@ export class FieldJudge {
   }
 }
 
-const TAIL_FIELDS: Readonly<Record<NonNullable<Tail>, string>> = {
+const TAIL_FIELDS: Readonly<Record<Exclude<Tail, 'parents' | null>, string>> = {
   shown: DISPLAY_NAME,
   named: DISPLAY_NAME,
   searched: NAME_SEARCH,
-  parents: PARENT,
+  sorted: DISPLAY_NAME,
+  grouped: DISPLAY_NAME,
 };
 
 /** `none`: the field leads to no records. Null: to records of a model that is not known. */

@@ -1,6 +1,6 @@
 /** Whether the proxy may name a model or a field to a key, for example as a suggestion. Pure. */
 import type { CompiledPolicy } from './compile.ts';
-import { FieldJudge, type KnownTypes } from './judge-fields.ts';
+import { FieldJudge, NOTHING_KNOWN } from './judge-fields.ts';
 
 /** `compiled` null: the key has no policy. */
 export function mayNameModel(compiled: CompiledPolicy | null, model: string): boolean {
@@ -15,8 +15,7 @@ export function mayNameField(compiled: CompiledPolicy | null, model: string, fie
   if (!mayNameModel(compiled, model)) return false;
   const rules = compiled?.fields ?? null;
   return (
-    rules === null || new FieldJudge(rules, NO_TYPES).judge(model, { path: [field], tail: null }) === null
+    rules === null ||
+    new FieldJudge(rules, NOTHING_KNOWN).judge(model, { path: [field], tail: null }) === null
   );
 }
-
-const NO_TYPES: KnownTypes = new Map();

@@ -34,8 +34,8 @@ describe.each([
         tz: 'Europe/Brussels',
       },
       companies: [
-        { id: 1, name: 'YourCompany', currency: 'USD' },
         { id: 2, name: 'Second Company', currency: 'USD' },
+        { id: 1, name: 'YourCompany', currency: 'USD' },
       ],
     });
   });
@@ -139,7 +139,7 @@ describe.each([
     expect(data).toEqual({
       groups: [
         { partner_id: { id: 11, name: 'Gemini Furniture' }, 'amount_total:sum': total, count: 1 },
-        { partner_id: { id: 13, name: 'The Jackson Group' }, 'amount_total:sum': total, count: 1 },
+        { partner_id: { id: 18, name: '株式会社さくら' }, 'amount_total:sum': total, count: 1 },
       ],
       next: 2,
       note: NOTE,

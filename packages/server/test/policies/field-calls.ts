@@ -32,6 +32,8 @@ const USUAL = [
   'filtered',
   'filtered_domain',
   'sorted',
+  'search_panel_select_range',
+  'search_panel_select_multi_range',
 ];
 /** Methods without a row. */
 const UNKNOWN = ['get_views', 'get_view', 'fields_view_get', 'load_views', 'find_or_create'];
@@ -41,11 +43,22 @@ export class CallMaker {
   readonly #words: Vocabulary;
   /** Values that a search could guess. */
   readonly #guesses: readonly unknown[];
+  /** Probability that a domain has conditions. */
+  readonly #narrowing: number;
+  /** The model that the field of a search panel leads to. */
+  #panelModel = '';
 
-  constructor(random: Random, words: Vocabulary, guesses: readonly unknown[]) {
+  constructor(random: Random, words: Vocabulary, guesses: readonly unknown[], narrowing = 1) {
+    this.#narrowing = narrowing;
     this.#random = random;
     this.#words = words;
     this.#guesses = guesses;
+  }
+
+  /** A call of one method on one of the models, or on the only one that has it. */
+  makeOf(method: string, models: readonly string[]): RandomCall {
+    const [model = '', own] = method.includes('/') ? method.split('/') : [];
+    return own === undefined ? this.#makeOf(this.#pick(models), method) : this.#makeOf(model, own);
   }
 
   make(): RandomCall {
@@ -59,9 +72,13 @@ export class CallMaker {
     const model = this.#pick(Object.keys(this.#words));
     const own = FIELD_METHODS.filter((name) => !name.includes('/') || name.startsWith(`${model}/`));
     const usual = this.#chance(0.5) ? USUAL : own;
-    const method = this.#pick(this.#chance(0.05) ? UNKNOWN : usual).replace(/^.*\//, '');
+    return this.#makeOf(model, this.#pick(this.#chance(0.05) ? UNKNOWN : usual).replace(/^.*\//, ''));
+  }
+
+  #makeOf(model: string, method: string): RandomCall {
     const keyword: Record<string, unknown> = {};
     const params: unknown[] = [];
+    this.#panelModel = model;
     let isPlaced = this.#chance(0.5);
     for (const { names, position, form } of findFieldMethod(model, method)?.arguments ?? []) {
       const name = this.#pick(names);
@@ -69,7 +86,8 @@ export class CallMaker {
         params.push(this.#ids(model));
         continue;
       }
-      const isOptional = form === 'free' && name !== 'operation';
+      const isOfPanel = method.startsWith('search_panel') && form !== 'panel_field';
+      const isOptional = isOfPanel || (form === 'free' && name !== 'operation');
       if (isOptional ? this.#chance(0.7) : this.#chance(0.1)) isPlaced = false;
       else if (position !== null && isPlaced) params.push(this.#argument(form, name, model));
       else keyword[name] = this.#argument(form, name, model);
@@ -84,6 +102,7 @@ export class CallMaker {
       return this.#pick([null, false, [], {}, '', 0, true, 'vat', { vat: 1 }, [['vat']]]);
     switch (form) {
       case 'names':
+      case 'listed':
       case 'shown':
       case 'described':
         return name === 'func' || name === 'field_name' || name === 'full_name'
@@ -94,11 +113,18 @@ export class CallMaker {
       case 'specification':
         return this.#specification(model, 2);
       case 'domain':
+        return this.#chance(this.#narrowing) ? this.#domain(model) : [];
       case 'panel_domain':
-        return this.#domain(model);
+        return this.#chance(this.#narrowing) ? this.#domain(this.#panelModel) : [];
+      case 'group_domains':
+        return this.#chance(0.5)
+          ? this.#domain(model)
+          : { [this.#pick(['false', '1', '2'])]: this.#domain(model) };
       case 'having':
         return this.#list(() => [`${this.#field(model)}:sum`, '>', 1]);
       case 'order':
+      case 'group_order':
+        if (this.#chance(0.6)) return this.#pick([null, false, '']);
         return this.#list(
           () => `${this.#path(model, 2)}${this.#pick([' desc', ' asc', '', ' desc nulls last'])}`,
         ).join(', ');
@@ -129,9 +155,16 @@ export class CallMaker {
         return this.#pick([...this.#guesses, '', 'a', 'Deco']);
       case 'progress_bar':
         return { field: this.#field(model), colors: { a: 'success' }, sum_field: this.#field(model) };
-      case 'panel_field':
+      case 'panel_field': {
+        const relations = Object.keys(this.#words[model]!.relations);
+        const field = this.#chance(0.7) && relations.length > 0 ? this.#pick(relations) : this.#field(model);
+        this.#panelModel = this.#words[model]!.relations[field] ?? model;
+        return field;
+      }
       case 'panel_group':
-        return this.#field(model);
+        return this.#field(this.#panelModel);
+      case 'panel_parents':
+        return this.#chance(0.5);
       default:
         return this.#pick([[], [{ domain: this.#domain(model) }]]);
     }
@@ -147,6 +180,7 @@ export class CallMaker {
     if (name === 'data') return this.#list(() => this.#list(() => this.#pick(this.#guesses)));
     if (name === 'operation') return 'read';
     if (name === 'count' || name === 'expand') return true;
+    if (name === 'enable_counters' || name === 'hierarchize') return this.#chance(0.5);
     if (name === 'next_id') return this.#pick([...this.#ids(model)]);
     return this.#pick(['a', null, false]);
   }

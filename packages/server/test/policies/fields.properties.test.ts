@@ -9,8 +9,10 @@ import { expect, test } from 'vitest';
 import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
 import { FIELD_METHODS } from '../../src/odoo/fields/field-methods.ts';
 import { closeAfterTest } from '../close-after-test.ts';
-import { type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
-import { CallMaker, type RandomCall, type Vocabulary } from './field-calls.ts';
+import { startProxy } from '../harness.ts';
+import { CallMaker, type RandomCall } from './field-calls.ts';
+import { WORDS } from './field-words.ts';
+import { type Asked, askThrough } from './sandbox-calls.ts';
 
 const CALLS = Number(process.env['CALLS'] ?? 250);
 /** Calls change records, so that the data are restored after this number of calls. */
@@ -20,54 +22,6 @@ const CANARY = 'CANARY';
 /** Callers guess values without a number. */
 const HIDDEN = /CANARY-[ABZ]\d|[78]{2}0\d\d/;
 const GUESS = `${CANARY}-A`;
-
-const WORDS: Vocabulary = {
-  'res.partner': {
-    ids: [9, 10, 15, 16, 21, 22, 23],
-    fields: [
-      'name',
-      'email',
-      'city',
-      'ref',
-      'vat',
-      'barcode',
-      'credit_limit',
-      'phone',
-      'comment',
-      'is_company',
-    ],
-    relations: {
-      parent_id: 'res.partner',
-      child_ids: 'res.partner',
-      user_id: 'res.users',
-      user_ids: 'res.users',
-      category_id: 'res.partner.category',
-    },
-  },
-  'res.partner.category': {
-    ids: [1, 2, 3],
-    fields: ['name', 'color'],
-    relations: { partner_ids: 'res.partner' },
-  },
-  'res.users': { ids: [2, 6], fields: ['name', 'login', 'vat'], relations: { partner_id: 'res.partner' } },
-  'res.company': { ids: [1], fields: ['name', 'vat'], relations: { partner_id: 'res.partner' } },
-  'product.template': { ids: [1, 2], fields: ['name', 'list_price', 'standard_price'], relations: {} },
-  'product.product': {
-    ids: [1, 2],
-    fields: ['name', 'default_code', 'lst_price', 'standard_price'],
-    relations: { product_tmpl_id: 'product.template' },
-  },
-  'sale.order': {
-    ids: [1, 2, 3],
-    fields: ['name', 'state', 'amount_total', 'note', 'client_order_ref'],
-    relations: { partner_id: 'res.partner', user_id: 'res.users', order_line: 'sale.order.line' },
-  },
-  'sale.order.line': {
-    ids: [1, 2],
-    fields: ['name', 'product_uom_qty', 'price_unit'],
-    relations: { order_id: 'sale.order', product_id: 'product.product' },
-  },
-};
 
 const POLICIES: Policy['fields'][] = [
   {
@@ -107,7 +61,8 @@ test.each([14, 15, 16, 17, 18, 19] as const)(
         return proxy.app.keys.create({ name: 'limited', policy });
       }),
     );
-    const askBoth = (asked: Asked) => Promise.all(sandboxes.map((sandbox) => ask(proxy, sandbox, asked)));
+    const askBoth = (asked: Asked) =>
+      Promise.all(sandboxes.map((sandbox) => askThrough(proxy, sandbox, asked)));
     await restore();
     for (const call of version < 19 ? [...REVEALING, ...REVEALING_BEFORE_19] : REVEALING) {
       const [one, other] = await askBoth({ call, key: proxy.key, route: 'execute', prefer: false });
@@ -152,6 +107,24 @@ const REVEALING: RandomCall[] = [
   { model: 'res.partner', method: 'name_search', params: [GUESS], keyword: {} },
   { model: 'res.users', method: 'read', params: [[2], ['vat']], keyword: {} },
   { model: 'product.product', method: 'read', params: [[1], ['standard_price']], keyword: {} },
+  {
+    model: 'res.users',
+    method: 'search_panel_select_multi_range',
+    params: ['partner_id'],
+    keyword: { group_by: 'vat', comodel_domain: [['id', '<', 24]], expand: true },
+  },
+  {
+    model: 'sale.order',
+    method: 'search_panel_select_range',
+    params: ['partner_id'],
+    keyword: { comodel_domain: [['vat', '=', GUESS]], expand: true, hierarchize: false },
+  },
+  {
+    model: 'res.partner',
+    method: 'search_panel_select_multi_range',
+    params: ['category_id'],
+    keyword: { group_by: 'color', group_domain: { 1: [['credit_limit', '>', 800]] }, enable_counters: true },
+  },
 ];
 
 /** The same, of methods that are private since then. */
@@ -161,39 +134,6 @@ const REVEALING_BEFORE_19: RandomCall[] = [
   { model: 'res.partner', method: 'sorted', params: [[9, 10, 15, 16], 'credit_limit'], keyword: {} },
   { model: 'res.partner', method: 'filtered', params: [[21, 22, 23], 'phone'], keyword: {} },
 ];
-
-interface Asked {
-  call: RandomCall;
-  key: string;
-  route: 'execute' | 'json2';
-  prefer: boolean;
-}
-
-async function ask(proxy: RunningProxy, sandbox: Sandbox, asked: Asked): Promise<string> {
-  const { call, key, route, prefer } = asked;
-  const { model, method, params, keyword } = call;
-  const { userId, apiKey } = sandbox.users.admin;
-  const instance = { url: sandbox.url, db: sandbox.db, user_id: userId, api_key: apiKey };
-  if (route === 'json2') {
-    const body = { model_id: model, method, kwargs: keyword, odoo_instance: instance };
-    const answer = await send(`${proxy.url}/v2/odoo/execute`, {
-      method: 'POST',
-      headers: { 'x-api-key': key, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    return describe(answer.status, answer.body);
-  }
-  const body = { id: 1, action: method, model_id: model, params, keyword, erp_instance: instance };
-  const answer = await proxy.post(body, {
-    'x-proxy-api': key,
-    ...(prefer ? { prefer: 'values=normalized' } : {}),
-  });
-  return describe(answer.status, answer.body);
-}
-
-function describe(status: number, body: Buffer): string {
-  return `${status} ${body.toString()}`;
-}
 
 /** Gives the denied fields values, which differ and sort differently in the two sandboxes. */
 async function hideValues(sandbox: Sandbox, index: number): Promise<void> {

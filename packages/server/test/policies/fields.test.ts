@@ -1,67 +1,17 @@
 /** Rules for fields, over HTTP: what is denied, what is listed in a call, and what the caller reads. */
 import type { Policy } from '@erp-proxy/contract';
-import { startSandbox } from '@erp-proxy/sandbox';
 import { describe, expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { printCall, printExecuteKw, printInstance } from '../execute/expectations.ts';
 import { send, startProxy } from '../harness.ts';
 import { answerLikeOdoo, printResult, startUpstream } from '../scripted-upstream.ts';
+import { MODELS, startLimited } from './limited-key.ts';
 
 const DENY: Policy['fields'] = { 'res.partner': { deny: ['vat', 'credit_*', 'street*'] } };
 const RULE = 'fields["res.partner"]';
-/** Some methods must be named, for all models or for each. */
-const NAMED = [
-  'copy_data',
-  'export_data',
-  'load',
-  'mapped',
-  'read',
-  'read_group',
-  'web_read',
-  'web_search_read',
-];
-const MODELS: Policy['models'] = { '*': ['*', ...NAMED], 'res.partner': NAMED, 'sale.order': NAMED };
 
-type Version = NonNullable<Parameters<typeof startSandbox>[0]>['version'];
-
-async function start(members: Partial<Policy> = {}, version: Version = 18) {
-  const sandbox = closeAfterTest(await startSandbox({ version: version! }));
-  const settings = { 'upstream.protocol': 'auto', 'cache.bytesMax': '1000000' };
-  const proxy = closeAfterTest(await startProxy({ allow: [sandbox.url], settings }));
-  const { userId, apiKey } = sandbox.users.admin;
-  const instance = { url: sandbox.url, db: sandbox.db, user_id: userId, api_key: apiKey };
-  const policy = { origins: [sandbox.url], models: MODELS, fields: DENY!, ...members };
-  const { key, record } = await proxy.app.keys.create({ name: 'limited', policy });
-  const makeBody = (action: string, model: string, params: unknown[], keyword: object = {}) => ({
-    id: 1,
-    action,
-    model_id: model,
-    params,
-    keyword,
-    erp_instance: instance,
-  });
-  const callWith =
-    (with_: string) =>
-    async (
-      action: string,
-      model: string,
-      params: unknown[],
-      keyword: object = {},
-      headers: Record<string, string> = {},
-    ) =>
-      (await proxy.call(makeBody(action, model, params, keyword), { 'x-proxy-api': with_, ...headers })).json;
-  return {
-    sandbox,
-    proxy,
-    instance,
-    policy,
-    key,
-    record,
-    makeBody,
-    call: callWith(key),
-    callFreely: callWith(proxy.key),
-  };
-}
+const start = (members: Partial<Policy> = {}, version: 16 | 18 | 19 = 18) =>
+  startLimited({ fields: DENY!, ...members }, version);
 
 test('a read without fields returns all fields but the denied ones', async () => {
   const { call, callFreely } = await start();

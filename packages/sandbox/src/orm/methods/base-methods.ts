@@ -4,6 +4,7 @@ import { accessMethods } from './access-methods.ts';
 import { describeMethods } from './describe-methods.ts';
 import { exchangeMethods } from './exchange-methods.ts';
 import { groupMethods } from './group-methods.ts';
+import { panelMethods } from './panel-methods.ts';
 import { queryMethods } from './query-methods.ts';
 import { recordMethods } from './record-methods.ts';
 import { webMethods } from './web-methods.ts';
@@ -16,4 +17,5 @@ export const baseMethods: Readonly<Record<string, Method>> = {
   ...exchangeMethods,
   ...groupMethods,
   ...webMethods,
+  ...panelMethods,
 };

@@ -2,7 +2,9 @@
 import type { Json } from '../../json/value.ts';
 import { checkAccess } from '../access.ts';
 import { Fault } from '../fault.ts';
+import { isToMany } from '../field.ts';
 import type { Environment, Method, Model } from '../model.ts';
+import { showField } from '../read.ts';
 import type { Row } from '../row.ts';
 import { searchIds } from '../search.ts';
 import { getValue, nameRow } from '../values.ts';
@@ -83,7 +85,9 @@ function exportCell(
     return findXmlId(model.name, id) ?? `__export__.${model.name.replaceAll('.', '_')}_${id}`;
   const field = model.fields.get(name);
   if (!field) throw environment.personality.texts.unknownFieldRead(model.name, name);
-  const value = getValue(environment, model, row, field);
+  const value = isToMany(field)
+    ? showField(environment, model, row, field, false)
+    : getValue(environment, model, row, field);
   if (value === null || value === false) return '';
   if (!field.relation) return value;
   const relation = environment.model(field.relation);

@@ -1,7 +1,9 @@
 /** Grouping: read_group (deprecated in 19), formatted_read_group from 19 on, and the wrapper for the web client. */
+import { printPython } from '../../json/print-python.ts';
 import { Float, type Json, type JsonObject } from '../../json/value.ts';
 import { aggregateRows, parseAggregate } from '../aggregate-rows.ts';
 import { type Group, type GroupKey, listGroups } from '../group-rows.ts';
+import { joinDomains, normalizeDomain } from '../join-domains.ts';
 import type { Call, Method } from '../model.ts';
 import { pageOf } from '../search.ts';
 
@@ -33,6 +35,13 @@ export const groupMethods: Readonly<Record<string, Method>> = {
     parameters: 'domain, groupby=(), aggregates=(), having=(), offset=0, limit=None, order=None',
     readonly: true,
     run: (call) => formatGroups(call),
+  },
+  read_progress_bar: {
+    owner: 'Base',
+    kind: 'model',
+    parameters: 'domain, group_by, progress_bar',
+    readonly: true,
+    run: (call) => countProgress(call),
   },
   formatted_read_grouping_sets: {
     owner: 'Base',
@@ -67,7 +76,7 @@ function readGroup(call: Call): JsonObject[] {
     const domains = group.keys.map((key) => key.domain);
     const { readGroupKeysFirst, readGroupRange } = environment.personality;
     const domain = {
-      __domain: joinDomains(call, readGroupKeysFirst ? [own, ...domains] : [...domains, own]),
+      __domain: combineDomains(call, readGroupKeysFirst ? [own, ...domains] : [...domains, own]),
     };
     const ranges = group.keys.filter((key) => key.range);
     const nameRange = ({ spec }: GroupKey) =>
@@ -84,6 +93,24 @@ function readGroup(call: Call): JsonObject[] {
   });
 }
 
+/** By group, the number of records with each of the listed values of a field. */
+function countProgress(call: Call): JsonObject {
+  const { environment, model, values } = call;
+  const bar = values['progress_bar'] as JsonObject;
+  const colors = Object.keys(bar['colors'] as JsonObject);
+  const specs = [String(values['group_by']), String(bar['field'])];
+  const counts: Record<string, Record<string, number>> = {};
+  for (const { keys, rows } of listGroups(environment, model, values['domain'] ?? [], specs, false)) {
+    const [label = false, value = false] = keys.map((key) => key.label);
+    const key = Array.isArray(label) ? (label[0] as Json) : label;
+    const name = typeof key === 'string' ? key : printPython(key);
+    const own = counts[name] ?? Object.fromEntries(colors.map((color) => [color, 0]));
+    counts[name] = own;
+    if (String(value) in own) own[String(value)]! += rows.length;
+  }
+  return counts;
+}
+
 function formatGroups(call: Call, extra: readonly string[] = []): JsonObject[] {
   const { environment, model, values } = call;
   const specs = listOf(values['groupby']).map(String);
@@ -93,7 +120,7 @@ function formatGroups(call: Call, extra: readonly string[] = []): JsonObject[] {
     ...Object.fromEntries(
       group.keys.map((key) => [key.spec, key.range ? [key.range['from'] ?? false, key.label] : key.label]),
     ),
-    __extra_domain: joinDomains(
+    __extra_domain: combineDomains(
       call,
       group.keys.map((key) => key.domain),
     ),
@@ -113,24 +140,12 @@ function listOf(value: Json | undefined): readonly Json[] {
 }
 
 /** Odoo's AND. Up to 18, a domain with several items stays nested; 19 makes one flat list of `&`. */
-function joinDomains(call: Call, domains: readonly (readonly Json[])[]): readonly Json[] {
+function combineDomains(call: Call, domains: readonly (readonly Json[])[]): readonly Json[] {
   if (
     call.environment.personality.domainsAreFlat &&
     domains.flat().every((item) => item === '&' || Array.isArray(item))
   ) {
-    return normalize(domains.flat().filter(Array.isArray));
+    return normalizeDomain(domains.flat().filter(Array.isArray));
   }
-  const joined: Json[] = [];
-  const full = domains.filter((domain) => domain.length > 0);
-  for (const [index, domain] of full.entries()) {
-    if (index < full.length - 1) joined.push('&');
-    joined.push(...normalize(domain));
-  }
-  return joined;
-}
-
-function normalize(domain: readonly Json[]): readonly Json[] {
-  let count = 0;
-  for (const item of domain) count += item === '&' || item === '|' ? -1 : item === '!' ? 0 : 1;
-  return [...Array<Json>(Math.max(0, count - 1)).fill('&'), ...domain];
+  return joinDomains(domains);
 }

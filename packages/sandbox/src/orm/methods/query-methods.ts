@@ -1,8 +1,9 @@
 /** Methods that search and read: search, read, name_search and similar ones. */
 import { isObject, type Json, toNumber } from '../../json/value.ts';
 import { keyError } from '../fault.ts';
+import { isToMany } from '../field.ts';
 import type { Call, Method } from '../model.ts';
-import { readRows } from '../read.ts';
+import { readRows, showField } from '../read.ts';
 import { countRows, searchIds } from '../search.ts';
 import { showRecordset } from '../show-recordset.ts';
 import { getValue, nameRow } from '../values.ts';
@@ -111,7 +112,13 @@ export const queryMethods: Readonly<Record<string, Method>> = {
       if (!field) throw keyError(String(values['func']));
       const found = ids.flatMap((id) => {
         const row = environment.store.get(model.name, toNumber(id) ?? -1);
-        return row ? [getValue(environment, model, row, field)] : [];
+        return row
+          ? [
+              isToMany(field)
+                ? showField(environment, model, row, field, false)
+                : getValue(environment, model, row, field),
+            ]
+          : [];
       });
       return field.relation
         ? showRecordset(
@@ -142,7 +149,7 @@ export const queryMethods: Readonly<Record<string, Method>> = {
     kind: 'record',
     parameters: 'domain',
     run: (call) =>
-      showRecordset(call.environment, call.model.name, searchAmong(call, readList(call.values['domain']))),
+      showRecordset(call.environment, call.model.name, keepMatching(call, readList(call.values['domain']))),
   },
   sorted: {
     owner,
@@ -165,6 +172,12 @@ export const queryMethods: Readonly<Record<string, Method>> = {
   },
 };
 
+/** The ids of the call that match the domain. */
+function keepMatching(call: Call, domain: readonly Json[]): Json[] {
+  const found = new Set<Json>(searchAmong(call, domain));
+  return call.ids.filter((id) => found.has(id));
+}
+
 /** The ids of the call that match the domain, in this order; null: in the order of the model. */
 function searchAmong(
   { environment, model, ids }: Call,
@@ -186,5 +199,7 @@ function readDomain({ environment }: Call, domain: Json): Json {
 }
 
 function isClassic(call: Call): boolean {
-  return (call.values['load'] ?? '_classic_read') === '_classic_read';
+  // Python's None is another value than an omitted argument.
+  const { load = '_classic_read' } = call.values;
+  return load === '_classic_read';
 }

@@ -3,10 +3,10 @@ import { isObject, type Json, type JsonObject, toNumber } from '../../json/value
 import { checkAccess } from '../access.ts';
 import { isToMany } from '../field.ts';
 import type { Call, Environment, Method, Model } from '../model.ts';
-import { pickFields, readRows } from '../read.ts';
+import { pickFields, readRows, showField } from '../read.ts';
 import type { Row } from '../row.ts';
 import { countRows, searchIds } from '../search.ts';
-import { getValue, showValue } from '../values.ts';
+import { getValue } from '../values.ts';
 import { createRow, writeRows } from '../write.ts';
 import { listIds } from './record-methods.ts';
 
@@ -120,7 +120,7 @@ function readNested(
       const nested = field.relation && isObject(inner) && isObject(inner['fields']) ? inner : undefined;
       shown[field.name] = nested
         ? readLinked(environment, model, row, field.name, nested)
-        : showValue(environment, model, row, field, false);
+        : showField(environment, model, row, field, false);
     }
     return [shown];
   });
@@ -143,9 +143,15 @@ function readLinked(
     return value === null
       ? false
       : (readNested(inner.sudo(), relation, [value as number], nested['fields'])[0] ?? false);
-  const shown = (showValue(inner, model, row, field, false) as number[]).slice(
-    0,
-    toNumber(nested['limit']) ?? undefined,
+  const own = showField(inner, model, row, field, false) as number[];
+  // With an order, the records that the user may not read or that are archived are left out.
+  const shown = nested['order']
+    ? searchIds(inner, relation, [['id', 'in', own]], { order: nested['order'] })
+    : own;
+  return readNested(
+    inner,
+    relation,
+    shown.slice(0, toNumber(nested['limit']) ?? undefined),
+    nested['fields'],
   );
-  return readNested(inner, relation, shown, nested['fields']);
 }

@@ -1,20 +1,28 @@
 /**
  * Applies the rules of a policy for fields to a call, once its server is known. The types of fields tell which models
- * the call reaches. A call that names no fields gets those that the policy allows.
+ * the call reaches. A call that names no fields gets those that the policy allows, and one that gives no order may get
+ * the order by id.
  */
 import type { Client } from '../../keys/keys.ts';
-import type { FieldUses, ListableFields } from '../../odoo/fields/field-uses.ts';
+import type { ArgumentPlace, FieldUses } from '../../odoo/fields/field-uses.ts';
+import type { ModelOrders } from '../../odoo/fields/model-orders.ts';
 import type { FieldTypes } from '../../odoo/values/field-types.ts';
 import type { CompiledPolicy } from '../../policy/compile.ts';
 import { namesMethod } from '../../policy/decide.ts';
-import { type AllowedFields, decideFields, listAllowedFields } from '../../policy/decide-fields.ts';
+import {
+  type AllowedFields,
+  decideFields,
+  decideOrder,
+  type Lacking,
+  listAllowedFields,
+} from '../../policy/decide-fields.ts';
 import type { FieldRules } from '../../policy/field-rules.ts';
-import type { LackingTypes } from '../../policy/judge-fields.ts';
 import type { Awaitable } from '../../streams/and-then.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { denyPolicy } from '../terms/caller-denials.ts';
 import { Denial } from '../terms/denial.ts';
 import type { FieldFinder } from '../terms/field-finder.ts';
+import type { OrderFinder } from '../terms/order-finder.ts';
 import type { FaultReply, Reply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
 import { CHANGED } from '../terms/upstream-denials.ts';
@@ -33,9 +41,9 @@ export function applyFieldRules(
   call: Call,
   target: Target,
   context: CallContext,
-  fields: FieldFinder,
+  finders: Finders,
 ): Promise<Applied<Call>> {
-  return apply(call, CALL_FIELDS, { target, context, fields });
+  return apply(call, CALL_FIELDS, { target, context, ...finders });
 }
 
 /** The same for a call of `/json/2`. */
@@ -43,29 +51,25 @@ export function applyFieldRulesToJson2(
   call: Json2Call,
   target: Target,
   context: CallContext,
-  fields: FieldFinder,
+  finders: Finders,
 ): Promise<Applied<Json2Call>> {
-  return apply(call, JSON2_FIELDS, { target, context, fields });
+  return apply(call, JSON2_FIELDS, { target, context, ...finders });
 }
 
 /** The fields of one kind of call. */
 interface CallFields<AnyCall> {
   list(call: AnyCall, signal: AbortSignal): Awaitable<FieldUses>;
-  set(
-    call: AnyCall,
-    unnamed: ListableFields,
-    fields: readonly string[],
-    signal: AbortSignal,
-  ): Awaitable<AnyCall>;
+  /** `value` is JSON. */
+  set(call: AnyCall, place: ArgumentPlace, value: string, signal: AbortSignal): Awaitable<AnyCall>;
 }
 
 const CALL_FIELDS: CallFields<Call> = {
   list: largeCalls.listCallFields,
-  set: largeCalls.setCallFields,
+  set: largeCalls.setCallArgument,
 };
 const JSON2_FIELDS: CallFields<Json2Call> = {
   list: largeCalls.listJson2Fields,
-  set: largeCalls.setJson2Fields,
+  set: largeCalls.setJson2Argument,
 };
 
 /** Whether calls of the client are restricted to some fields. */
@@ -82,10 +86,21 @@ function describeRules({ policy }: Pick<Client, 'policy'>): string | undefined {
   return JSON.stringify(policy?.policy.fields);
 }
 
-interface Server {
+/** What the rules need to know of a server. */
+export interface Finders {
+  fields: FieldFinder;
+  orders: OrderFinder;
+}
+
+interface Server extends Finders {
   target: Target;
   context: CallContext;
-  fields: FieldFinder;
+}
+
+/** An argument of the call, and the JSON that it gets. */
+interface SetArgument {
+  place: ArgumentPlace;
+  value: string;
 }
 
 async function apply<AnyCall extends NamedMethod>(
@@ -97,11 +112,12 @@ async function apply<AnyCall extends NamedMethod>(
   const { policy } = client;
   if (policy === null || policy.fields === null) return { call };
   const uses = await callFields.list(call, time.signal);
-  const { unnamed } = uses;
-  const found = await decideWithTypes(call, uses, policy, policy.fields, server);
-  if ('reply' in found) return found;
-  if (unnamed === null || !unnamed.canList || found.fields === null) return { call };
-  return { call: await callFields.set(call, unnamed, found.fields, time.signal) };
+  const decided = await decideWithServer(call, uses, policy, policy.fields, server);
+  if ('reply' in decided) return decided;
+  let changed = call;
+  for (const { place, value } of decided.sets)
+    changed = await callFields.set(changed, place, value, time.signal);
+  return { call: changed };
 }
 
 interface NamedMethod {
@@ -109,31 +125,66 @@ interface NamedMethod {
   method: string;
 }
 
-/** Asks for types until the decision depends on no others. `fields` null: the call stays as it is. */
-async function decideWithTypes(
+/** Asks the server until the decision depends on nothing else. */
+async function decideWithServer(
   { model, method }: NamedMethod,
   uses: FieldUses,
   policy: CompiledPolicy,
   rules: FieldRules,
   server: Server,
-): Promise<{ fields: readonly string[] | null } | { reply: Reply }> {
-  const known = new Map<string, FieldTypes>();
+): Promise<{ sets: readonly SetArgument[] } | { reply: Reply }> {
+  const known: LearntKnown = { types: new Map(), orders: null };
   const request = { model, method, isNamed: namesMethod(policy, model, method), uses };
+  const { unnamed } = uses;
   for (;;) {
     const decided = decideFields(rules, request, known);
     if (decided.kind === 'denied') return { reply: denyPolicy(decided) };
     const listed: AllowedFields =
-      uses.unnamed === null ? { kind: 'all' } : listAllowedFields(rules, model, uses.unnamed, known);
+      unnamed === null ? { kind: 'all' } : listAllowedFields(rules, model, unnamed, known);
     if (listed.kind === 'denied') return { reply: denyPolicy(listed) };
-    const lacking = [...decided.lacking, ...(listed.kind === 'lacking' ? listed.lacking : [])];
-    if (lacking.length === 0) return { fields: listed.kind === 'listed' ? listed.fields : null };
-    const failed = await learnTypes(new Map(lacking), model, known, server);
+    const ordered = decideOrder(rules, request, known);
+    if (ordered.kind === 'denied') return { reply: denyPolicy(ordered) };
+    const lacking = [decided, listed, ordered].flatMap((each) => ('lacking' in each ? [each.lacking] : []));
+    const failed = await learn(lacking, model, known, server);
+    if (failed === 'nothing') {
+      const sets: SetArgument[] = [];
+      if (listed.kind === 'listed' && unnamed?.canList === true)
+        sets.push({ place: unnamed, value: JSON.stringify(listed.fields) });
+      if (ordered.kind === 'by_id') sets.push({ place: ordered.argument, value: BY_ID });
+      return { sets };
+    }
     if (failed !== null) return { reply: failed };
   }
 }
 
+const BY_ID = '"id"';
+
+/** What the server has said to this call so far. */
+interface LearntKnown {
+  types: Map<string, FieldTypes>;
+  orders: ModelOrders | null;
+}
+
+/** Asks the server for what decisions lack. `nothing`: they lack nothing. Null: it has answered. */
+async function learn(
+  lacking: readonly Lacking[],
+  own: string,
+  known: LearntKnown,
+  server: Server,
+): Promise<FaultReply | Denial | 'nothing' | null> {
+  const types = new Map(lacking.flatMap((each) => [...each.types]));
+  const lacksOrders = lacking.some(({ orders }) => orders);
+  if (types.size === 0 && !lacksOrders) return 'nothing';
+  const failed = await learnTypes(types, own, known.types, server);
+  if (failed !== null || !lacksOrders) return failed;
+  const found = await server.orders.find(server.target, server.context);
+  if ('failed' in found) return explain(found.failed, own);
+  known.orders = found.orders;
+  return null;
+}
+
 async function learnTypes(
-  lacking: LackingTypes,
+  lacking: ReadonlyMap<string, ReadonlySet<string>>,
   own: string,
   known: Map<string, FieldTypes>,
   { target, context, fields }: Server,

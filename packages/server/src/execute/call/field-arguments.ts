@@ -1,5 +1,5 @@
 /** The fields that a call names, and calls that name other ones. All other bytes stay those of the caller. */
-import { type FieldUses, type ListableFields, listFieldUses } from '../../odoo/fields/field-uses.ts';
+import { type ArgumentPlace, type FieldUses, listFieldUses } from '../../odoo/fields/field-uses.ts';
 import type { Call } from './parse.ts';
 import type { Json2Call } from './parse-json2.ts';
 import { type DescribedCall, describeCall, describeJson2Call } from './policy-request.ts';
@@ -17,22 +17,13 @@ function listFields({ model, method, args }: DescribedCall): FieldUses {
   return listFieldUses(model, method, args);
 }
 
-/** `unnamed` is the argument that lists the fields. */
-export function setCallFields(
-  call: Call,
-  { position, name }: ListableFields,
-  fields: readonly string[],
-): Call {
-  const value = JSON.stringify(fields);
+/** `value` is JSON. */
+export function setCallArgument(call: Call, { position, name }: ArgumentPlace, value: string): Call {
   const placed = describeCall(call).args.positional[position];
   if (placed !== undefined) return rewriteCall(call, new Map(), { span: placed, value });
   return rewriteCall(call, new Map([[name, [value]]]), null);
 }
 
-export function setJson2Fields(
-  call: Json2Call,
-  { name }: ListableFields,
-  fields: readonly string[],
-): Json2Call {
-  return rewriteJson2Call(call, new Map([[name, [JSON.stringify(fields)]]]));
+export function setJson2Argument(call: Json2Call, { name }: ArgumentPlace, value: string): Json2Call {
+  return rewriteJson2Call(call, new Map([[name, [value]]]));
 }

@@ -102,7 +102,14 @@ type RecordParts = [
   method: string,
 ];
 
-const NO_FIELDS: FieldUses = { isKnown: true, uses: [], unnamed: null, unreadable: null, unknown: null };
+const NO_FIELDS: FieldUses = {
+  isKnown: true,
+  uses: [],
+  unnamed: null,
+  unordered: null,
+  unreadable: null,
+  unknown: null,
+};
 
 /** A call without values, which no rule about values denies. */
 function describeRecord([instance, upstream, db, model, method]: RecordParts): PolicyRequest {

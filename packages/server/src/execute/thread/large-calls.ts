@@ -9,7 +9,7 @@ import { readArguments } from '../../odoo/arguments.ts';
 import type { ClassifyOptions, Fault } from '../../odoo/faults/faults.ts';
 import { classifyOwnJson2Fault as classifyOwnJson2FaultNow } from '../../odoo/faults/json2-own-fault.ts';
 import { type RefinedCall, refineFault as refineFaultNow } from '../../odoo/faults/refine-fault.ts';
-import type { FieldUses, ListableFields } from '../../odoo/fields/field-uses.ts';
+import type { ArgumentPlace, FieldUses } from '../../odoo/fields/field-uses.ts';
 import * as json2Answers from '../../odoo/json2/json2-answer.ts';
 import { unwrapOne as unwrapOneNow } from '../../odoo/json2/json2-result.ts';
 import { buildExecuteKw as buildExecuteKwNow, type ExecuteKw } from '../../odoo/jsonrpc.ts';
@@ -137,26 +137,26 @@ export function listJson2Fields(call: Json2Call, signal: AbortSignal): Awaitable
     : fieldArguments.listJson2Fields(call);
 }
 
-export function setCallFields(
+export function setCallArgument(
   call: Call,
-  unnamed: ListableFields,
-  fields: readonly string[],
+  place: ArgumentPlace,
+  value: string,
   signal: AbortSignal,
 ): Awaitable<Call> {
   return isLarge(call.bytes)
-    ? runInThread('setCallFields', [call, unnamed, fields], call.bytes.length, signal)
-    : fieldArguments.setCallFields(call, unnamed, fields);
+    ? runInThread('setCallArgument', [call, place, value], call.bytes.length, signal)
+    : fieldArguments.setCallArgument(call, place, value);
 }
 
-export function setJson2Fields(
+export function setJson2Argument(
   call: Json2Call,
-  unnamed: ListableFields,
-  fields: readonly string[],
+  place: ArgumentPlace,
+  value: string,
   signal: AbortSignal,
 ): Awaitable<Json2Call> {
   return isLarge(call.bytes)
-    ? runInThread('setJson2Fields', [call, unnamed, fields], call.bytes.length, signal)
-    : fieldArguments.setJson2Fields(call, unnamed, fields);
+    ? runInThread('setJson2Argument', [call, place, value], call.bytes.length, signal)
+    : fieldArguments.setJson2Argument(call, place, value);
 }
 
 export function buildMethodCall(

@@ -12,7 +12,12 @@ import { buildExecuteKw } from '../../odoo/jsonrpc.ts';
 import { readNamedFields } from '../../odoo/values/named-fields.ts';
 import { type CompiledPolicy, compilePolicy } from '../../policy/compile.ts';
 import { authorizeCall, authorizeJson2Call } from '../call/authorize.ts';
-import { listCallFields, listJson2Fields, setCallFields, setJson2Fields } from '../call/field-arguments.ts';
+import {
+  listCallFields,
+  listJson2Fields,
+  setCallArgument,
+  setJson2Argument,
+} from '../call/field-arguments.ts';
 import { limitCall } from '../call/limit.ts';
 import { type Call, parseBody, parseCall, parseDocument } from '../call/parse.ts';
 import { type Json2Call, parseJson2Call } from '../call/parse-json2.ts';
@@ -35,8 +40,8 @@ export const TASKS = {
   convertWrittenCall,
   listCallFields,
   listJson2Fields,
-  setCallFields,
-  setJson2Fields,
+  setCallArgument,
+  setJson2Argument,
   limitCall,
   readNamedFields: (call: Parameters<typeof readArguments>[0]) => readNamedFields(readArguments(call)),
   mapCall,

@@ -24,6 +24,8 @@ export const CONTEXT_FIELDS: readonly ContextFields[] = [
   { member: 'input_full_display_name', model: 'res.partner', fields: ['name'] },
   { member: 'show_total_amount', model: 'purchase.order', fields: ['amount_total'] },
   { member: 'with_price_unit', model: 'sale.order.line', fields: ['price_unit'] },
+  // From 17 on, partners are sorted by it first; in 15 and 16 only those of a search by name.
+  { member: 'res_partner_search_mode', model: 'res.partner', fields: ['customer_rank', 'supplier_rank'] },
   // 19: names for lists of choices.
   { member: 'formatted_display_name', model: 'res.partner', fields: ['parent_id', 'company_name'] },
   { member: 'formatted_display_name', model: 'res.users', fields: ['leave_date_to'] },

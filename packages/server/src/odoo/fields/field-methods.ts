@@ -9,6 +9,8 @@ export type FieldForm =
   | 'free'
   /** A list of names, or one name. */
   | 'names'
+  /** The same; the values of the fields are returned in lists. */
+  | 'listed'
   /** The same for a read, which also gives the names of related records. If it is empty, all fields are returned. */
   | 'shown'
   /** The same for `fields_get`: if it is empty, all fields are described. */
@@ -16,6 +18,8 @@ export type FieldForm =
   | 'domain'
   /** `name desc, parent_id` */
   | 'order'
+  /** The same for groups. If it is empty, groups come in the order of the fields that they are grouped by. */
+  | 'group_order'
   /** `date:month`, `amount:sum`, `total:sum(amount)`, `partner_id.country_id`, in lists of any depth. */
   | 'groups'
   /** The same; if it is empty, all fields are aggregated. */
@@ -46,6 +50,8 @@ export type FieldForm =
   | 'panel_field'
   | 'panel_domain'
   | 'panel_group'
+  /** A domain, or domains by the text of a group. */
+  | 'group_domains'
   /** It cannot be told which fields it names, unless it is empty. */
   | 'unreadable';
 
@@ -65,19 +71,31 @@ export interface FieldMethod {
   defaults: Readonly<Record<string, string>>;
   /** True: all other arguments name no fields. */
   isOpen: boolean;
+  /** How it orders records that it finds; null: it returns none, or those that the call names. */
+  records: RecordOrder | null;
   /** True: it returns all fields, whatever its arguments. */
   returnsAll: boolean;
 }
 
+export interface RecordOrder {
+  /** The argument without which records come in the order of their model. Null: they always do. */
+  argument: string | null;
+  /** It returns records only with one of these arguments; null: always. */
+  onlyWith: readonly string[] | null;
+}
+
 interface Row {
   parameters: string;
+  /** Null: the records that it finds come in the order of their model. */
+  orderedBy?: string | null;
+  recordsWith?: readonly string[];
   always?: readonly string[];
   defaults?: Readonly<Record<string, string>>;
   returnsAll?: true;
 }
 
 const PANEL =
-  'field_name:panel_field, *, category_domain/search_domain/filter_domain:domain, comodel_domain:panel_domain, group_by:panel_group, group_domain:unreadable, hierarchize:panel_parents, enable_counters/expand/limit/only_counters';
+  'field_name:panel_field, *, category_domain/search_domain/filter_domain:domain, comodel_domain:panel_domain, group_by:panel_group, group_domain:group_domains, enable_counters/expand/limit/only_counters';
 
 /**
  * Each parameter is `name[/name…][:form]`; without a form, it names no fields. After `*`, they are always named. `**`
@@ -85,10 +103,16 @@ const PANEL =
  */
 const TABLE: Readonly<Record<string, string | Row>> = {
   read: 'ids, fields:shown, load',
-  search: 'domain/args:domain, offset, limit, order:order, count',
+  search: { parameters: 'domain/args:domain, offset, limit, order:order, count', orderedBy: 'order' },
   search_count: 'domain/args:domain, limit',
-  search_read: 'domain:domain, fields:shown, offset, limit, order:order, *, load',
-  search_fetch: 'domain:domain, field_names:names, offset, limit, order:order',
+  search_read: {
+    parameters: 'domain:domain, fields:shown, offset, limit, order:order, *, load',
+    orderedBy: 'order',
+  },
+  search_fetch: {
+    parameters: 'domain:domain, field_names:names, offset, limit, order:order',
+    orderedBy: 'order',
+  },
   fetch: 'ids, field_names:names',
   exists: 'ids',
   fields_get: 'allfields/fields:described, attributes',
@@ -108,29 +132,48 @@ const TABLE: Readonly<Record<string, string | Row>> = {
   name_search: {
     parameters: 'name:name_text, args/domain:domain, operator, limit',
     always: ['display_name'],
+    orderedBy: null,
   },
   name_create: { parameters: 'name', always: ['name', 'display_name'] },
   'res.partner/name_create': { parameters: 'name', always: ['name', 'email', 'display_name'] },
-  web_name_search: 'name:name_text, specification:specification, domain:domain, operator, limit',
+  web_name_search: {
+    parameters: 'name:name_text, specification:specification, domain:domain, operator, limit',
+    orderedBy: null,
+  },
 
-  read_group: 'domain:domain, fields:aggregates, groupby:groups, offset, limit, orderby:order, lazy',
+  read_group: 'domain:domain, fields:aggregates, groupby:groups, offset, limit, orderby:group_order, lazy',
   formatted_read_group:
-    'domain:domain, groupby:groups, aggregates:groups, having:having, offset, limit, order:order',
-  formatted_read_grouping_sets: 'domain:domain, grouping_sets:groups, aggregates:groups, *, order:order',
+    'domain:domain, groupby:groups, aggregates:groups, having:having, offset, limit, order:group_order',
+  formatted_read_grouping_sets:
+    'domain:domain, grouping_sets:groups, aggregates:groups, *, order:group_order',
   // In 19 the second and third parameter are groupby and aggregates.
-  web_read_group:
-    'domain:domain, fields:aggregates, groupby:groups, limit, offset, orderby/order:order, lazy, expand, expand_limit, expand_orderby:order, *, aggregates:groups, auto_unfold, opening_info:unreadable, unfold_read_specification:specification, unfold_read_default_limit, groupby_read_specification:group_specifications',
+  web_read_group: {
+    parameters:
+      'domain:domain, fields:aggregates, groupby:groups, limit, offset, orderby/order:group_order, lazy, expand, expand_limit, expand_orderby:order, *, aggregates:groups, auto_unfold, opening_info:unreadable, unfold_read_specification:specification, unfold_read_default_limit, groupby_read_specification:group_specifications',
+    // What `expand` and unfolded groups return.
+    orderedBy: null,
+    recordsWith: ['expand', 'auto_unfold', 'unfold_read_specification'],
+  },
   read_progress_bar: 'domain:domain, group_by:groups, progress_bar:progress_bar',
-  get_gantt_data:
-    'domain:domain, groupby:groups, read_specification:specification, limit, offset, unavailability_fields:names, progress_bar_fields:names, start_date, stop_date, scale',
-  hierarchy_read:
-    'domain:domain, specification:specification, parent_field:names, child_field:names, order:order',
-  search_panel_select_range: PANEL,
-  search_panel_select_multi_range: PANEL,
+  get_gantt_data: {
+    parameters:
+      'domain:domain, groupby:groups, read_specification:specification, limit, offset, unavailability_fields:names, progress_bar_fields:names, start_date, stop_date, scale',
+    orderedBy: null,
+  },
+  hierarchy_read: {
+    parameters:
+      'domain:domain, specification:specification, parent_field:names, child_field:names, order:order',
+    orderedBy: 'order',
+  },
+  search_panel_select_range: `${PANEL}, hierarchize:panel_parents`,
+  search_panel_select_multi_range: `${PANEL}, hierarchize`,
 
   web_read: 'ids, specification:specification',
-  web_search_read:
-    'domain:domain, specification/fields:page_specification, offset, limit, order:order, count_limit',
+  web_search_read: {
+    parameters:
+      'domain:domain, specification/fields:page_specification, offset, limit, order:order, count_limit',
+    orderedBy: 'order',
+  },
   web_save: 'ids, vals:values, specification:specification, next_id',
   web_save_multi: 'ids, vals_list:values, specification:specification',
   web_resequence: {
@@ -154,10 +197,10 @@ const TABLE: Readonly<Record<string, string | Row>> = {
   load: 'fields:loaded_columns, data',
   export_data: 'ids, fields_to_export:columns',
 
-  mapped: 'ids, func:names',
+  mapped: 'ids, func:listed',
   filtered: 'ids, func:names',
   filtered_domain: 'ids, domain:domain',
-  sorted: 'ids, key:order, reverse',
+  sorted: { parameters: 'ids, key:order, reverse', orderedBy: 'key' },
 
   message_post: 'ids, **',
   message_subscribe: 'ids, **',
@@ -183,7 +226,8 @@ export function findFieldMethod(model: string, method: string): FieldMethod | un
   return METHODS.get(`${model}/${method}`) ?? METHODS.get(method);
 }
 
-function parseRow({ parameters, always = [], defaults = {}, returnsAll }: Row): FieldMethod {
+function parseRow(row: Row): FieldMethod {
+  const { parameters, always = [], defaults = {}, returnsAll, orderedBy, recordsWith = null } = row;
   const words = parameters === '' ? [] : parameters.split(', ');
   const star = words.indexOf('*');
   const list = words
@@ -199,6 +243,7 @@ function parseRow({ parameters, always = [], defaults = {}, returnsAll }: Row): 
     always,
     defaults,
     isOpen: words.includes('**'),
+    records: orderedBy === undefined ? null : { argument: orderedBy, onlyWith: recordsWith },
     returnsAll: returnsAll === true,
   };
 }

@@ -7,6 +7,9 @@
 /** Stands for a search by name in a model, like the name of a field: it compares fields that only the model knows. */
 export const NAME_SEARCH = ' name search';
 
+/** Stands for the field that leads to the parent of a record, like the name of a field. */
+export const PARENTS = ' parents';
+
 /** Models whose records have all fields of another record (`_inherits`). */
 export const INHERITED_MODELS: ReadonlyMap<string, readonly string[]> = new Map([
   ['res.users', ['res.partner']],
@@ -67,6 +70,18 @@ export function listNameFields(model: string | null): {
 }
 
 const NONE: readonly string[] = [];
+
+/** Models whose hierarchy (`child_of`, search panels) follows another field than `parent_id` (`_parent_name`). */
+const PARENT_FIELDS: ReadonlyMap<string, string> = new Map([
+  ['stock.location', 'location_id'],
+  ['stock.package', 'parent_package_id'],
+  ['uom.uom', 'relative_uom_id'],
+]);
+
+/** The field that leads to the parent of a record. */
+export function findParentField(model: string | null): string {
+  return (model !== null && PARENT_FIELDS.get(model)) || 'parent_id';
+}
 
 /** The fields that a search by name compares, in any version. */
 const SEARCHED_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([

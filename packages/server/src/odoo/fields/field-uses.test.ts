@@ -2,50 +2,55 @@ import { describe, expect, test } from 'vitest';
 import { readArguments } from '../arguments.fixture.ts';
 import { listFieldUses } from './field-uses.ts';
 
-/** The paths, each with its tail: `partner_id.vat`, `partner_id → searched`. */
+/** The paths, each with its tail: `partner_id.vat`, `partner_id → searched`, and `[]` if its records are listed. */
 function list(method: string, params: string, keyword = '{}', model = 'x.model'): string[] {
   const { uses } = listFieldUses(model, method, readArguments(params, keyword));
-  return uses.map(({ path, tail, model: of }) => {
+  return uses.map(({ path, tail, model: of, isListed }) => {
     const owner = of === undefined ? '' : `${of ?? '*'}:`;
-    return `${owner}${path.join('.')}${tail === null ? '' : ` → ${tail}`}`;
+    return `${owner}${path.join('.')}${isListed ? '[]' : ''}${tail === null ? '' : ` → ${tail}`}`;
   });
 }
 
 test.each([
-  ['read', '[[1], ["name", "vat"]]', ['name → shown', 'vat → shown']],
-  ['read', '[[1], ["name"], null]', ['name']],
-  ['read', '[[1], ["name"], "_classic_read"]', ['name → shown']],
-  ['search_read', '[[], ["name"], null]', ['name → shown']],
+  ['read', '[[1], ["name", "vat"]]', ['name[] → shown', 'vat[] → shown']],
+  ['read', '[[1], ["name"], null]', ['name[]']],
+  ['read', '[[1], ["name"], "_classic_read"]', ['name[] → shown']],
+  ['search_read', '[[], ["name"], null]', ['name[] → shown']],
   ['search', '[[["vat", "=", 1]]]', ['vat']],
   ['search', '[["|", ["a.b", "in", [1]], "!", ["c", "ilike", "x"]]]', ['a.b', 'c → searched']],
   ['search', '[[["a", "any", [["b", "any", [["c", "=", 1]]]]]]]', ['a', 'a.b', 'a.b.c']],
-  ['search', '[[["id", "child_of", [1]]]]', ['parent_id', 'id → parents', 'id']],
+  ['search', '[[["id", "child_of", [1]]]]', [' parents', 'id → parents', 'id']],
   ['search', '[[["p.display_name", "!=", false]]]', ['p. name search', 'p.display_name']],
   [
     'search',
     '[[[1, "=", 1]], 0, 5, "a desc,\\"b\\" , c.d nulls last"]',
-    ['a → named', 'b → named', 'c.d → named'],
+    ['a → sorted', 'b → sorted', 'c.d → sorted'],
   ],
   [
     'read_group',
     '[[], ["a:sum", "x:max(b)", "__count"], "c:month"]',
-    ['a → named', 'b → named', 'c → named'],
+    ['a → named', 'b → named', 'c → grouped'],
   ],
   [
     'web_read',
     '[[1], {"a": {}, "b": {"fields": {"c": {}}, "order": "d", "context": {"show_vat": 1}}}]',
-    ['a', 'b', 'b.c', 'b.d → named', 'res.partner:vat'],
+    ['a[]', 'b', 'b.c[]', 'b.d → sorted', 'res.partner:vat'],
   ],
   ['create', '[[{"a": 1, "b": [[0, 0, {"c": [[1, 2, [["d", [3]]]]]}]]}]]', ['a', 'b', 'b.c', 'b.c.d']],
-  ['export_data', '[[1], ["a/b/.id", ".id", "c:id"]]', ['a.b.id → named', 'id → named', 'c.id → named']],
+  [
+    'export_data',
+    '[[1], ["a/b/.id", ".id", "c:id"]]',
+    ['a[]', 'a.b[]', 'a.b.id[] → named', 'id[] → named', 'c[]', 'c.id[] → named'],
+  ],
   ['load', '[["a", "b/id"], []]', ['a → searched', 'b.id → searched']],
-  ['onchange', '[[], {"a": 1}, "b", {"c.d": "1"}]', ['a', 'b', 'c.d → shown']],
-  ['onchange', '[[], {}, [], {"c": {"fields": {"d": {}}}}]', ['c → shown', 'c.d']],
+  ['onchange', '[[], {"a": 1}, "b", {"c.d": "1"}]', ['a', 'b', 'c[]', 'c.d[] → shown']],
+  ['onchange', '[[], {}, [], {"c": {"fields": {"d": {}}}}]', ['c[] → shown', 'c.d[]']],
   ['name_search', '["x"]', ['display_name → shown', ' name search']],
   ['name_search', '[""]', ['display_name → shown']],
-  ['mapped', '[[1], "a.b"]', ['a.b']],
+  ['mapped', '[[1], "a.b"]', ['a[]', 'a.b[]']],
   ['web_resequence', '[[1], {}]', ['sequence']],
-  ['search_panel_select_range', '["a"]', ['a → named', 'a → parents']],
+  ['search_panel_select_range', '["a"]', ['a → grouped', 'a → parents']],
+  ['search_panel_select_multi_range', '["a"]', ['a → grouped']],
 ])('%s%s', (method, params, uses) => {
   expect(list(method, params)).toEqual(uses);
 });
@@ -71,9 +76,26 @@ test('reads the same fields by name, and those of the context', () => {
 });
 
 test.each([
-  ['read', '[[1]]', { name: 'fields', position: 1, tail: 'shown', canList: true }],
-  ['read', '[[1], [], ""]', { name: 'fields', position: 1, tail: null, canList: true }],
-  ['search_read', '[[], {}]', { name: 'fields', position: 1, tail: 'shown', canList: true }],
+  ['{"hierarchize": false}', ['a → grouped']],
+  [
+    '{"search_domain": [["b", "=", 1]], "category_domain": [["c", "=", 1]]}',
+    ['a → grouped', 'c', 'b', 'a → parents'],
+  ],
+  ['{"comodel_domain": [["b.c", "=", "x"]]}', ['a → grouped', 'a.b.c → searched', 'a → parents']],
+  ['{"group_by": "b", "hierarchize": false}', ['a → grouped', 'a.b[] → named']],
+  ['{"group_domain": [["b", "=", 1]], "hierarchize": null}', ['a → grouped', 'b']],
+  [
+    '{"group_domain": {"false": [["b", "=", 1]], "2": []}, "hierarchize": 0}',
+    ['a → grouped', 'b', 'a → parents'],
+  ],
+])('a search panel with %s', (keyword, uses) => {
+  expect(list('search_panel_select_range', '["a"]', keyword)).toEqual(uses);
+});
+
+test.each([
+  ['read', '[[1]]', { name: 'fields', position: 1, tail: 'shown', canList: true, isListed: true }],
+  ['read', '[[1], [], ""]', { name: 'fields', position: 1, tail: null, canList: true, isListed: true }],
+  ['search_read', '[[], {}]', { name: 'fields', position: 1, tail: 'shown', canList: true, isListed: true }],
   ['fields_get', '[]', { name: 'allfields', position: 0, tail: null, canList: true }],
   ['web_search_read', '[[]]', { name: 'specification', tail: 'shown', canList: false }],
   ['read_group', '[[], [], []]', { name: 'fields', tail: 'shown', canList: false }],
@@ -81,6 +103,47 @@ test.each([
   ['search', '[[]]', null],
 ])('%s%s names no fields', (method, params, unnamed) => {
   expect(listFieldUses('x.model', method, readArguments(params)).unnamed).toEqual(unnamed);
+});
+
+test.each([
+  ['search', '[[]]', { name: 'order', position: 3 }],
+  ['search', '[[], 0, 1, null]', { name: 'order', position: 3 }],
+  ['search', '[[], 0, 1, ""]', { name: 'order', position: 3 }],
+  ['search_read', '[]', { name: 'order', position: 4 }],
+  ['web_search_read', '[[], {}]', { name: 'order', position: 4 }],
+  ['sorted', '[[1]]', { name: 'key', position: 1 }],
+  ['name_search', '[""]', null],
+  ['web_name_search', '["", {}]', null],
+])('%s%s finds records without an order', (method, params, argument) => {
+  expect(listFieldUses('x.model', method, readArguments(params)).unordered).toEqual({ argument });
+});
+
+test.each([
+  ['search', '[[], 0, 1, "id"]', '{}'],
+  ['search', '[[]]', '{"order": "id"}'],
+  ['search_count', '[[]]', '{}'],
+  ['read', '[[1]]', '{}'],
+  ['read_group', '[[], ["a"], ["b"]]', '{}'],
+  ['web_read_group', '[[], ["a"], ["b"]]', '{}'],
+])('%s%s %s gives an order, or finds no records', (method, params, keyword) => {
+  expect(listFieldUses('x.model', method, readArguments(params, keyword)).unordered).toBe(null);
+});
+
+test.each(['expand', 'auto_unfold', 'unfold_read_specification'])(
+  'groups with %s list records in the order of their model',
+  (name) => {
+    const call = readArguments('[[], ["a"], ["b"]]', `{"${name}": {"a": 1}}`);
+    expect(listFieldUses('x.model', 'web_read_group', call).unordered).toEqual({ argument: null });
+  },
+);
+
+test('groups with an order do not follow that of their records', () => {
+  expect(list('read_group', '[[], [], ["a"]]', '{"orderby": "__count"}')).toEqual(['a → named']);
+  expect(list('formatted_read_group', '[[], ["a"]]', '{"order": "a desc"}')).toEqual([
+    'a → named',
+    'a → sorted',
+  ]);
+  expect(list('read_progress_bar', '[[], "a", {"field": "b"}]')).toEqual(['a → grouped', 'b']);
 });
 
 describe('what cannot be read is unreadable', () => {

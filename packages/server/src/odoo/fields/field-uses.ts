@@ -9,15 +9,22 @@ import type { JsonMember, JsonSpan } from '../../json/span.ts';
 import { decodeString } from '../../json/string.ts';
 import { type Arguments, findArgument } from '../arguments.ts';
 import { CONTEXT_FIELDS, CONTEXT_GROUPS, CONTEXT_PREFIXES } from './field-context.ts';
-import { type FieldArgument, type FieldForm, type FieldMethod, findFieldMethod } from './field-methods.ts';
-import { NAME_SEARCH } from './field-sources.ts';
+import {
+  type FieldArgument,
+  type FieldForm,
+  type FieldMethod,
+  findFieldMethod,
+  type RecordOrder,
+} from './field-methods.ts';
+import { NAME_SEARCH, PARENTS } from './field-sources.ts';
 import { type Path, parseColumn, parseGroup, parseOrder, parsePath } from './field-texts.ts';
 
 /**
  * What a call uses of the records that a field leads to, if it leads to any. `shown`: their names, if it leads to one
  * record. `named`: their names. `searched`: the fields that a search by name compares. `parents`: their parents.
+ * `sorted`: the order of their model. `grouped`: their names and the order of their model.
  */
-export type Tail = 'shown' | 'named' | 'searched' | 'parents' | null;
+export type Tail = 'shown' | 'named' | 'searched' | 'parents' | 'sorted' | 'grouped' | null;
 
 export interface FieldUse {
   /** Names of fields. Each but the first one is a field of the records that the one before leads to. */
@@ -25,17 +32,30 @@ export interface FieldUse {
   tail: Tail;
   /** The model of the first field, if it is not that of the call; null: any model. */
   model?: string | null;
+  /** The records that the last field leads to, if there are several, are returned in the order of their model. */
+  isListed?: true;
 }
 
 /** The fields of a call that names none, so that Odoo takes all. `tail` is what the method uses of each. */
 export type UnnamedFields = ListableFields | { canList: false; name: string | null; tail: Tail };
 
 /** They can be listed in the argument `name`, which has this position among the positional arguments. */
-export interface ListableFields {
+export interface ListableFields extends ArgumentPlace {
   canList: true;
+  tail: Tail;
+  isListed?: true;
+}
+
+/** An argument, by its name and its position among the positional ones. */
+export interface ArgumentPlace {
   name: string;
   position: number;
-  tail: Tail;
+}
+
+/** Records that a call finds come in the order of their model, because it gives none. */
+export interface UnorderedRecords {
+  /** The argument that gives an order; null: the method has none. */
+  argument: ArgumentPlace | null;
 }
 
 export interface FieldUses {
@@ -43,6 +63,7 @@ export interface FieldUses {
   isKnown: boolean;
   uses: readonly FieldUse[];
   unnamed: UnnamedFields | null;
+  unordered: UnorderedRecords | null;
   /** The argument that cannot be read; null: there is none. */
   unreadable: string | null;
   /** An argument that the method is not known to have; null: there is none. */
@@ -63,7 +84,6 @@ const VISITS_MAX = 20_000;
 const USES_MAX = 2000;
 const QUOTE = 0x22;
 const OPEN_OBJECT = 0x7b;
-const PARENT = 'parent_id';
 const DISPLAY_NAME = 'display_name';
 const ID = 'id';
 const CLASSIC = '_classic_read';
@@ -81,6 +101,8 @@ const USUAL_FORMS: ReadonlyMap<string, FieldForm> = new Map([
   ['offset', 'free'],
 ]);
 
+const LISTED = { isListed: true } as const;
+
 /** Thrown to end the reading of an argument. */
 class Unreadable extends Error {}
 
@@ -88,6 +110,7 @@ class UseReader {
   readonly found: Omit<FieldUses, 'isKnown'> & { uses: FieldUse[] } = {
     uses: [],
     unnamed: null,
+    unordered: null,
     unreadable: null,
     unknown: null,
   };
@@ -97,15 +120,20 @@ class UseReader {
   #visits = 0;
   #panelField: Path = [];
   #showsNames = true;
+  /** What a grouping uses of the records that a field leads to. */
+  #grouping: 'grouped' | 'named' = 'grouped';
 
   constructor(call: Arguments) {
     this.#call = call;
     this.#bytes = call.bytes;
   }
 
-  readArguments({ arguments: list, always, defaults, isOpen, returnsAll }: FieldMethod): void {
+  readArguments({ arguments: list, always, defaults, isOpen, returnsAll, records }: FieldMethod): void {
     if (returnsAll) this.found.unnamed = { canList: false, name: null, tail: null };
     this.#showsNames = this.#givesNames(list);
+    if (list.some((argument) => argument.form === 'group_order' && this.#isGiven(argument)))
+      this.#grouping = 'named';
+    if (records !== null) this.#noteUnordered(records, list);
     for (const name of always) this.#add([name], 'shown');
     for (const argument of list) this.#readArgument(argument, defaults);
     if (!isOpen) this.#readOthers(list);
@@ -115,19 +143,37 @@ class UseReader {
     this.#guard('context', () => this.#context(context));
   }
 
-  #readArgument({ names, position, form }: FieldArgument, defaults: Readonly<Record<string, string>>): void {
-    const values = names.flatMap((name, index) =>
-      findArgument(this.#call, index === 0 ? position : null, name),
-    );
+  #findValues({ names, position }: FieldArgument): JsonSpan[] {
+    return names.flatMap((name, index) => findArgument(this.#call, index === 0 ? position : null, name));
+  }
+
+  #isGiven(argument: FieldArgument): boolean {
+    return this.#findValues(argument).some((value) => !this.#isEmpty(value));
+  }
+
+  #noteUnordered({ argument, onlyWith }: RecordOrder, list: readonly FieldArgument[]): void {
+    const find = (name: string) => list.find(({ names }) => names.includes(name));
+    const isGiven = (name: string) => {
+      const found = find(name);
+      return found !== undefined && this.#isGiven(found);
+    };
+    if (onlyWith !== null && !onlyWith.some(isGiven)) return;
+    if (argument !== null && isGiven(argument)) return;
+    const position = argument === null ? null : (find(argument)?.position ?? null);
+    const place = argument === null || position === null ? null : { name: argument, position };
+    this.found.unordered = { argument: place };
+  }
+
+  #readArgument(argument: FieldArgument, defaults: Readonly<Record<string, string>>): void {
+    const { names, position, form } = argument;
+    const values = this.#findValues(argument);
     const [name = ''] = names;
     const shown = form === 'shown' && this.#showsNames ? 'shown' : null;
     if (values.every((value) => this.#isEmpty(value))) {
       this.#noteUnnamed(form, { name, position: position ?? 0, tail: shown }, values.length > 0);
       const standard = defaults[name];
       if (standard !== undefined) this.#add([standard], null);
-      if (form === 'panel_parents' && !values.some(({ kind }) => kind === 'false')) {
-        this.#add(this.#panelField, 'parents');
-      }
+      if (form === 'panel_parents' && values.length === 0) this.#add(this.#panelField, 'parents');
       return;
     }
     this.#guard(name, () => {
@@ -140,8 +186,8 @@ class UseReader {
     { name, position, tail }: Omit<ListableFields, 'canList'>,
     isGiven: boolean,
   ): void {
-    if (form === 'shown' || form === 'described')
-      this.found.unnamed = { canList: true, name, position, tail };
+    if (form === 'shown') this.found.unnamed = { canList: true, name, position, tail, isListed: true };
+    if (form === 'described') this.found.unnamed = { canList: true, name, position, tail };
     if (form === 'page_specification' || (form === 'aggregates' && isGiven))
       this.found.unnamed = { canList: false, name, tail: 'shown' };
   }
@@ -188,8 +234,11 @@ class UseReader {
       case 'described':
         this.#texts(value, parsePath, [], null);
         break;
+      case 'listed':
+        this.#listedTexts(value, parsePath, null);
+        break;
       case 'shown':
-        this.#texts(value, parsePath, [], shown);
+        this.#listedTexts(value, parsePath, shown);
         break;
       case 'domain':
         this.#domain(value, parsePath, []);
@@ -198,17 +247,18 @@ class UseReader {
         this.#domain(value, parseGroup, []);
         break;
       case 'order':
+      case 'group_order':
         this.#order(value, []);
         break;
       case 'groups':
       case 'aggregates':
-        this.#texts(value, parseGroup, [], 'named');
+        this.#texts(value, parseGroup, [], form === 'groups' ? this.#grouping : 'named');
         break;
       case 'specification':
         this.#specification(value, []);
         break;
       case 'page_specification':
-        if (value.kind === 'array') this.#texts(value, parsePath, [], 'shown');
+        if (value.kind === 'array') this.#listedTexts(value, parsePath, 'shown');
         else this.#specification(value, [], 'shown');
         break;
       case 'group_specifications':
@@ -218,7 +268,7 @@ class UseReader {
         this.#values(value);
         break;
       case 'columns':
-        this.#texts(value, parseColumn, [], 'named');
+        this.#listedTexts(value, parseColumn, 'named');
         break;
       case 'loaded_columns':
         this.#texts(value, parseColumn, [], 'searched');
@@ -236,13 +286,17 @@ class UseReader {
         break;
       case 'panel_field':
         this.#panelField = this.#parse(this.#text(value), parsePath);
-        this.#add(this.#panelField, 'named');
+        this.#add(this.#panelField, 'grouped');
         break;
       case 'panel_domain':
         this.#domain(value, parsePath, this.#panelField);
         break;
       case 'panel_group':
-        this.#texts(value, parsePath, this.#panelField, 'named');
+        this.#add([...this.#panelField, ...this.#parse(this.#text(value), parsePath)], 'named', LISTED);
+        break;
+      case 'group_domains':
+        if (value.kind === 'array') this.#domain(value, parsePath, []);
+        else this.#members(value, (_, domain) => this.#domain(domain, parsePath, []));
         break;
       case 'unreadable':
         throw new Unreadable();
@@ -256,12 +310,28 @@ class UseReader {
     else this.#add([...prefix, ...this.#parse(this.#text(value), parse)], tail);
   }
 
+  /** The same for fields whose values are returned, so that each field of a path lists records. */
+  #listedTexts(value: JsonSpan, parse: (text: string) => Path | null, tail: Tail): void {
+    if (this.#isEmpty(value)) return;
+    if (value.kind === 'array') {
+      this.#elements(value, (element) => this.#listedTexts(element, parse, tail));
+      return;
+    }
+    const path = this.#parse(this.#text(value), parse);
+    this.#addListsOf(path);
+    this.#add(path, tail, LISTED);
+  }
+
+  /** The fields of a path before the last one. */
+  #addListsOf(path: Path): void {
+    for (let length = 1; length < path.length; length++) this.#add(path.slice(0, length), null, LISTED);
+  }
+
   #order(value: JsonSpan, prefix: Path): void {
     if (this.#isEmpty(value)) return;
     const paths = parseOrder(this.#text(value));
     if (paths === null) throw new Unreadable();
-    // Records are sorted by the names of those that a field leads to.
-    for (const path of paths) this.#add([...prefix, ...path], 'named');
+    for (const path of paths) this.#add([...prefix, ...path], 'sorted');
   }
 
   #domain(value: JsonSpan, parse: (text: string) => Path | null, prefix: Path): void {
@@ -295,7 +365,7 @@ class UseReader {
   }
 
   #hierarchy(path: Path): void {
-    if (path.at(-1) === ID) this.#add([...path.slice(0, -1), PARENT], null);
+    if (path.at(-1) === ID) this.#add([...path.slice(0, -1), PARENTS], null);
     this.#add(path, 'parents');
   }
 
@@ -304,9 +374,19 @@ class UseReader {
     if (this.#isEmpty(value)) return;
     this.#members(value, (name, below) => {
       const path = [...prefix, ...this.#parse(name, parsePath)];
-      this.#add(path, tail);
+      this.#add(path, tail, this.#hasOrder(below) ? {} : LISTED);
       this.#below(below, path);
     });
+  }
+
+  /** Whether a specification gives the order of the records that its field leads to. */
+  #hasOrder(value: JsonSpan): boolean {
+    let isGiven = false;
+    if (value.kind === 'object')
+      this.#members(value, (name, inner) => {
+        if (name === 'order' && !this.#isEmpty(inner)) isGiven = true;
+      });
+    return isGiven;
   }
 
   /** What a specification reads of the records that a field leads to. */
@@ -362,12 +442,13 @@ class UseReader {
 
   #changes(value: JsonSpan): void {
     if (value.kind !== 'object') {
-      this.#texts(value, parsePath, [], 'shown');
+      this.#listedTexts(value, parsePath, 'shown');
       return;
     }
     this.#members(value, (name, below) => {
       const path = this.#parse(name, parsePath);
-      this.#add(path, 'shown');
+      this.#addListsOf(path);
+      this.#add(path, 'shown', this.#hasOrder(below) ? {} : LISTED);
       this.#below(below, path);
     });
   }
@@ -393,16 +474,16 @@ class UseReader {
   /** `model` null: any model, that of the call in particular. */
   #addContextField(field: string, model: string | null): void {
     if (model === null) this.#add([field], null);
-    this.#add([field], null, model);
+    this.#add([field], null, { model });
   }
 
-  #add(path: Path, tail: Tail, model?: string | null): void {
+  #add(path: Path, tail: Tail, more: Omit<FieldUse, 'path' | 'tail'> = {}): void {
     this.#visit();
-    const key = `${path.join('.')} ${tail} ${model}`;
+    const key = `${path.join('.')} ${tail} ${more.model} ${more.isListed}`;
     if (path.length === 0 || this.#seen.has(key)) return;
     if (this.#seen.size === USES_MAX) throw new Unreadable();
     this.#seen.add(key);
-    this.found.uses.push(model === undefined ? { path, tail } : { path, tail, model });
+    this.found.uses.push({ path, tail, ...more });
   }
 
   #visit(): void {

@@ -13,13 +13,15 @@ export interface FieldType {
   readonly relation: string | null;
   /** The path of the field whose value this field has; null for a field with a value of its own. */
   readonly related: readonly string[] | null;
+  /** The field of the related records that refers to this one, for a one2many field; else null. */
+  readonly inverse: string | null;
 }
 
 /** By name of the field. A map, because a field can be named like a member of every object. */
 export type FieldTypes = ReadonlyMap<string, FieldType>;
 
 /** The named arguments of the call of `fields_get` whose result {@link readFieldTypes} reads. */
-export const FIELD_ATTRIBUTES = '{"attributes": ["type", "relation", "related"]}';
+export const FIELD_ATTRIBUTES = '{"attributes": ["type", "relation", "related", "relation_field"]}';
 
 /** Null if the result does not describe fields. A field without a type is left out. */
 export function readFieldTypes(result: Uint8Array): FieldTypes | null {
@@ -36,6 +38,7 @@ export function readFieldTypes(result: Uint8Array): FieldTypes | null {
         type,
         relation: readName(result, findValue(attributes, 'relation')),
         related: readPath(result, findValue(attributes, 'related')),
+        inverse: readName(result, findValue(attributes, 'relation_field')),
       });
     }
     return types;

@@ -201,7 +201,9 @@ test('a field that becomes known while its result arrives is converted', () => {
   const push = (text: string) => copyLent(converter.push(Buffer.from(text)));
   const first = push('[{"x_when": "2026-10-21 01:31:00"}, ');
   expect(converter.unknown).toEqual({ model: 'x.model', name: 'x_when' });
-  converter.learn(shapeOf(new Map([['x_when', { type: 'datetime', relation: null, related: null }]])));
+  converter.learn(
+    shapeOf(new Map([['x_when', { type: 'datetime', relation: null, related: null, inverse: null }]])),
+  );
   const rest = push('{"x_when": false}]');
   expect(converter.unknown).toBeNull();
   expect(Buffer.concat([first, rest]).toString()).toBe(

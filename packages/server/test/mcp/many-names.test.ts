@@ -1,0 +1,78 @@
+/** Requests with thousands of names: refused before they are read, because reading and judging them keeps other calls. */
+import { expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
+import { send, startProxy } from '../harness.ts';
+import { measureBlocking } from '../measure-blocking.ts';
+import { answerLikeOdoo, printResult, startUpstream } from '../scripted-upstream.ts';
+
+const RUNS = 8;
+const BYTES = 750_000;
+
+const repeat = (count: number, make: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => make(index)).join(',');
+const NAMES = repeat(BYTES / 13, (index) => `"name${String(index).padStart(5, '0')}":1`);
+
+/** Names in the message, in its parameters, in `_meta`, and in the arguments of a tool. */
+function printCall({ message = '', params = '', meta = '', args = '', tool = 'count_records' }): string {
+  return `{"jsonrpc":"2.0","id":1,"method":"tools/call"${message},"params":{"name":"${tool}"${params},"_meta":{${meta}},"arguments":{"model":"res.partner"${args}}}}`;
+}
+
+async function start() {
+  const upstream = closeAfterTest(
+    await startUpstream((socket, request) => {
+      const isQuestion = request.body.includes('fields_get');
+      answerLikeOdoo(socket, printResult(isQuestion ? '{"id": {"type": "integer"}}' : '5'));
+    }),
+  );
+  const masterKey = Buffer.alloc(32, 7).toString('base64');
+  const proxy = closeAfterTest(await startProxy({ settings: { 'vault.masterKey': masterKey } }));
+  const instance = { name: 'prod', url: upstream.url, db: 'odoo', user_id: 2, api_key: 'key' };
+  await proxy.app.instances.add({ ...instance, allow_private: true });
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'x-proxy-api': proxy.key,
+  };
+  return async (body: string) =>
+    (await send(`${proxy.url}/mcp`, { method: 'POST', headers, body })).body.toString();
+}
+
+test('keep the event loop no longer than a valid request of their size', { timeout: 120_000 }, async () => {
+  const post = await start();
+  const measure = async (body: string, expected: string) => {
+    let shortestMs = Number.POSITIVE_INFINITY;
+    for (let run = 0; run < RUNS; run++) {
+      const blockedMs = await measureBlocking(async () => expect(await post(body)).toContain(expected));
+      shortestMs = Math.min(shortestMs, blockedMs);
+    }
+    return shortestMs;
+  };
+  const ids = repeat(BYTES / 7, (index) => String(100_000 + index));
+  const validMs = await measure(printCall({ args: `,"domain":[["id","in",[${ids}]]]` }), '"count":5');
+  const bodies = [
+    { args: `,${NAMES}` },
+    { params: `,${NAMES}` },
+    { message: `,${NAMES}` },
+    { meta: NAMES },
+    { args: `,"values":{${NAMES}}`, tool: 'create_record' },
+    { args: `,"domain":[["id","in",[${repeat(BYTES / 13, (index) => `{"a${index}":1}`)}]]]` },
+  ];
+  for (const body of bodies) {
+    const blockedMs = await measure(printCall(body), '"payload_too_large"');
+    // Was more than ten times as long.
+    expect(blockedMs, JSON.stringify(body).slice(0, 60)).toBeLessThan(3 * validMs);
+  }
+});
+
+test('are refused beyond the limits, and accepted up to them', async () => {
+  const post = await start();
+  const names = (count: number) => repeat(count, (index) => `"n${index}":1`);
+  // The model is an argument too.
+  expect(await post(printCall({ args: `,${names(99)}` }))).toContain('There is no argument');
+  expect(await post(printCall({ args: `,${names(100)}` }))).toContain('may have 100 members or arguments');
+  expect(await post(printCall({ meta: names(101) }))).toContain('may have 100 members or arguments');
+  const create = (count: number) =>
+    post(printCall({ args: `,"values":{${names(count)}}`, tool: 'create_record' }));
+  expect(await create(9980)).toContain('has no field');
+  expect(await create(10_001)).toContain('may have 10000 members in its objects');
+});

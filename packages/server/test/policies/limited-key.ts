@@ -1,0 +1,60 @@
+/** Starts a proxy with a key whose policy restricts fields, in front of a sandbox. */
+import type { Policy } from '@erp-proxy/contract';
+import { startSandbox } from '@erp-proxy/sandbox';
+import { closeAfterTest } from '../close-after-test.ts';
+import { startProxy } from '../harness.ts';
+
+/** Some methods must be named, for all models or for each. */
+const NAMED = [
+  'copy_data',
+  'export_data',
+  'load',
+  'mapped',
+  'read',
+  'read_group',
+  'web_read',
+  'web_search_read',
+];
+export const MODELS: Policy['models'] = { '*': ['*', ...NAMED], 'res.partner': NAMED, 'sale.order': NAMED };
+
+type Version = NonNullable<Parameters<typeof startSandbox>[0]>['version'];
+
+/** A sandbox, and the proxy with a key of a policy: by default for all models. */
+export async function startLimited(members: Pick<Policy, 'fields'> & Partial<Policy>, version: Version = 18) {
+  const sandbox = closeAfterTest(await startSandbox({ version: version! }));
+  const settings = { 'upstream.protocol': 'auto', 'cache.bytesMax': '1000000' };
+  const proxy = closeAfterTest(await startProxy({ allow: [sandbox.url], settings }));
+  const { userId, apiKey } = sandbox.users.admin;
+  const instance = { url: sandbox.url, db: sandbox.db, user_id: userId, api_key: apiKey };
+  const policy = { origins: [sandbox.url], models: MODELS, ...members };
+  const { key, record } = await proxy.app.keys.create({ name: 'limited', policy });
+  const makeBody = (action: string, model: string, params: unknown[], keyword: object = {}) => ({
+    id: 1,
+    action,
+    model_id: model,
+    params,
+    keyword,
+    erp_instance: instance,
+  });
+  const callWith =
+    (with_: string) =>
+    async (
+      action: string,
+      model: string,
+      params: unknown[],
+      keyword: object = {},
+      headers: Record<string, string> = {},
+    ) =>
+      (await proxy.call(makeBody(action, model, params, keyword), { 'x-proxy-api': with_, ...headers })).json;
+  return {
+    sandbox,
+    proxy,
+    instance,
+    policy,
+    key,
+    record,
+    makeBody,
+    call: callWith(key),
+    callFreely: callWith(proxy.key),
+  };
+}

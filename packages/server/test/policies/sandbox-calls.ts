@@ -1,0 +1,38 @@
+/** Sends random calls through the proxy to a sandbox, over either protocol. */
+import type { Sandbox } from '@erp-proxy/sandbox';
+import { type Proxy as RunningProxy, send } from '../harness.ts';
+import type { RandomCall } from './field-calls.ts';
+
+export interface Asked {
+  call: RandomCall;
+  key: string;
+  route: 'execute' | 'json2';
+  prefer: boolean;
+}
+
+/** Status and body of the answer. */
+export async function askThrough(proxy: RunningProxy, sandbox: Sandbox, asked: Asked): Promise<string> {
+  const { call, key, route, prefer } = asked;
+  const { model, method, params, keyword } = call;
+  const { userId, apiKey } = sandbox.users.admin;
+  const instance = { url: sandbox.url, db: sandbox.db, user_id: userId, api_key: apiKey };
+  if (route === 'json2') {
+    const body = { model_id: model, method, kwargs: keyword, odoo_instance: instance };
+    const answer = await send(`${proxy.url}/v2/odoo/execute`, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return describe(answer.status, answer.body);
+  }
+  const body = { id: 1, action: method, model_id: model, params, keyword, erp_instance: instance };
+  const answer = await proxy.post(body, {
+    'x-proxy-api': key,
+    ...(prefer ? { prefer: 'values=normalized' } : {}),
+  });
+  return describe(answer.status, answer.body);
+}
+
+function describe(status: number, body: Buffer): string {
+  return `${status} ${body.toString()}`;
+}
