@@ -13,7 +13,7 @@ const HEAVY = [
   '**/redis/overshoot.test.ts',
   '**/large-bodies/large-bodies.test.ts',
   '**/client/test/runtimes.test.ts',
-  '**/console/test/{approvals,calls,instances,keys,overview,playground,start,subscriptions}.test.ts',
+  '**/console/test/{approvals,calls,every-page,instances,keys,overview,playground,start,subscriptions}.test.ts',
   '**/stores/postgres/hanging.test.ts',
   '**/stores/sqlite/thread.test.ts',
   '**/stream/deadline.test.ts',

@@ -1,30 +1,37 @@
 /**
- * `npm run screenshots [-- <folder>]`: writes the pictures of docs/console.md, from the real console in Chromium. With
- * a folder, writes there each page at three widths, light and dark, to be looked at, and prints how long the first
- * paint took.
+ * `npm run screenshots [-- <folder> [--hostile]]`: writes the pictures of docs/console.md, from the real console in
+ * Chromium. With a folder, writes there each page at three widths, light and dark, to be looked at, and prints how long
+ * the first paint took. With `--hostile`, the pages have hostile and very long values.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium, type Page } from 'playwright-core';
+import { parseArgs } from 'node:util';
+import type { Page } from 'playwright-core';
 import buildPage from '../packages/console/test/build-page.ts';
+import { startHostileProxy } from '../packages/console/test/hostile-proxy.ts';
+import { launchChromium } from '../packages/console/test/launch-chromium.ts';
 import { ADMIN_TOKEN, startSeededProxy } from '../packages/console/test/seed-proxy.ts';
+import { SCHEMES, visitPages, WIDTHS } from '../packages/console/test/visit-pages.ts';
 
-const CHROMIUM = '/usr/bin/chromium';
 const PICTURES = fileURLToPath(new URL('../docs/images', import.meta.url));
-const [lookFolder] = process.argv.slice(2);
-const WIDTHS = [360, 1280, 2560];
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { hostile: { type: 'boolean', default: false } },
+});
+const [lookFolder] = positionals;
 const ARGS = JSON.stringify({ fields: '["name","email","country_id"]', limit: '5' });
 const PLAYGROUND = `/playground?instance=production&model=res.partner&args=${encodeURIComponent(ARGS)}`;
 /** The pages that docs/console.md shows. */
 const SHOWN = { overview: 'light', playground: 'light', calls: 'dark', key: 'dark' } as const;
 
 buildPage();
+if (values.hostile && lookFolder !== undefined) {
+  await takeHostilePictures(lookFolder);
+  process.exit();
+}
 const proxy = await startSeededProxy();
-const browser = await chromium.launch({
-  executablePath: CHROMIUM,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking'],
-});
+const browser = await launchChromium();
 try {
   const paths = await listPaths();
   if (lookFolder === undefined) {
@@ -36,7 +43,7 @@ try {
     mkdirSync(lookFolder, { recursive: true });
     for (const [name, path] of Object.entries(paths)) {
       for (const width of WIDTHS) {
-        for (const scheme of ['light', 'dark'] as const) {
+        for (const scheme of SCHEMES) {
           await takePicture(path, join(lookFolder, `${name}-${width}-${scheme}.png`), width, scheme);
         }
       }
@@ -45,6 +52,25 @@ try {
 } finally {
   await browser.close();
   await proxy.close();
+}
+
+async function takeHostilePictures(folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  const { url, paths, close } = await startHostileProxy();
+  const browser = await launchChromium();
+  await visitPages({
+    browser,
+    url,
+    paths,
+    async onView({ name, width, scheme, page }) {
+      const file = join(folder, `${name}-${width}-${scheme}.png`);
+      await page.screenshot({ path: file, fullPage: true, animations: 'disabled' });
+      process.stdout.write(`${file}\n`);
+    },
+    onError: (name, text) => process.stdout.write(`${name}: ${text}\n`),
+  });
+  await browser.close();
+  await close();
 }
 
 async function listPaths(): Promise<Record<string, string>> {

@@ -1,17 +1,16 @@
 /** For tests: the console in Chromium, served by a real proxy, with a sandbox as Odoo. */
 import axe from 'axe-core';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/src/index.ts';
 import { HAS_CHROMIUM } from '../../server/test/chromium.ts';
 import { closeAfterTest } from '../../server/test/close-after-test.ts';
 import { type ProxyOptions, type Proxy as RunningProxy, startProxy } from '../../server/test/harness.ts';
-import { ADMIN_TOKEN } from './seed-proxy.ts';
+import { launchChromium } from './launch-chromium.ts';
+import { ADMIN_TOKEN, MASTER_KEY } from './seed-proxy.ts';
 
 export { ADMIN_TOKEN, HAS_CHROMIUM };
 
-const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
-const CHROMIUM = '/usr/bin/chromium';
 /** Pages draw slowly on a busy machine. */
 const PATIENCE_MS = 15_000;
 
@@ -21,10 +20,7 @@ let browser: Browser | null = null;
 export function startChromium(): void {
   beforeAll(async () => {
     if (!HAS_CHROMIUM) return;
-    browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking'],
-    });
+    browser = await launchChromium();
   }, 120_000);
   afterAll(() => browser?.close());
 }
@@ -150,9 +146,14 @@ async function signIn(page: Page, proxy: RunningProxy): Promise<void> {
 
 /** Expects that axe-core finds nothing serious or critical on the page, and that it does not scroll sideways. */
 export async function expectAccessible(page: Page): Promise<void> {
+  expect(await listSeriousFindings(page)).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+}
+
+/** The serious and critical findings of axe-core, a line for each element. */
+export async function listSeriousFindings(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const found = (await page.evaluate('axe.run()')) as axe.AxeResults;
   const serious = found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  expect(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+  return serious.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }

@@ -5,7 +5,7 @@ import { startSandbox } from '../../sandbox/src/index.ts';
 import { send, startProxy } from '../../server/test/harness.ts';
 
 export const ADMIN_TOKEN = 'the-admin-token-of-these-tests-0123456789';
-const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
+export const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
 const MINUTES = 90;
 const DAY_MS = 86_400_000;
 /** Longer than the interval of the subscription. */
@@ -36,15 +36,7 @@ export async function startSeededProxy(): Promise<SeededProxy> {
       'upstream.protocol': 'auto',
     },
   });
-  const ask = async (method: string, path: string, body?: unknown): Promise<Json> => {
-    const answer = await send(`${proxy.url}/admin/v1${path}`, {
-      method,
-      headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    if (answer.status >= 300) throw new Error(answer.body.toString());
-    return JSON.parse(answer.body.toString() || 'null');
-  };
+  const ask = askAdmin(proxy.url);
   for (const [name, { url, db, users }] of [
     ['production', sandbox],
     ['staging-19', newest],
@@ -85,6 +77,19 @@ export async function startSeededProxy(): Promise<SeededProxy> {
       await proxy.close();
       await Promise.all([sandbox.close(), newest.close(), receiver.close()]);
     },
+  };
+}
+
+/** Sends requests to the admin API with the token, and returns the parsed answers. */
+export function askAdmin(url: string): SeededProxy['ask'] {
+  return async (method, path, body) => {
+    const answer = await send(`${url}/admin/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (answer.status >= 300) throw new Error(answer.body.toString());
+    return JSON.parse(answer.body.toString() || 'null');
   };
 }
 

@@ -2,6 +2,9 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { closeAfterTest } from '../../server/test/close-after-test.ts';
+import { HAS_TERMINAL, makeFolder, printLine, startOnTerminal } from '../../server/test/process/program.ts';
+import { launchChromium } from './launch-chromium.ts';
 import { expectAccessible, HAS_CHROMIUM, openConsole, startChromium } from './open-console.ts';
 
 startChromium();
@@ -115,5 +118,36 @@ test.skipIf(!HAS_CHROMIUM)(
     // A link to a later step leads to the first one that is to do.
     await goto('/start?step=code');
     await page.getByRole('button', { name: 'Test the connection' }).waitFor();
+  },
+);
+
+test.skipIf(!HAS_CHROMIUM || !HAS_TERMINAL)(
+  'a first start leads to an answer by clicks alone, with the sandbox',
+  { timeout: PATIENCE_MS },
+  async () => {
+    const program = startOnTerminal(printLine(['serve', '--http.port=0']), { folder: makeFolder() });
+    const [link = ''] = await program.waitFor(/http:\/\/127\.0\.0\.1:\d+\/sign-in#code=[\w.-]+/);
+    const browser = closeAfterTest(await launchChromium());
+    const page = await browser.newPage();
+    page.setDefaultTimeout(20_000);
+    await page.goto(link);
+    await page.getByRole('link', { name: 'Get started' }).click();
+    await page.getByRole('button', { name: 'Start the sandbox' }).click();
+    await page.getByText('The key works for the instance sandbox only.').waitFor();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByLabel('I have stored it').check();
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'Make the call' }).click();
+    await page.getByText('OK · 200').waitFor();
+    await page.getByRole('button', { name: 'Get the code' }).click();
+    await page.getByRole('region', { name: 'curl' }).waitFor();
+
+    // The sandbox runs already, and is not offered a second time.
+    await page.goto(new URL('/start', link).href);
+    await page.getByText('Use a stored instance').waitFor();
+    await page.getByText('npx erp-proxy sandbox').waitFor();
+    expect(await page.getByRole('button', { name: 'Start the sandbox' }).count()).toBe(0);
+    program.kill('SIGTERM');
+    await program.ended;
   },
 );

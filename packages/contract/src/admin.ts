@@ -723,6 +723,11 @@ export interface AttentionView {
   incomplete: AttentionPart[];
 }
 
+/** Whether the proxy can start a sandbox Odoo: only after a first start, while no instance is stored. */
+export interface SandboxView {
+  available: boolean;
+}
+
 /** The methods of Odoo whose parameters the proxy knows. */
 export interface MethodsView {
   methods: MethodView[];

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { type App, createApp } from '../src/app/app.ts';
+import { type App, type AppOptions, createApp } from '../src/app/app.ts';
 import { loadSettings } from '../src/config/load.ts';
 import type { Settings } from '../src/config/schema.ts';
 import { createLogger } from '../src/observe/log.ts';
@@ -40,6 +40,8 @@ export interface ProxyOptions {
   subscriptionTimes?: Partial<WorkerTimes>;
   /** Folder of the built console. Without it, the console is off: reading its files takes a third of a start. */
   consoleFolder?: string;
+  /** Starts the sandbox of a first start. */
+  startSandbox?: AppOptions['startSandbox'];
 }
 
 export interface HttpAnswer {
@@ -74,6 +76,7 @@ export async function startProxy({
   nowMs,
   subscriptionTimes,
   consoleFolder,
+  startSandbox,
 }: ProxyOptions = {}): Promise<Proxy> {
   const log: Record<string, unknown>[] = [];
   const logger = createLogger('info', {
@@ -99,6 +102,7 @@ export async function startProxy({
     ...(nowMs === undefined ? {} : { nowMs }),
     ...(subscriptionTimes === undefined ? {} : { subscriptionTimes }),
     ...(consoleFolder === undefined ? {} : { consoleFolder }),
+    ...(startSandbox === undefined ? {} : { startSandbox }),
   });
   const url = await app.listen();
   const { key } = await app.keys.create({ name: 'test' });

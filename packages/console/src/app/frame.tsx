@@ -13,7 +13,7 @@ import {
   useComputedColorScheme,
   useMantineColorScheme,
 } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
 import { checkSession, readSession, watchSession } from '../api/session.ts';
@@ -61,6 +61,7 @@ export function Frame() {
 function Shell({ children }: { children: ReactNode }) {
   const [isOpen, { toggle, close }] = useDisclosure(false);
   const { pathname } = useLocation();
+  const isNarrow = useMediaQuery('(max-width: 47.99em)', false, { getInitialValueInEffect: false });
   const [failure, setFailure] = useState<Error | null>(null);
   return (
     <AppShell
@@ -84,7 +85,8 @@ function Shell({ children }: { children: ReactNode }) {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="xs">
+      {/* Links that are not seen are no stops of the Tab key. */}
+      <AppShell.Navbar p="xs" inert={isNarrow && !isOpen}>
         <AppShell.Section
           grow
           component={ScrollArea}

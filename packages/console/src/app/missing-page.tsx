@@ -8,7 +8,11 @@ export function MissingPage() {
         There is no such page
       </Title>
       <Text>
-        Go to the <Anchor renderRoot={(props) => <Link to="/" {...props} />}>overview</Anchor>.
+        Go to the{' '}
+        <Anchor underline="always" renderRoot={(props) => <Link to="/" {...props} />}>
+          overview
+        </Anchor>
+        .
       </Text>
     </Stack>
   );

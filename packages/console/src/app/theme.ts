@@ -41,6 +41,8 @@ export const resolveColors: CSSVariablesResolver = ({ colors }) => ({
     ),
   },
   dark: {
+    // Also in a row that is selected, or that the pointer is over.
+    '--mantine-color-anchor': 'var(--mantine-color-indigo-3)',
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
     '--mantine-color-error': 'var(--mantine-color-red-4)',
   },

@@ -42,6 +42,7 @@ import type {
   PolicyExplainInput,
   ReplayInput,
   ReplayView,
+  SandboxView,
   SecretRotation,
   StatisticsFilters,
   StatisticsView,
@@ -148,8 +149,19 @@ export interface Admin {
   status(): Promise<StatusView>;
   /** The methods of Odoo whose parameters are known. */
   listMethods(): Promise<MethodsView>;
+  getSandbox(): Promise<SandboxView>;
+  /** Starts a sandbox Odoo for the life of the process, and stores it as an instance. */
+  startSandbox(): Promise<InstanceView>;
   /** What needs an administrator, the worst first. */
   listAttention(): Promise<AttentionView>;
+}
+
+/** A sandbox Odoo that runs, with its administrator. */
+export interface SandboxServer {
+  url: string;
+  db: string;
+  userId: number;
+  apiKey: string;
 }
 
 export interface AdminDeps {
@@ -178,6 +190,8 @@ export interface AdminDeps {
   /** Null if there is no such instance. */
   examineInstance: (name: string, onCheck?: OnCheck) => Promise<Examination | null>;
   examineDraft: (input: InstanceCheckInput, onCheck?: OnCheck) => Promise<Examination>;
+  /** Starts the sandbox, or returns the one that runs; null: not in this process. */
+  startSandbox: (() => Promise<SandboxServer>) | null;
   /** Milliseconds since 1970. */
   clock: () => number;
   /** Monotonic clock in milliseconds. */

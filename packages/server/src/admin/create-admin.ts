@@ -11,6 +11,7 @@ import { describeMethods } from './describe-methods.ts';
 import { createInstanceAdmin } from './instance-admin.ts';
 import { createKeyAdmin } from './key-admin.ts';
 import { createPolicyAdmin } from './policy-admin.ts';
+import { createSandboxAdmin } from './sandbox-admin.ts';
 import { createStatisticsAdmin } from './statistics-admin.ts';
 import { createSubjectAdmin } from './subject-admin.ts';
 import { createSubscriptionAdmin } from './subscription-admin.ts';
@@ -24,6 +25,7 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
   const subjects = createSubjectAdmin(deps, describeAct);
   const subscriptions = createSubscriptionAdmin(deps, describeAct);
   const policies = createPolicyAdmin(deps);
+  const sandbox = createSandboxAdmin(deps, instances.createInstance);
   const { audit } = deps;
   return {
     listKeys: convertErrors(keys.listKeys),
@@ -76,6 +78,8 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
     getStatistics: convertErrors(createStatisticsAdmin(deps).getStatistics),
     status: convertErrors(deps.status),
     listMethods: async () => ({ methods: describeMethods() }),
+    getSandbox: convertErrors(sandbox.getSandbox),
+    startSandbox: convertErrors(sandbox.startSandbox),
     listAttention: convertErrors(() => listAttention(deps)),
   };
 }

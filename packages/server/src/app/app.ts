@@ -54,7 +54,7 @@ import { parseIssuers } from '../tokens/parse-issuers.ts';
 import type { Tokens } from '../tokens/tokens.ts';
 import type { OpenTracing } from '../traces/open-tracing.ts';
 import { openReplicas, type Replicas } from './replicas.ts';
-import { openServices, type Services } from './services.ts';
+import { openServices, type Services, type ServicesOptions } from './services.ts';
 
 export interface AppOptions {
   settings: Settings;
@@ -72,6 +72,8 @@ export interface AppOptions {
   subscriptionTimes?: Partial<WorkerTimes>;
   /** Folder of the built console; tests pass their own. */
   consoleFolder?: string;
+  /** Starts the sandbox for a person without an Odoo server. Left out: there is none. */
+  startSandbox?: ServicesOptions['startSandbox'];
 }
 
 export interface App
@@ -115,6 +117,7 @@ export async function createApp({
   gatherMetrics,
   subscriptionTimes,
   consoleFolder = CONSOLE_FOLDER,
+  startSandbox = null,
 }: AppOptions): Promise<App> {
   const { issuers, errors } = parseIssuers(settings.auth);
   if (errors.length > 0) throw new StartError(errors.join('\n'));
@@ -132,6 +135,7 @@ export async function createApp({
     }),
     onKeyNotice: (notice) => events.keyNoticed(notice),
     isServing: true,
+    startSandbox,
     sendTimeoutMs: times.sendMs,
   });
   const { store, keys, instances, audit, egress, keyRotation, approvals, expiryNotices, statistics } =

@@ -62,6 +62,8 @@ export interface ServicesOptions {
   onKeyNotice?: (notice: ExpiryNotice) => void;
   /** True if this process also does periodic work: audit retention and the rotation of instance keys. */
   isServing: boolean;
+  /** Starts the sandbox for a person without an Odoo server. Left out: there is none. */
+  startSandbox?: AdminDeps['startSandbox'];
   /** Time limit of an attempt to send a delivery to a webhook; tests set a shorter one. */
   sendTimeoutMs?: number;
 }
@@ -210,6 +212,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
       explain: (policy, input) => explainCall(NO_KEY, policy && compilePolicy(policy), input, clock()),
       judgeRecords: (policy) => ({ judge: createRecordJudge(policy), unjudged: listUnjudged(policy) }),
     },
+    startSandbox: options.startSandbox ?? null,
     comparisons: new SerialQueue(),
     examinations: new Examinations(),
     rotateInstanceKey: (name, describeAct) => keyRotation.rotate(name, describeAct),

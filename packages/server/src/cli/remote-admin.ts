@@ -175,6 +175,8 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
     getStatistics: (query) => ask(ANYTHING, { path: '/stats', query }),
     status: () => ask(ANYTHING, { path: '/status' }),
     listMethods: () => ask(ANYTHING, { path: '/methods' }),
+    getSandbox: () => ask(ANYTHING, { path: '/sandbox' }),
+    startSandbox: () => ask(INSTANCE, { method: 'POST', path: '/sandbox' }),
     listAttention: () => ask(ATTENTION, { path: '/attention' }),
   };
 }

@@ -6,6 +6,7 @@ import { createLogger, type Logger } from '../observe/log.ts';
 import { type Command, CommandError, type CommandInput } from './command.ts';
 import { introduceFirstKey } from './first-key.ts';
 import { createFirstSecrets } from './first-secrets.ts';
+import { createSandboxOnDemand } from './sandbox-on-demand.ts';
 import { chooseBaseUrl, describeLink, makeSignInLink } from './sign-in-link.ts';
 import { answerHeartbeats } from './workers-heartbeat.ts';
 
@@ -42,10 +43,11 @@ export const serveCommand: Command = {
 };
 
 async function serve(
-  { settings, version, print, isTerminal }: CommandInput,
+  input: CommandInput,
   stopped: Promise<void>,
   joined: Partial<AppOptions> = {},
 ): Promise<number> {
+  const { settings, version, print, isTerminal } = input;
   // V8 lets 64 MiB of unused read buffers accumulate before it collects them: more than a long result may add. V8
   // derives the bound from this flag (4 gives 16 MiB). The existing heap does not shrink.
   setFlagsFromString('--scavenger-max-new-space-capacity-mb=4');
@@ -54,7 +56,8 @@ async function serve(
   // maximum, 16 MiB, at the first occasion.
   setFlagsFromString('--semi-space-growth-factor=16');
   const { createApp } = await import('../app/app.ts');
-  const app = await createApp({ settings, version, ...joined });
+  const sandbox = createSandboxOnDemand(input);
+  const app = await createApp({ settings, version, startSandbox: sandbox?.start ?? null, ...joined });
   const url = await app.listen().catch(async (error: unknown) => {
     // Connections to a store would keep the process running.
     await app.stop();
@@ -75,6 +78,7 @@ async function serve(
   app.logger.info('stopping');
   const lostBefore = app.audit.lost;
   await app.stop();
+  await sandbox?.close();
   const lost = app.audit.lost - lostBefore;
   if (lost > 0) {
     app.logger.error('stopped, and records of the audit are lost', { records: lost });

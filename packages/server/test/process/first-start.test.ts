@@ -204,6 +204,44 @@ describe.runIf(HAS_TERMINAL)('on a terminal', () => {
     await stop(server);
   });
 
+  test('starts the sandbox when the administrator asks, and ends it with the process', async () => {
+    const first = serve();
+    const [, url = ''] = await first.waitFor(LISTENING);
+    const ask = (method: string) =>
+      send(`${url}/admin/v1/sandbox`, {
+        method,
+        headers: { authorization: `Bearer ${readSecrets().admin.token}` },
+      });
+    const made = await ask('POST');
+    expect(made.status).toBe(201);
+    const sandbox = JSON.parse(made.body.toString()).url;
+    expect(sandbox).toMatch(/^http:\/\/127\.0\.0\.1:/);
+    expect((await send(`${sandbox}/web/version`)).status).toBeLessThan(500);
+    await stop(first);
+    await expect(send(`${sandbox}/web/version`)).rejects.toThrow();
+    // The next start has an instance.
+    const second = serve();
+    const [, again = ''] = await second.waitFor(LISTENING);
+    const refused = await send(`${again}/admin/v1/sandbox`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${readSecrets().admin.token}` },
+    });
+    expect(refused.status).toBe(409);
+    await stop(second);
+  });
+
+  test('starts no sandbox for an operator who has set the secrets', async () => {
+    const token = 'a token of the environment, long enough';
+    const server = serve([], {
+      ERP_PROXY_ADMIN_TOKEN: token,
+      ERP_PROXY_VAULT_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+    });
+    const [, url = ''] = await server.waitFor(LISTENING);
+    const headers = { authorization: `Bearer ${token}` };
+    expect((await send(`${url}/admin/v1/sandbox`, { method: 'POST', headers })).status).toBe(404);
+    await stop(server);
+  });
+
   test('demo prints a link that signs in', async () => {
     const demo = startOnTerminal(printLine(['demo', '--http.port=0']), { folder });
     await demo.waitFor(/Ctrl-C/);

@@ -25,6 +25,7 @@ export function InstanceUsers({ name }: { name: string }) {
         {users.slice(0, SHOWN_MAX).map((user) => (
           <List.Item key={user.name}>
             <Anchor
+              className="data"
               renderRoot={(props) => (
                 <Link to="/subscriptions/$name" params={{ name: user.name }} {...props} />
               )}

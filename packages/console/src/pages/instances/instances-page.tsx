@@ -65,8 +65,12 @@ export function InstancesPage() {
                 {instance.name}
               </Anchor>
             </Table.Td>
-            <Table.Td className="data">{instance.url}</Table.Td>
-            <Table.Td className="data">{instance.db}</Table.Td>
+            <Table.Td className="data" miw={220}>
+              {instance.url}
+            </Table.Td>
+            <Table.Td className="data" miw={120}>
+              {instance.db}
+            </Table.Td>
             <Table.Td>{instance.user_id}</Table.Td>
             <Table.Td>
               <OdooKeyState odooKey={instance.key} />

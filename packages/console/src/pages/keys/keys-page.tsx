@@ -85,7 +85,7 @@ export function KeysPage() {
               {key.policy === null ? (
                 <StateBadge state="no policy" />
               ) : (
-                <Text size="sm" lineClamp={2}>
+                <Text size="sm" lineClamp={2} title={describePolicy(key.policy)}>
                   {describePolicy(key.policy)}
                 </Text>
               )}

@@ -211,14 +211,16 @@ function ByModel<Value>({
       <Stack gap="xs">
         {entries.map(([model, value]) => (
           <Group key={model} gap="xs" wrap="nowrap" align="flex-start">
-            <Text className="data" pt={9} style={{ flex: '0 0 min(180px, 34%)' }}>
-              {model}
-            </Text>
-            <div style={{ flexGrow: 1, minWidth: 0 }}>
-              {renderValue(value, model, (next) =>
-                set(entries.map((entry) => (entry[0] === model ? [model, next] : entry))),
-              )}
-            </div>
+            <Group gap="xs" align="flex-start" style={{ flexGrow: 1, minWidth: 0 }}>
+              <Text className="data" pt={9} style={{ flex: '1 1 130px' }}>
+                {model}
+              </Text>
+              <div style={{ flex: '3 1 220px', minWidth: 0 }}>
+                {renderValue(value, model, (next) =>
+                  set(entries.map((entry) => (entry[0] === model ? [model, next] : entry))),
+                )}
+              </div>
+            </Group>
             <ActionIcon
               variant="subtle"
               color="gray"
@@ -243,12 +245,13 @@ function ByModel<Value>({
               const hasOption = event.currentTarget.getAttribute('aria-activedescendant');
               if (event.key === 'Enter' && !hasOption) add();
             }}
-            style={{ flexGrow: 1 }}
+            style={{ flexGrow: 1, minWidth: 0 }}
             spellCheck={false}
           />
           <Button
             variant="default"
             aria-label={addLabel}
+            style={{ flexShrink: 0 }}
             onClick={add}
             disabled={added.trim() === '' || taken.has(added.trim())}
           >

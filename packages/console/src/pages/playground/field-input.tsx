@@ -73,7 +73,7 @@ export function FieldOption({ name, table }: { name: string; table: FieldTable }
     <Group gap="xs" justify="space-between" wrap="nowrap" w="100%">
       <span className="data">{name}</span>
       {field !== undefined && (
-        <Text size="xs" c="dimmed" truncate>
+        <Text size="xs" c="dimmed" truncate title={`${field.string} · ${field.type}`}>
           {field.string} · {field.type}
         </Text>
       )}

@@ -48,7 +48,7 @@ export function HistoryButton({ calls, onOpen, onClear }: HistoryButtonProps) {
                   }}
                 >
                   <Group justify="space-between" wrap="nowrap" gap="xs">
-                    <Text size="sm" className="data" truncate>
+                    <Text size="sm" className="data" truncate title={`${form.model}.${form.action}`}>
                       {form.model}.{form.action}
                     </Text>
                     <Badge variant="light" tt="none" color={outcome === 'ok' ? 'teal' : 'red'} flex="none">

@@ -89,7 +89,10 @@ function InstanceSelect({ value, onChange }: { value: string; onChange: (name: s
     return (
       <Text size="sm" c="dimmed">
         No instance is stored yet.{' '}
-        <Anchor renderRoot={(props) => <Link to="/start" {...props} />}>Add one</Anchor>, or type an address.
+        <Anchor underline="always" renderRoot={(props) => <Link to="/start" {...props} />}>
+          Add one
+        </Anchor>
+        , or type an address.
       </Text>
     );
   }

@@ -74,7 +74,7 @@ export function KeyStep({ instance, template, onTemplateChange, onCreated }: Key
           ) : (
             <Group gap="xs">
               <Text size="sm">
-                The key works for the instance <b>{instance}</b> only.
+                The key works for the instance <b className="data">{instance}</b> only.
               </Text>
               <Button size="compact-xs" variant="subtle" onClick={() => setOpen(true)}>
                 Show and edit the policy

@@ -1,6 +1,5 @@
 import type { InstanceView, Page } from '@erp-proxy/contract';
 import {
-  Alert,
   Button,
   Checkbox,
   Group,
@@ -17,8 +16,8 @@ import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { readAdmin } from '../../api/queries.ts';
 import { AsCode } from '../../parts/as-code.tsx';
-import { CodeBlock } from '../../parts/code-block.tsx';
 import { printDoctorCommand } from '../../parts/print-instance-command.ts';
+import { SandboxCard } from './sandbox-card.tsx';
 import { describeCheck, describeInstance, findFaults, SANDBOX, type ServerDraft } from './server-draft.ts';
 
 interface ServerStepProps {
@@ -89,25 +88,11 @@ export function ServerStep({ draft, onChange, onTest, onChoose }: ServerStepProp
             </Stack>
           </form>
         </Paper>
-        <Paper withBorder p="md" component="section" aria-label="Sandbox">
-          <Stack gap="sm" align="stretch">
-            <Text fw={600}>Or try the sandbox</Text>
-            <Text size="sm">
-              A simulated Odoo with the data of a small company. Run this on the machine of the proxy:
-            </Text>
-            <CodeBlock label="command" code="npx erp-proxy sandbox" />
-            <Group>
-              <Button variant="default" onClick={() => onChange(SANDBOX)}>
-                Fill in its values
-              </Button>
-            </Group>
-            {draft.url === SANDBOX.url && (
-              <Alert color="teal" p="xs">
-                The values are filled in. Test the connection when the sandbox runs.
-              </Alert>
-            )}
-          </Stack>
-        </Paper>
+        <SandboxCard
+          isFilledIn={draft.url === SANDBOX.url}
+          onFillIn={() => onChange(SANDBOX)}
+          onStarted={onChoose}
+        />
       </SimpleGrid>
     </Stack>
   );

@@ -98,8 +98,10 @@ function SubscriptionRow({ subscription }: { subscription: SubscriptionView }) {
       <Table.Td>
         <StateBadge state={state === 'active' && problem !== null ? 'cannot read' : state} />
       </Table.Td>
-      <Table.Td className="data">{describeSource(subscription)}</Table.Td>
-      <Table.Td className="data" maw={280}>
+      <Table.Td className="data" miw={160}>
+        {describeSource(subscription)}
+      </Table.Td>
+      <Table.Td className="data" miw={200} maw={280}>
         {url}
       </Table.Td>
       <Table.Td>

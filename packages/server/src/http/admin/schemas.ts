@@ -47,6 +47,7 @@ import {
   type Problem,
   type ReplayInput,
   type ReplayView,
+  type SandboxView,
   type SecretRotation,
   STATISTICS_DIMENSIONS,
   type StatisticsFilters,
@@ -719,6 +720,11 @@ export const methodsView = named(
       }),
     ),
   }) satisfies z.ZodType<MethodsView>,
+);
+
+export const sandboxView = named(
+  'SandboxState',
+  z.object({ available: z.boolean() }) satisfies z.ZodType<SandboxView>,
 );
 
 export const attentionView = named(

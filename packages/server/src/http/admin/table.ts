@@ -567,6 +567,24 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   }),
   route({
     method: 'GET',
+    path: '/sandbox',
+    id: 'getSandbox',
+    summary: 'Tells whether this proxy can start a sandbox Odoo.',
+    answer: { status: 200, schema: schemas.sandboxView },
+    handle: ({ admin }) => admin.getSandbox(),
+  }),
+  route({
+    method: 'POST',
+    path: '/sandbox',
+    id: 'startSandbox',
+    summary:
+      'Starts a sandbox Odoo for the life of the process, and stores it as an instance. Only after a first start on a terminal, while no instance is stored.',
+    answer: { status: 201, schema: schemas.instanceView, hasEtag: true },
+    problems: [404, 409, 503],
+    handle: ({ admin }) => admin.startSandbox(),
+  }),
+  route({
+    method: 'GET',
     path: '/attention',
     id: 'listAttention',
     summary: 'Lists what needs an administrator, the worst first.',

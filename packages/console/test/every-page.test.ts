@@ -1,0 +1,34 @@
+/** Every page, at each width, light and dark, with hostile and very long values. */
+import { expect, test } from 'vitest';
+import { closeAfterTest } from '../../server/test/close-after-test.ts';
+import { startHostileProxy } from './hostile-proxy.ts';
+import { listLayoutFaults } from './inspect-layout.ts';
+import { launchChromium } from './launch-chromium.ts';
+import { HAS_CHROMIUM, listSeriousFindings } from './open-console.ts';
+import { visitPages } from './visit-pages.ts';
+
+test.skipIf(!HAS_CHROMIUM)(
+  'every page fits into each width, light and dark, cuts no text unseen, and is accessible',
+  { timeout: 600_000 },
+  async () => {
+    const { url, paths } = closeAfterTest(await startHostileProxy());
+    const browser = closeAfterTest(await launchChromium());
+    const found = new Set<string>();
+    let views = 0;
+    await visitPages({
+      browser,
+      url,
+      paths,
+      async onView({ name, width, scheme, page }) {
+        views++;
+        const faults = await listLayoutFaults(page);
+        // The widest has the elements and the colours of the one before.
+        if (width < 2_000) faults.push(...(await listSeriousFindings(page)));
+        for (const fault of faults) found.add(`${name}, ${width} px, ${scheme}: ${fault}`);
+      },
+      onError: (name, text) => found.add(`${name}: ${text}`),
+    });
+    expect([...found]).toEqual([]);
+    expect(views).toBe(Object.keys(paths).length * 6);
+  },
+);

@@ -1,0 +1,71 @@
+/** Opens pages of the console one after another, each at several widths, light and dark. */
+import type { Browser, Page } from 'playwright-core';
+import { ADMIN_TOKEN } from './seed-proxy.ts';
+
+export const WIDTHS = [360, 1280, 2560];
+const DRAWING_MS = 150;
+export const SCHEMES = ['light', 'dark'] as const;
+
+export interface View {
+  /** Of the page. */
+  name: string;
+  width: number;
+  scheme: (typeof SCHEMES)[number];
+  page: Page;
+}
+
+interface Visit {
+  browser: Browser;
+  url: string;
+  paths: Record<string, string>;
+  onView: (view: View) => Promise<void>;
+  /** Gets errors that the page has written to the console, or has not caught. */
+  onError: (name: string, text: string) => void;
+}
+
+export async function visitPages({ browser, url, paths, onView, onError }: Visit): Promise<void> {
+  const context = await browser.newContext({ reducedMotion: 'reduce' });
+  context.setDefaultTimeout(20_000);
+  try {
+    await context.request.post(`${url}/admin/v1/session`, {
+      data: { token: ADMIN_TOKEN },
+      headers: { origin: url },
+    });
+    const page = await context.newPage();
+    let current = '';
+    page.on('pageerror', (error) => onError(current, String(error)));
+    page.on('console', (message) => {
+      // Chromium writes a line for each error status. Pages show those themselves.
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+        onError(current, message.text());
+    });
+    for (const [name, path] of Object.entries(paths)) {
+      current = name;
+      await page.goto(url + path);
+      await page.getByRole('heading', { level: 1 }).first().waitFor();
+      if (name.startsWith('playground-') && name !== 'playground-empty') await runCall(page);
+      await waitForParts(page);
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 900 });
+        for (const scheme of SCHEMES) {
+          await page.emulateMedia({ colorScheme: scheme });
+          // Charts and editors are drawn anew.
+          await page.waitForTimeout(DRAWING_MS);
+          await onView({ name, width, scheme, page });
+        }
+      }
+    }
+  } finally {
+    await context.close();
+  }
+}
+
+async function runCall(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Run', exact: true, disabled: false }).click();
+  await page.getByText(/^(OK|Error) · \d+$/).waitFor();
+}
+
+/** Charts and editors load after the page. The overview asks again and again, so that the wait is bounded. */
+async function waitForParts(page: Page): Promise<void> {
+  await page.waitForLoadState('networkidle', { timeout: 3_000 }).catch(() => undefined);
+}

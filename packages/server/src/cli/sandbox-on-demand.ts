@@ -1,0 +1,53 @@
+/**
+ * The sandbox that a person can start in the console after a first start. It listens on the loopback interface, and
+ * ends with the process.
+ */
+import type { Sandbox } from '@erp-proxy/sandbox';
+import type { SandboxServer } from '../admin/admin.ts';
+import type { CommandInput } from './command.ts';
+
+export interface SandboxOnDemand {
+  /** Starts it at the first call. Later calls return the same one. */
+  start(): Promise<SandboxServer>;
+  close(): Promise<void>;
+}
+
+type Input = Pick<CommandInput, 'settings' | 'sources' | 'secretsFile' | 'isTerminal'>;
+
+/**
+ * Null unless this is a first start: on a terminal, in one process, with the secrets that the proxy has made for
+ * itself. An operator who has set them has an Odoo server.
+ */
+export function createSandboxOnDemand(input: Input): SandboxOnDemand | null {
+  if (!input.isTerminal || input.settings.workers !== 1 || !hasOwnSecrets(input)) return null;
+  let started: Promise<Sandbox> | null = null;
+  return {
+    async start() {
+      started ??= open().catch((error: unknown) => {
+        started = null;
+        throw error;
+      });
+      const { url, db, users } = await started;
+      return { url, db, userId: users.admin.userId, apiKey: users.admin.apiKey };
+    },
+    async close() {
+      await (await started)?.close();
+    },
+  };
+}
+
+function hasOwnSecrets({ sources, secretsFile }: Input): boolean {
+  if (secretsFile === null) return false;
+  // Those that this start has created were not there when the settings were loaded.
+  const isOwn = (source = 'default') => source === 'default' || source.startsWith(secretsFile);
+  return isOwn(sources.get('admin.token')) && isOwn(sources.get('vault.masterKey'));
+}
+
+/** The port of `erp-proxy sandbox` where it is free: after a restart, that command brings the instance back. */
+async function open(): Promise<Sandbox> {
+  // Loaded here, because most processes never need it.
+  const { startSandbox } = await import('@erp-proxy/sandbox');
+  return startSandbox({ version: 18, port: PORT }).catch(() => startSandbox({ version: 18 }));
+}
+
+const PORT = 8069;
