@@ -11,6 +11,8 @@ const BODY_BYTES_MAX = 1024 * 1024;
 export const DEPTH_MAX = 100;
 /** Maximum number of members of all objects, such as the values of a record with its lines. */
 const MEMBERS_MAX = 10_000;
+/** `"":1,` */
+const MEMBER_BYTES_MIN = 5;
 /** The same of a message, of its parameters, of `_meta` and of the arguments of a tool. */
 const NAMES_MAX = 100;
 
@@ -18,7 +20,9 @@ export async function readBody(bytes: Uint8Array, signal: AbortSignal): Promise<
   if (bytes.length > BODY_BYTES_MAX) return refuse(`${BODY_BYTES_MAX / 2 ** 20} MiB`);
   const document = await parseDocument(bytes, DEPTH_MAX, signal);
   if (document instanceof Denial) return document;
-  if (countMembers(bytes, MEMBERS_MAX) > MEMBERS_MAX) return refuse(`${MEMBERS_MAX} members in its objects`);
+  const canHaveTooMany = bytes.length > MEMBERS_MAX * MEMBER_BYTES_MIN;
+  if (canHaveTooMany && countMembers(bytes, MEMBERS_MAX) > MEMBERS_MAX)
+    return refuse(`${MEMBERS_MAX} members in its objects`);
   const value: unknown = JSON.parse(Buffer.from(bytes).toString());
   return hasManyNames(value) ? refuse(`${NAMES_MAX} members or arguments`) : { value };
 }

@@ -41,8 +41,7 @@ export const searchRecords = defineTool({
     const target = await session.pickInstance(instance);
     const known = await session.fields(target, model);
     const names = fields?.length ? fields : known === null ? ['display_name'] : chooseShown(known);
-    if (fields?.length) await session.checkFields(target, model, fields);
-    await session.checkFields(target, model, listFieldsOf(domain));
+    await session.checkFields(target, model, [...(fields ?? []), ...listFieldsOf(domain)]);
     const text = query.trim();
     const byText = text === '' ? [] : known === null ? [['name', 'ilike', text]] : searchByText(known, text);
     if (byText === null) {
