@@ -103,8 +103,8 @@ test.skipIf(!HAS_CHROMIUM)(
     await page.getByRole('option', { name: 'prod' }).click();
     await page.getByText(/^\d+ models$/).waitFor();
     // The form beside the editor has a rule for fields of one model.
-  const asked = Object.keys(sandbox.requests.calls).sort();
-  expect(asked).toEqual(['ir.model.search_read', 'res.partner.fields_get']);
+    const asked = Object.keys(sandbox.requests.calls).sort();
+    expect(asked).toEqual(['ir.model.search_read', 'res.partner.fields_get']);
     await expectAccessible(page);
     await placeCursorBehind(page, 'phon');
     await page.keyboard.press('Control+Space');
