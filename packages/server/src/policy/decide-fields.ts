@@ -112,9 +112,9 @@ export function listAllowedFields(
   const judge = new FieldJudge(rules, known);
   const fields: string[] = [];
   let first: DeniedField | null = null;
+  const listed = unnamed.isListed === true ? { isListed: true as const } : {};
   for (const field of types.keys()) {
-    const isListed = unnamed.canList && unnamed.isListed === true ? { isListed: true as const } : {};
-    const denied = judge.judge(model, { path: [field], tail: unnamed.tail, ...isListed });
+    const denied = judge.judge(model, { path: [field], tail: unnamed.tail, ...listed });
     if (denied === null) fields.push(field);
     else first ??= denied;
   }

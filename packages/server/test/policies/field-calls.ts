@@ -35,6 +35,18 @@ const USUAL = [
   'search_panel_select_range',
   'search_panel_select_multi_range',
 ];
+/** Arguments of `web_read_group` that only 19 has, or only the versions before. */
+const GROUP_ARGUMENTS = {
+  since19: [
+    'aggregates',
+    'auto_unfold',
+    'opening_info',
+    'unfold_read_specification',
+    'unfold_read_default_limit',
+    'groupby_read_specification',
+  ],
+  before19: ['fields', 'lazy', 'expand', 'expand_limit', 'expand_orderby'],
+};
 /** Methods without a row. */
 const UNKNOWN = ['get_views', 'get_view', 'fields_view_get', 'load_views', 'find_or_create'];
 
@@ -79,15 +91,20 @@ export class CallMaker {
     const keyword: Record<string, unknown> = {};
     const params: unknown[] = [];
     this.#panelModel = model;
+    const absent = this.#pick([GROUP_ARGUMENTS.since19, GROUP_ARGUMENTS.before19]);
     let isPlaced = this.#chance(0.5);
     for (const { names, position, form } of findFieldMethod(model, method)?.arguments ?? []) {
       const name = this.#pick(names);
+      if (method === 'web_read_group' && absent.includes(name)) {
+        isPlaced = false;
+        continue;
+      }
       if (name === 'ids') {
         params.push(this.#ids(model));
         continue;
       }
       const isOfPanel = method.startsWith('search_panel') && form !== 'panel_field';
-      const isOptional = isOfPanel || (form === 'free' && name !== 'operation');
+      const isOptional = isOfPanel || name.startsWith('expand') || (form === 'free' && name !== 'operation');
       if (isOptional ? this.#chance(0.7) : this.#chance(0.1)) isPlaced = false;
       else if (position !== null && isPlaced) params.push(this.#argument(form, name, model));
       else keyword[name] = this.#argument(form, name, model);
@@ -129,7 +146,8 @@ export class CallMaker {
           () => `${this.#path(model, 2)}${this.#pick([' desc', ' asc', '', ' desc nulls last'])}`,
         ).join(', ');
       case 'groups':
-      case 'aggregates': {
+      case 'aggregates':
+      case 'aggregates_or_groups': {
         const list = this.#list(
           () =>
             `${this.#path(model, 2)}${this.#pick(['', ':month', ':sum', ':max', ':array_agg', ':count_distinct'])}`,

@@ -24,6 +24,8 @@ export type FieldForm =
   | 'groups'
   /** The same; if it is empty, all fields are aggregated. */
   | 'aggregates'
+  /** Aggregates in 14 to 18, and groups in 19. */
+  | 'aggregates_or_groups'
   /** Conditions on aggregates: `[["amount:sum", ">", 3]]`. */
   | 'having'
   /** `{"partner_id": {"fields": {"name": {}}}}` */
@@ -149,7 +151,7 @@ const TABLE: Readonly<Record<string, string | Row>> = {
   // In 19 the second and third parameter are groupby and aggregates.
   web_read_group: {
     parameters:
-      'domain:domain, fields:aggregates, groupby:groups, limit, offset, orderby/order:group_order, lazy, expand, expand_limit, expand_orderby:order, *, aggregates:groups, auto_unfold, opening_info:unreadable, unfold_read_specification:specification, unfold_read_default_limit, groupby_read_specification:group_specifications',
+      'domain:domain, fields:aggregates_or_groups, groupby:groups, limit, offset, orderby/order:group_order, lazy, expand, expand_limit, expand_orderby:order, *, aggregates:groups, auto_unfold, opening_info:unreadable, unfold_read_specification:specification, unfold_read_default_limit, groupby_read_specification:group_specifications',
     // What `expand` and unfolded groups return.
     orderedBy: null,
     recordsWith: ['expand', 'auto_unfold', 'unfold_read_specification'],

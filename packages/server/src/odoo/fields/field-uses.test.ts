@@ -97,9 +97,9 @@ test.each([
   ['read', '[[1], [], ""]', { name: 'fields', position: 1, tail: null, canList: true, isListed: true }],
   ['search_read', '[[], {}]', { name: 'fields', position: 1, tail: 'shown', canList: true, isListed: true }],
   ['fields_get', '[]', { name: 'allfields', position: 0, tail: null, canList: true }],
-  ['web_search_read', '[[]]', { name: 'specification', tail: 'shown', canList: false }],
+  ['web_search_read', '[[]]', { name: 'specification', tail: 'shown', canList: false, isListed: true }],
   ['read_group', '[[], [], []]', { name: 'fields', tail: 'shown', canList: false }],
-  ['copy_data', '[[1]]', { name: null, tail: null, canList: false }],
+  ['copy_data', '[[1]]', { name: null, tail: null, canList: false, isListed: true }],
   ['search', '[[]]', null],
 ])('%s%s names no fields', (method, params, unnamed) => {
   expect(listFieldUses('x.model', method, readArguments(params)).unnamed).toEqual(unnamed);
@@ -143,6 +143,8 @@ test('groups with an order do not follow that of their records', () => {
     'a → named',
     'a → sorted',
   ]);
+  // The position of the aggregates is that of the groups in 19.
+  expect(list('web_read_group', '[[], ["a"], ["b:sum"]]')).toEqual(['a → grouped', 'b → grouped']);
   expect(list('read_progress_bar', '[[], "a", {"field": "b"}]')).toEqual(['a → grouped', 'b']);
 });
 

@@ -37,7 +37,9 @@ export interface FieldUse {
 }
 
 /** The fields of a call that names none, so that Odoo takes all. `tail` is what the method uses of each. */
-export type UnnamedFields = ListableFields | { canList: false; name: string | null; tail: Tail };
+export type UnnamedFields =
+  | ListableFields
+  | { canList: false; name: string | null; tail: Tail; isListed?: true };
 
 /** They can be listed in the argument `name`, which has this position among the positional arguments. */
 export interface ListableFields extends ArgumentPlace {
@@ -129,7 +131,7 @@ class UseReader {
   }
 
   readArguments({ arguments: list, always, defaults, isOpen, returnsAll, records }: FieldMethod): void {
-    if (returnsAll) this.found.unnamed = { canList: false, name: null, tail: null };
+    if (returnsAll) this.found.unnamed = { canList: false, name: null, tail: null, isListed: true };
     this.#showsNames = this.#givesNames(list);
     if (list.some((argument) => argument.form === 'group_order' && this.#isGiven(argument)))
       this.#grouping = 'named';
@@ -188,7 +190,9 @@ class UseReader {
   ): void {
     if (form === 'shown') this.found.unnamed = { canList: true, name, position, tail, isListed: true };
     if (form === 'described') this.found.unnamed = { canList: true, name, position, tail };
-    if (form === 'page_specification' || (form === 'aggregates' && isGiven))
+    if (form === 'page_specification')
+      this.found.unnamed = { canList: false, name, tail: 'shown', isListed: true };
+    if (form.startsWith('aggregates') && isGiven)
       this.found.unnamed = { canList: false, name, tail: 'shown' };
   }
 
@@ -250,9 +254,12 @@ class UseReader {
       case 'group_order':
         this.#order(value, []);
         break;
-      case 'groups':
       case 'aggregates':
-        this.#texts(value, parseGroup, [], form === 'groups' ? this.#grouping : 'named');
+        this.#texts(value, parseGroup, [], 'named');
+        break;
+      case 'groups':
+      case 'aggregates_or_groups':
+        this.#texts(value, parseGroup, [], this.#grouping);
         break;
       case 'specification':
         this.#specification(value, []);
