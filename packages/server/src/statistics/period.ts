@@ -42,8 +42,8 @@ export function noteMost({ most }: Period, { inFlight, queued }: Gauges): void {
 
 type CellText = [
   ...names: (string | null)[],
-  outcomes: Record<string, number>,
-  shared: number,
+  outcomes: Record<string, unknown> | null,
+  shared: unknown,
   proxyMs: unknown,
   odooMs: unknown,
 ];
@@ -64,10 +64,10 @@ export function printPeriod({ cells, most }: Period): string {
 
 /** A cell as the text of a period has it. Sums of thousands of periods take only what is there. */
 export interface StoredCell extends CellNames {
-  /** Calls by outcome. */
-  readonly outcomes: readonly (readonly [outcome: string, count: number])[];
+  /** Counts by outcome, not checked. */
+  readonly outcomes: Readonly<Record<string, unknown>>;
   readonly shared: number;
-  /** Of `Durations.toJSON`; not checked. */
+  /** The pairs of `Durations.toJSON`, not checked. */
   readonly proxyMs: unknown;
   readonly odooMs: unknown;
 }
@@ -94,18 +94,19 @@ function readCell([
   proxyMs,
   odooMs,
 ]: CellText): StoredCell {
-  const counts = Object.entries(typeof outcomes === 'object' && outcomes !== null ? outcomes : {});
   return {
     instance: toName(instance),
     client: toName(client),
     model: toName(model),
     action: toName(action),
-    outcomes: counts.map(([outcome, count]) => [outcome, toCount(count)] as const),
+    outcomes: typeof outcomes === 'object' && outcomes !== null ? outcomes : NO_OUTCOMES,
     shared: toCount(shared),
     proxyMs,
     odooMs,
   };
 }
+
+const NO_OUTCOMES = {};
 
 function parse(text: string): { most?: unknown; cells?: unknown } {
   try {
@@ -119,6 +120,7 @@ function toName(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-function toCount(value: unknown): number {
+/** 0 for what is no count. */
+export function toCount(value: unknown): number {
   return Number.isInteger(value) && (value as number) >= 0 ? (value as number) : 0;
 }

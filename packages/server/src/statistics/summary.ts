@@ -1,7 +1,7 @@
 /** Adds cells up, and shows the sums. Pure. */
 import type { CallStatistics } from '@erp-proxy/contract';
 import { Durations } from './durations.ts';
-import type { StoredCell } from './period.ts';
+import { type StoredCell, toCount } from './period.ts';
 
 export interface Summary {
   add(cell: StoredCell): void;
@@ -20,8 +20,8 @@ export function createSummary(): Summary {
   let shared = 0;
   return {
     add(cell) {
-      for (const [outcome, count] of cell.outcomes)
-        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + count);
+      for (const outcome in cell.outcomes)
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + toCount(cell.outcomes[outcome]));
       proxyMs.addPairs(cell.proxyMs);
       odooMs.addPairs(cell.odooMs);
       shared += cell.shared;
