@@ -45,6 +45,8 @@ export async function visitPages({ browser, url, paths, onView, onError }: Visit
       await page.getByRole('heading', { level: 1 }).first().waitFor();
       if (name.startsWith('playground-') && name !== 'playground-empty') await runCall(page);
       await waitForParts(page);
+      // A click has scrolled, and a picture of the whole page begins at its top.
+      await page.evaluate('scrollTo(0, 0)');
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 900 });
         for (const scheme of SCHEMES) {

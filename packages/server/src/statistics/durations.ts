@@ -43,17 +43,16 @@ export class Durations {
     return pairs;
   }
 
-  /** Reads what `toJSON` gave. Ignores what is no pair of index and count. */
-  static read(pairs: unknown): Durations {
-    const durations = new Durations();
-    if (!Array.isArray(pairs)) return durations;
+  /** Adds what `toJSON` gave. Ignores what is no pair of index and count. */
+  addPairs(pairs: unknown): void {
+    if (!Array.isArray(pairs)) return;
     for (let at = 0; at + 1 < pairs.length; at += 2) {
-      const [index, count] = [pairs[at], pairs[at + 1]];
-      if (!isBucket(index) || !Number.isInteger(count) || count < 0) continue;
-      durations.#counts[index]! += count;
-      durations.count += count;
+      const index: unknown = pairs[at];
+      const count: unknown = pairs[at + 1];
+      if (!isBucket(index) || !isCount(count)) continue;
+      this.#counts[index]! += count;
+      this.count += count;
     }
-    return durations;
   }
 
   #quantile(part: number): number {
@@ -75,6 +74,10 @@ export class Durations {
 function findBucket(ms: number): number {
   if (!(ms > FIRST_BOUND_MS)) return 0;
   return Math.min(BUCKETS - 1, Math.ceil(Math.log(ms / FIRST_BOUND_MS) / LOG_FACTOR));
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0;
 }
 
 function isBucket(index: unknown): index is number {

@@ -2,8 +2,7 @@
  * The statistics of one process in one minute or hour, and their text in the store. Text of other versions of the
  * program is read as far as it can be. Pure.
  */
-import { type Cell, type CellNames, Cells } from './cells.ts';
-import { Durations } from './durations.ts';
+import { type CellNames, Cells } from './cells.ts';
 
 export const STEPS = { minute: 60_000, hour: 3_600_000 } as const;
 export type Step = keyof typeof STEPS;
@@ -43,10 +42,10 @@ export function noteMost({ most }: Period, { inFlight, queued }: Gauges): void {
 
 type CellText = [
   ...names: (string | null)[],
-  outcomes: Record<string, number>,
-  shared: number,
-  proxyMs: number[],
-  odooMs: number[],
+  outcomes: Record<string, unknown> | null,
+  shared: unknown,
+  proxyMs: unknown,
+  odooMs: unknown,
 ];
 
 export function printPeriod({ cells, most }: Period): string {
@@ -63,30 +62,51 @@ export function printPeriod({ cells, most }: Period): string {
   return JSON.stringify({ most: [most.inFlight, most.queued], cells: texts });
 }
 
-/** Adds what `printPeriod` gave. A text that is damaged adds nothing. */
-export function readPeriod(text: string, period: Period): void {
-  const { most, cells } = parse(text);
-  if (Array.isArray(most)) noteMost(period, { inFlight: toCount(most[0]), queued: toCount(most[1]) });
-  if (!Array.isArray(cells)) return;
-  for (const cell of cells) if (Array.isArray(cell)) period.cells.addCell(readCell(cell as CellText));
+/** A cell as the text of a period has it. Sums of thousands of periods take only what is there. */
+export interface StoredCell extends CellNames {
+  /** Counts by outcome, not checked. */
+  readonly outcomes: Readonly<Record<string, unknown>>;
+  readonly shared: number;
+  /** The pairs of `Durations.toJSON`, not checked. */
+  readonly proxyMs: unknown;
+  readonly odooMs: unknown;
 }
 
-function readCell([instance, client, model, action, outcomes, shared, proxyMs, odooMs]: CellText): Cell {
-  const names: CellNames = {
+/** Reads what `printPeriod` gave. What is damaged is left out. */
+export function readPeriod(text: string): { most: Gauges; cells: StoredCell[] } {
+  const { most, cells } = parse(text);
+  const [inFlight, queued] = Array.isArray(most) ? most : [];
+  return {
+    most: { inFlight: toCount(inFlight), queued: toCount(queued) },
+    cells: Array.isArray(cells)
+      ? cells.flatMap((cell) => (Array.isArray(cell) ? readCell(cell as CellText) : []))
+      : [],
+  };
+}
+
+function readCell([
+  instance,
+  client,
+  model,
+  action,
+  outcomes,
+  shared,
+  proxyMs,
+  odooMs,
+]: CellText): StoredCell {
+  return {
     instance: toName(instance),
     client: toName(client),
     model: toName(model),
     action: toName(action),
-  };
-  const counts = Object.entries(typeof outcomes === 'object' && outcomes !== null ? outcomes : {});
-  return {
-    ...names,
-    outcomes: new Map(counts.map(([outcome, count]) => [outcome, toCount(count)])),
+    outcomes: typeof outcomes === 'object' && outcomes !== null ? outcomes : NO_OUTCOMES,
     shared: toCount(shared),
-    proxyMs: Durations.read(proxyMs),
-    odooMs: Durations.read(odooMs),
+    proxyMs,
+    odooMs,
   };
 }
+
+const NO_OUTCOMES = {};
 
 function parse(text: string): { most?: unknown; cells?: unknown } {
   try {
@@ -100,6 +120,7 @@ function toName(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-function toCount(value: unknown): number {
+/** 0 for what is no count. */
+export function toCount(value: unknown): number {
   return Number.isInteger(value) && (value as number) >= 0 ? (value as number) : 0;
 }

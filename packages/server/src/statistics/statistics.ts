@@ -11,8 +11,8 @@ import type {
 import type { EventHandlers } from '../observe/events.ts';
 import type { LeaseStore, StatisticsRow, StatisticsStore } from '../stores/ports.ts';
 import { type PeriodicTask, startPeriodicTask } from '../streams/periodic-task.ts';
-import type { Cell, Cells, Dimension } from './cells.ts';
-import { createPeriod, type Period, readPeriod, STEPS, type Step } from './period.ts';
+import type { Dimension } from './cells.ts';
+import { type Gauges, readPeriod, STEPS, type Step, type StoredCell } from './period.ts';
 import { createRecorder } from './recorder.ts';
 import { createSummary, type Summary } from './summary.ts';
 
@@ -63,20 +63,25 @@ const DIMENSIONS: Record<StatisticsDimension, Dimension> = {
   action: 'action',
 };
 
+/** The calls of one process in one period. */
+interface StoredPeriod {
+  startsAt: number;
+  most: Gauges;
+  cells: StoredCell[];
+}
+
 export function createStatistics(options: StatisticsOptions): Statistics {
   const { store, leases, process, clock, onError } = options;
   const recorder = createRecorder(options);
   let task: PeriodicTask | null = null;
 
   /** Rows are read in pages, so that the event loop is free between them. */
-  async function* readPeriods(step: Step, since: number, until: number): AsyncGenerator<Period> {
+  async function* readPeriods(step: Step, since: number, until: number): AsyncGenerator<StoredPeriod> {
     let after: Pick<StatisticsRow, 'startsAt' | 'process'> | null = null;
     for (;;) {
       const rows: StatisticsRow[] = await store.list({ step, since, until, after, limit: PAGE_ROWS });
       for (const row of rows) {
-        const period = createPeriod(step, row.startsAt);
-        readPeriod(row.body, period);
-        yield period;
+        yield { startsAt: row.startsAt - (row.startsAt % STEPS[step]), ...readPeriod(row.body) };
         await new Promise(setImmediate);
       }
       after = rows.at(-1) ?? null;
@@ -104,12 +109,12 @@ export function createStatistics(options: StatisticsOptions): Statistics {
       await recorder.flush().catch(() => {});
       const from = start - (start % STEPS[step]);
       const total = createSummary();
-      const periods = new Map<number, { summary: Summary; period: Period }>();
+      const periods = new Map<number, { summary: Summary; most: Gauges }>();
       const groups = new Map<string | null, Summary>();
       for await (const period of readPeriods(step, from, until)) {
-        const shown = periods.get(period.startsAt) ?? { summary: createSummary(), period };
+        const shown = periods.get(period.startsAt) ?? { summary: createSummary(), most: createGauges() };
         periods.set(period.startsAt, shown);
-        if (shown.period !== period) addMost(shown.period, period);
+        addMost(shown.most, period.most);
         for (const cell of pickCells(period.cells, filters)) {
           total.add(cell);
           shown.summary.add(cell);
@@ -121,11 +126,11 @@ export function createStatistics(options: StatisticsOptions): Statistics {
         until: new Date(until).toISOString(),
         step,
         total: total.show(),
-        periods: Array.from(periods.values(), ({ summary, period }) => ({
-          at: new Date(period.startsAt).toISOString(),
+        periods: Array.from(periods, ([startsAt, { summary, most }]) => ({
+          at: new Date(startsAt).toISOString(),
           ...summary.show(),
-          in_flight_max: period.most.inFlight,
-          queued_max: period.most.queued,
+          in_flight_max: most.inFlight,
+          queued_max: most.queued,
         })),
         groups: listGroups(groups, limit),
         now: { in_flight: recorder.gauges.inFlight, queued: recorder.gauges.queued },
@@ -143,21 +148,24 @@ export function createStatistics(options: StatisticsOptions): Statistics {
 }
 
 /** The processes of one period. Their peaks need not be at the same moment: the sum is an upper bound. */
-function addMost(period: Period, { most }: Period): void {
-  period.most.inFlight += most.inFlight;
-  period.most.queued += most.queued;
+function addMost(sum: Gauges, { inFlight, queued }: Gauges): void {
+  sum.inFlight += inFlight;
+  sum.queued += queued;
+}
+
+function createGauges(): Gauges {
+  return { inFlight: 0, queued: 0 };
 }
 
 function* pickCells(
-  cells: Cells,
+  cells: readonly StoredCell[],
   filters: Partial<Record<StatisticsDimension, string | undefined>>,
-): Generator<Cell> {
+): Generator<StoredCell> {
   const wanted = (Object.keys(DIMENSIONS) as StatisticsDimension[]).flatMap((name) => {
     const value = filters[name];
     return value === undefined ? [] : [{ dimension: DIMENSIONS[name], value }];
   });
-  for (const cell of cells.list())
-    if (wanted.every(({ dimension, value }) => cell[dimension] === value)) yield cell;
+  for (const cell of cells) if (wanted.every(({ dimension, value }) => cell[dimension] === value)) yield cell;
 }
 
 function findGroup(groups: Map<string | null, Summary>, name: string | null): Summary {

@@ -1,10 +1,10 @@
 /** Adds cells up, and shows the sums. Pure. */
 import type { CallStatistics } from '@erp-proxy/contract';
-import type { Cell } from './cells.ts';
 import { Durations } from './durations.ts';
+import { type StoredCell, toCount } from './period.ts';
 
 export interface Summary {
-  add(cell: Cell): void;
+  add(cell: StoredCell): void;
   show(): CallStatistics;
 }
 
@@ -20,10 +20,10 @@ export function createSummary(): Summary {
   let shared = 0;
   return {
     add(cell) {
-      for (const [outcome, count] of cell.outcomes)
-        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + count);
-      proxyMs.addAll(cell.proxyMs);
-      odooMs.addAll(cell.odooMs);
+      for (const outcome in cell.outcomes)
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + toCount(cell.outcomes[outcome]));
+      proxyMs.addPairs(cell.proxyMs);
+      odooMs.addPairs(cell.odooMs);
       shared += cell.shared;
     },
     show() {

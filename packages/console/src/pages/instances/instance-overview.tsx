@@ -7,6 +7,7 @@ import { ExaminationSteps } from '../../parts/examination-steps.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { quoteIfNeeded } from '../../parts/print-options.ts';
 import { Section } from '../../parts/section.tsx';
+import { revealInvisible } from '../../parts/show-json.ts';
 import { Time } from '../../parts/time.tsx';
 import { Usage } from '../../parts/usage.tsx';
 import { useExamination } from '../../parts/use-examination.ts';
@@ -25,7 +26,7 @@ export function InstanceOverview({ current, path }: { current: InstanceView; pat
       <Stack gap="md">
         {current.key.failure !== null && (
           <Alert color="red" title="The Odoo key could not be replaced">
-            {current.key.failure}
+            {revealInvisible(current.key.failure)}
           </Alert>
         )}
         <Section title="Facts">

@@ -7,6 +7,7 @@ import { readAdmin } from '../../api/queries.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { PageAnchor } from '../../parts/page-anchor.tsx';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { revealInvisible } from '../../parts/show-json.ts';
 import { Time } from '../../parts/time.tsx';
 import { findMendLink, printTarget } from './mend-link.ts';
 
@@ -73,7 +74,7 @@ function Item({ item }: { item: AttentionItem }) {
         <PageAnchor className="data" link={findMendLink(item)}>
           {printTarget(item)}
         </PageAnchor>{' '}
-        {item.text}{' '}
+        {revealInvisible(item.text)}{' '}
         {item.since !== null && (
           <Text span c="dimmed" size="xs">
             <Time at={item.since} />
