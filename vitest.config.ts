@@ -2,7 +2,8 @@ import { defineConfig } from 'vitest/config';
 
 /**
  * What floods the proxy, kills or stops processes, or needs several of them to answer each other soon. Beside many other
- * tests these would be late, and make the others late.
+ * tests these would be late, and make the others late. Also what takes long by the number of its cases: `npm test` takes
+ * less than five minutes.
  */
 const HEAVY = [
   '**/process/{admin-commands,assembly,audit-kill,chaos,commands,first-start,idempotency-kill,launcher,many-keys,mcp-clients,openapi-clients,package,replicas*,serve,sqlite-lock,unusable-store,waiting-calls,workers}.test.ts',
@@ -15,7 +16,9 @@ const HEAVY = [
   '**/client/test/runtimes.test.ts',
   '**/console/test/{approvals,calls,every-page,instances,keys,overview,playground,start,subscriptions}.test.ts',
   '**/stores/postgres/hanging.test.ts',
-  '**/stores/sqlite/thread.test.ts',
+  '**/stores/sqlite/{store,thread}.test.ts',
+  '**/policies/{fields,interference}.properties.test.ts',
+  '**/protocols/matrix.test.ts',
   '**/stream/deadline.test.ts',
 ];
 /** What measures the memory of a process: nothing else runs beside it. */
