@@ -289,6 +289,20 @@ describe('the order of a model', () => {
     expect(judgeOrder(deny('res.partner', 'complete_name'), 'x.by_partner', known)).toBe(null);
   });
 
+  test('is denied by a field that has the value of a denied field of a related model', () => {
+    const line = new Map([
+      ['move_id', to('x.move')],
+      ['move_name', related('move_id.name')],
+    ]);
+    const types = new Map([
+      ['x.line', line],
+      ['x.move', new Map([['name', char]])],
+    ]);
+    const known = { types, orders: new Map([['x.line', 'move_name desc, id']]) };
+    expect(judgeOrder(deny('x.move', 'name'), 'x.line', known)).toBe('x.line.move_name');
+    expect(judgeOrder(deny('x.move', 'ref'), 'x.line', known)).toBe(null);
+  });
+
   test('that leads over many models is judged at once, and each model once', () => {
     const names = Array.from({ length: 60 }, (_, index) => `f${index}`);
     const fields = new Map(names.map((name, index) => [name, to(`x.m${index}`)] as const));

@@ -191,8 +191,11 @@ export class FieldJudge {
       // `partner_id.id` sorts by the ids.
       if (part === 'id' || PLAIN_FIELDS.has(field)) continue;
       const type = this.#findType(model, field);
-      if (type === 'lacking' || type?.type !== 'many2one' || type.relation === null) continue;
+      if (type === 'lacking' || type === null) continue;
+      const source = type.related === null ? null : this.#judgeRelated(model, type.related, 0);
+      if (source !== null) return { rule: source, model, field };
       const { relation } = type;
+      if (type.type !== 'many2one' || relation === null) continue;
       if (followed?.has(relation)) continue;
       const denied =
         followed === null
