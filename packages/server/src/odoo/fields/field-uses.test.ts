@@ -36,6 +36,8 @@ test.each([
     '[[1], {"a": {}, "b": {"fields": {"c": {}}, "order": "d", "context": {"show_vat": 1}}}]',
     ['a[]', 'b', 'b.c[]', 'b.d → sorted', 'res.partner:vat'],
   ],
+  // Python takes the last of two members with one name.
+  ['web_read', '[[1], {"a": {"order": "id", "order": ""}}]', ['a[]', 'a.id → sorted']],
   ['create', '[[{"a": 1, "b": [[0, 0, {"c": [[1, 2, [["d", [3]]]]]}]]}]]', ['a', 'b', 'b.c', 'b.c.d']],
   [
     'export_data',

@@ -386,14 +386,14 @@ class UseReader {
     });
   }
 
-  /** Whether a specification gives the order of the records that its field leads to. */
+  /** Whether a specification gives the order of the records that its field leads to, also if it does so twice. */
   #hasOrder(value: JsonSpan): boolean {
-    let isGiven = false;
+    const orders: JsonSpan[] = [];
     if (value.kind === 'object')
       this.#members(value, (name, inner) => {
-        if (name === 'order' && !this.#isEmpty(inner)) isGiven = true;
+        if (name === 'order') orders.push(inner);
       });
-    return isGiven;
+    return orders.length > 0 && !orders.some((order) => this.#isEmpty(order));
   }
 
   /** What a specification reads of the records that a field leads to. */
