@@ -98,7 +98,7 @@ describe.each(VERSIONS)('Odoo %i', (version) => {
           });
     const { error } = await group({});
     expect(error.message).toContain('Groups by `user_id` follow the order of `res.users`');
-    const order = version < 19 ? { orderby: 'amount_total' } : { order: 'amount_total:sum' };
+    const order = version < 19 ? { orderby: 'amount_total', lazy: false } : { order: 'amount_total:sum' };
     expect((await group(order)).result).toHaveLength(1);
     const panel = await call('search_panel_select_multi_range', 'sale.order', ['user_id']);
     expect(panel.error.message).toContain('Groups by `user_id`');

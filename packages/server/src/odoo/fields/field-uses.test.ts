@@ -140,7 +140,8 @@ test.each(['expand', 'auto_unfold', 'unfold_read_specification'])(
 );
 
 test('groups with an order do not follow that of their records', () => {
-  expect(list('read_group', '[[], [], ["a"]]', '{"orderby": "__count"}')).toEqual(['a → named']);
+  const eager = '{"orderby": "__count", "lazy": false}';
+  expect(list('read_group', '[[], [], ["a"]]', eager)).toEqual(['a → named']);
   expect(list('formatted_read_group', '[[], ["a"]]', '{"order": "a desc"}')).toEqual([
     'a → named',
     'a → sorted',
@@ -148,6 +149,17 @@ test('groups with an order do not follow that of their records', () => {
   // The position of the aggregates is that of the groups in 19.
   expect(list('web_read_group', '[[], ["a"], ["b:sum"]]')).toEqual(['a → grouped', 'b → grouped']);
   expect(list('read_progress_bar', '[[], "a", {"field": "b"}]')).toEqual(['a → grouped', 'b']);
+});
+
+test.each([
+  // Groups with equal counts are sorted by what they are grouped by.
+  ['web_read_group', '[[], ["a"]]', '{"order": "__count"}'],
+  // Groups are completed with those that have no records (`group_expand`), in the order of all.
+  ['read_group', '[[], [], ["a"]]', '{"orderby": "__count"}'],
+  ['read_group', '[[], [], ["a"], 0, null, "__count", true]', '{}'],
+  ['formatted_read_group', '[[], ["a"]]', '{"order": "__count", "context": {"read_group_expand": true}}'],
+])('groups of %s%s %s follow the order of their records, also with an order', (method, params, keyword) => {
+  expect(list(method, params, keyword)).toEqual(['a → grouped']);
 });
 
 describe('what cannot be read is unreadable', () => {

@@ -88,6 +88,7 @@ const QUOTE = 0x22;
 const OPEN_OBJECT = 0x7b;
 const DISPLAY_NAME = 'display_name';
 const ID = 'id';
+const GROUP_EXPAND = 'read_group_expand';
 const CLASSIC = '_classic_read';
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const OPERATORS: ReadonlySet<string> = new Set(['&', '|', '!']);
@@ -133,8 +134,7 @@ class UseReader {
   readArguments({ arguments: list, always, defaults, isOpen, returnsAll, records }: FieldMethod): void {
     if (returnsAll) this.found.unnamed = { canList: false, name: null, tail: null, isListed: true };
     this.#showsNames = this.#givesNames(list);
-    if (list.some((argument) => argument.form === 'group_order' && this.#isGiven(argument)))
-      this.#grouping = 'named';
+    if (this.#sortsGroups(list)) this.#grouping = 'named';
     if (records !== null) this.#noteUnordered(records, list);
     for (const name of always) this.#add([name], 'shown');
     for (const argument of list) this.#readArgument(argument, defaults);
@@ -151,6 +151,28 @@ class UseReader {
 
   #isGiven(argument: FieldArgument): boolean {
     return this.#findValues(argument).some((value) => !this.#isEmpty(value));
+  }
+
+  /**
+   * Whether the order of the call alone decides that of the groups. Where Odoo adds groups without records, all come in
+   * the order of their records: in lazy groupings of 14 to 18, and by the context from 17 on.
+   */
+  #sortsGroups(list: readonly FieldArgument[]): boolean {
+    const lazy = list.find(({ names }) => names.includes('lazy'));
+    const isEager = lazy === undefined || (this.#findValues(lazy).length > 0 && !this.#isGiven(lazy));
+    const isGiven = list.some((argument) => argument.form === 'group_order' && this.#isGiven(argument));
+    return isEager && isGiven && !this.#expandsGroups();
+  }
+
+  #expandsGroups(): boolean {
+    return this.#call.named.some(
+      ({ name, value }) =>
+        name === 'context' &&
+        value.kind === 'object' &&
+        readMembers(this.#bytes, value, VISITS_MAX + 1).some(
+          (member) => member.name === GROUP_EXPAND && !this.#isEmpty(member.value),
+        ),
+    );
   }
 
   #noteUnordered({ argument, onlyWith }: RecordOrder, list: readonly FieldArgument[]): void {
