@@ -172,7 +172,7 @@ function describeOrder({ model, field, path }: DeniedField, { kind, model: of }:
     case 'grouped':
       return `Groups by \`${named}\` follow ${because}. Group by another field, or give an order by a count or a sum to \`read_group\` with \`lazy: false\` or to \`formatted_read_group\`.`;
     case 'listed':
-      return `The records in \`${named}\` follow ${because}. Search \`${of}\` with an order, or name one for the field if \`${method}\` takes a specification.`;
+      return `The records in \`${named}\` follow ${because}. Search \`${of}\` with an order, or give one for the field in the specification of \`web_read\`.`;
     case 'own':
       return `\`${method}\` follows ${because}. Use \`search_read\` with an order.`;
   }

@@ -47,6 +47,12 @@ test.each([
   ['load', '[["a", "b/id"], []]', ['a → searched', 'b.id → searched']],
   ['onchange', '[[], {"a": 1}, "b", {"c.d": "1"}]', ['a', 'b', 'c[]', 'c.d[] → shown']],
   ['onchange', '[[], {}, [], {"c": {"fields": {"d": {}}}}]', ['c[] → shown', 'c.d[]']],
+  // Its specification gives no order.
+  [
+    'onchange',
+    '[[], {}, [], {"c": {"fields": {"d": {"order": "id"}}, "order": "e"}}]',
+    ['c[] → shown', 'c.d[]', 'c.d.id → sorted', 'c.e → sorted'],
+  ],
   ['name_search', '["x"]', ['display_name → shown', ' name search']],
   ['name_search', '[""]', ['display_name → shown']],
   ['mapped', '[[1], "a.b"]', ['a[]', 'a.b[]']],

@@ -398,13 +398,16 @@ class UseReader {
     this.#add(path, 'parents');
   }
 
-  /** `tail`: what is used of each field; in 14 to 16, an object in place of a list of names shows names of records. */
-  #specification(value: JsonSpan, prefix: Path, tail: Tail = null): void {
+  /**
+   * `tail`: what is used of each field; in 14 to 16, an object in place of a list of names shows names of records.
+   * `takesOrder` false: Odoo ignores the orders in it.
+   */
+  #specification(value: JsonSpan, prefix: Path, tail: Tail = null, takesOrder = true): void {
     if (this.#isEmpty(value)) return;
     this.#members(value, (name, below) => {
       const path = [...prefix, ...this.#parse(name, parsePath)];
-      this.#add(path, tail, this.#hasOrder(below) ? {} : LISTED);
-      this.#below(below, path);
+      this.#add(path, tail, takesOrder && this.#hasOrder(below) ? {} : LISTED);
+      this.#below(below, path, takesOrder);
     });
   }
 
@@ -419,11 +422,11 @@ class UseReader {
   }
 
   /** What a specification reads of the records that a field leads to. */
-  #below(value: JsonSpan, path: Path): void {
+  #below(value: JsonSpan, path: Path, takesOrder: boolean): void {
     if (this.#isEmpty(value)) return;
     if (value.kind !== 'object' && value.kind !== 'array') return;
     this.#members(value, (name, inner) => {
-      if (name === 'fields') this.#specification(inner, path);
+      if (name === 'fields') this.#specification(inner, path, null, takesOrder);
       else if (name === 'order') this.#order(inner, path);
       else if (name === 'context') this.#context(inner);
     });
@@ -477,8 +480,8 @@ class UseReader {
     this.#members(value, (name, below) => {
       const path = this.#parse(name, parsePath);
       this.#addListsOf(path);
-      this.#add(path, 'shown', this.#hasOrder(below) ? {} : LISTED);
-      this.#below(below, path);
+      this.#add(path, 'shown', LISTED);
+      this.#below(below, path, false);
     });
   }
 
