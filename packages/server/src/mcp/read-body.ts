@@ -24,7 +24,12 @@ export async function readBody(bytes: Uint8Array, signal: AbortSignal): Promise<
   if (canHaveTooMany && countMembers(bytes, MEMBERS_MAX) > MEMBERS_MAX)
     return refuse(`${MEMBERS_MAX} members in its objects`);
   const value: unknown = JSON.parse(Buffer.from(bytes).toString());
-  return hasManyNames(value) ? refuse(`${NAMES_MAX} members or arguments`) : { value };
+  const messages: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (messages.some(hasManyNames))
+    return refuse(
+      `${NAMES_MAX} arguments of a tool, and ${NAMES_MAX} members in a message, \`params\` and \`_meta\``,
+    );
+  return { value };
 }
 
 function refuse(limit: string): Denial {

@@ -170,9 +170,9 @@ function describeOrder({ model, field, path }: DeniedField, { kind, model: of }:
     case 'sorted':
       return `Sorting by \`${named}\` follows ${because}. Sort by another field, or by \`${named}.id\` (Odoo 17 and later).`;
     case 'grouped':
-      return `Groups by \`${named}\` follow ${because}. Give the groups an order by a count or a sum, if \`${method}\` takes one, or use another field.`;
+      return `Groups by \`${named}\` follow ${because}. Group by another field, or give an order by a count or a sum to \`read_group\` with \`lazy: false\` or to \`formatted_read_group\`.`;
     case 'listed':
-      return `The records in \`${named}\` follow ${because}. Search \`${of}\` with an order, or name one for the field if \`${method}\` takes a specification.`;
+      return `The records in \`${named}\` follow ${because}. Search \`${of}\` with an order, or give one for the field in the specification of \`web_read\`.`;
     case 'own':
       return `\`${method}\` follows ${because}. Use \`search_read\` with an order.`;
   }

@@ -288,6 +288,48 @@ describe('the order of a model', () => {
     const known = { types, orders: ORDERS };
     expect(judgeOrder(deny('res.partner', 'complete_name'), 'x.by_partner', known)).toBe(null);
   });
+
+  test('is denied by a field that has the value of a denied field of a related model', () => {
+    const line = new Map([
+      ['move_id', to('x.move')],
+      ['move_name', related('move_id.name')],
+    ]);
+    const types = new Map([
+      ['x.line', line],
+      ['x.move', new Map([['name', char]])],
+    ]);
+    const known = { types, orders: new Map([['x.line', 'move_name desc, id']]) };
+    expect(judgeOrder(deny('x.move', 'name'), 'x.line', known)).toBe('x.line.move_name');
+    expect(judgeOrder(deny('x.move', 'ref'), 'x.line', known)).toBe(null);
+  });
+
+  test('that leads over many models is judged at once, and each model once', () => {
+    const names = Array.from({ length: 60 }, (_, index) => `f${index}`);
+    const fields = new Map(names.map((name, index) => [name, to(`x.m${index}`)] as const));
+    const types = new Map(names.map((_, index) => [`x.m${index}`, fields]));
+    const orders = new Map(names.map((_, index) => [`x.m${index}`, names.join(', ')]));
+    const known = { types, orders };
+    expect(judgeOrder(deny('x.m0', 'other'), 'x.m0', known)).toBe(null);
+    expect(judgeOrder(deny('x.m7', 'f59'), 'x.m0', known)).toBe('x.m7.f59');
+    // The field of each list is the constant of its records.
+    const lists = names.map(
+      (name, index) => [name, { ...to('x.m0', 'one2many'), inverse: `f${index}` }] as const,
+    );
+    const judge = new FieldJudge(new FieldRules(deny('x.m7', 'other')), {
+      types: new Map([...types, ['x.lists', new Map(lists)]]),
+      orders,
+    });
+    for (const name of names)
+      expect(judge.judge('x.lists', { path: [name], tail: null, isListed: true })).toBe(null);
+  });
+
+  test('is denied by a field after one that leads to a model whose order is not known', () => {
+    const rules = { ...deny('x.plan', 'secret'), ...deny('x.account', 'code') };
+    const types = new Map([...TYPES, ['x.account', new Map([['plan_id', to('x.plan')]])]]);
+    const known = { types, orders: new Map([['x.account', 'plan_id, code']]) };
+    expect(judgeOrder(rules, 'x.account', known)).toBe('x.account.code');
+    expect(judgeOrder(deny('x.plan', 'secret'), 'x.account', known)).toBe('unknown');
+  });
 });
 
 describe('where a caller cannot choose the order', () => {

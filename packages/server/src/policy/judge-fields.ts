@@ -37,6 +37,9 @@ export interface ShownOrder {
   model: string;
 }
 
+/** What denies an order. `unknown`: it is not known, or leads to one that is not, of a model with a rule. */
+type JudgedOrder = Pick<DeniedField, 'rule' | 'model' | 'field'> | 'unknown' | null;
+
 /** By model: fields whose types are needed. */
 export type LackingTypes = Map<string, Set<string>>;
 
@@ -56,8 +59,6 @@ const PLAIN_FIELDS: ReadonlySet<string> = new Set([
   'sequence',
   'write_date',
 ]);
-/** An order that leads over more models is that of ids. Odoo follows each field once. */
-const ORDER_DEPTH_MAX = 6;
 /** Fields that have the value of a field that has the value of … */
 const DEPTH_MAX = 8;
 /** A related record of any model: every rule is applied. */
@@ -70,6 +71,9 @@ export class FieldJudge {
   lacksOrders = false;
   readonly #rules: FieldRules;
   readonly #known: Known;
+  readonly #judgedOrders = new Map<string, JudgedOrder>();
+  /** Judges by the rules with `deny` alone. */
+  #denying: FieldJudge | null = null;
 
   constructor(rules: FieldRules, known: Known, lacking: LackingTypes = new Map()) {
     this.#rules = rules;
@@ -147,24 +151,39 @@ export class FieldJudge {
   ): DeniedField | null {
     const { denying } = this.#rules;
     if (model === null || denying.all.length === 0) return null;
-    const judge = new FieldJudge(denying, this.#known, this.lacking);
-    const denied = judge.#findDenyingOrder(model, inverse);
-    this.lacksOrders ||= judge.lacksOrders;
+    this.#denying ??= new FieldJudge(denying, this.#known, this.lacking);
+    const denied = this.#denying.#findDenyingOrder(model, inverse);
+    this.lacksOrders ||= this.#denying.lacksOrders;
     return denied === null || denied === 'unknown' ? null : { ...denied, path, order: { kind, model } };
   }
 
   /** `constant`: a field that has the same value in all of the records. */
-  #findDenyingOrder(
-    model: string,
-    constant: string | null = null,
-    depth = 0,
-  ): Pick<DeniedField, 'rule' | 'model' | 'field'> | 'unknown' | null {
+  #findDenyingOrder(model: string, constant: string | null = null): JudgedOrder {
     if (this.#known.orders === null) {
       this.lacksOrders = true;
       return null;
     }
-    const order = findModelOrder(this.#known.orders, model);
+    if (constant !== null) return this.#judgeOrder(this.#known.orders, model, constant, null);
+    const judged = this.#judgedOrders.get(model);
+    if (judged !== undefined) return judged;
+    const order = this.#judgeOrder(this.#known.orders, model, null, new Set([model]));
+    this.#judgedOrders.set(model, order);
+    return order;
+  }
+
+  /**
+   * `followed`: the models whose orders are judged already, or are being judged. An order can lead over many models, and
+   * to one of them by many ways. Null: those of other models are judged as a whole.
+   */
+  #judgeOrder(
+    orders: ModelOrders,
+    model: string,
+    constant: string | null,
+    followed: Set<string> | null,
+  ): JudgedOrder {
+    const order = findModelOrder(orders, model);
     if (order === null) return this.#rules.listNaming(model).length > 0 ? 'unknown' : null;
+    let isUnknown = false;
     for (const [field = '', part] of order.paths) {
       if (field === constant || (order.isUsual && this.#isAbsent(model, field))) continue;
       const rule = this.#findDenyingSort(model, field);
@@ -172,12 +191,20 @@ export class FieldJudge {
       // `partner_id.id` sorts by the ids.
       if (part === 'id' || PLAIN_FIELDS.has(field)) continue;
       const type = this.#findType(model, field);
-      if (type === 'lacking' || type?.type !== 'many2one' || type.relation === null) continue;
+      if (type === 'lacking' || type === null) continue;
+      const source = type.related === null ? null : this.#judgeRelated(model, type.related, 0);
+      if (source !== null) return { rule: source, model, field };
+      const { relation } = type;
+      if (type.type !== 'many2one' || relation === null) continue;
+      if (followed?.has(relation)) continue;
       const denied =
-        depth === ORDER_DEPTH_MAX ? null : this.#findDenyingOrder(type.relation, null, depth + 1);
-      if (denied !== null) return denied;
+        followed === null
+          ? this.#findDenyingOrder(relation)
+          : this.#judgeOrder(orders, relation, null, followed.add(relation));
+      if (denied === 'unknown') isUnknown = true;
+      else if (denied !== null) return denied;
     }
-    return null;
+    return isUnknown ? 'unknown' : null;
   }
 
   /** Whether the model has no such field in this version. A model that the user may not read is not described. */

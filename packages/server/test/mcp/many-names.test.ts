@@ -69,8 +69,10 @@ test('are refused beyond the limits, and accepted up to them', async () => {
   const names = (count: number) => repeat(count, (index) => `"n${index}":1`);
   // The model is an argument too.
   expect(await post(printCall({ args: `,${names(99)}` }))).toContain('There is no argument');
-  expect(await post(printCall({ args: `,${names(100)}` }))).toContain('may have 100 members or arguments');
-  expect(await post(printCall({ meta: names(101) }))).toContain('may have 100 members or arguments');
+  expect(await post(printCall({ args: `,${names(100)}` }))).toContain('may have 100 arguments of a tool');
+  expect(await post(printCall({ meta: names(101) }))).toContain('may have 100 arguments of a tool');
+  const batch = `[${printCall({})},${printCall({ args: `,${names(100)}` })}]`;
+  expect(await post(batch)).toContain('may have 100 arguments of a tool');
   const create = (count: number) =>
     post(printCall({ args: `,"values":{${names(count)}}`, tool: 'create_record' }));
   expect(await create(9980)).toContain('has no field');

@@ -98,7 +98,7 @@ describe.each(VERSIONS)('Odoo %i', (version) => {
           });
     const { error } = await group({});
     expect(error.message).toContain('Groups by `user_id` follow the order of `res.users`');
-    const order = version < 19 ? { orderby: 'amount_total' } : { order: 'amount_total:sum' };
+    const order = version < 19 ? { orderby: 'amount_total', lazy: false } : { order: 'amount_total:sum' };
     expect((await group(order)).result).toHaveLength(1);
     const panel = await call('search_panel_select_multi_range', 'sale.order', ['user_id']);
     expect(panel.error.message).toContain('Groups by `user_id`');
@@ -130,8 +130,11 @@ test('the order is set on every route, and in each call of a batch', async () =>
   expect(json.map(({ result }: { result: number[] }) => result)).toEqual([ids, ids.slice(0, 3)]);
 });
 
-/** A server that describes no orders, as to a user who may not read `ir.model`. Counts the questions for them. */
-async function startSilentOdoo(fields: NonNullable<Policy['fields']>) {
+/**
+ * A server that describes no orders, as to a user who may not read `ir.model`, or fails with a status. Counts the
+ * questions for them.
+ */
+async function startSilentOdoo(fields: NonNullable<Policy['fields']>, status = '200 OK') {
   const sent: string[] = [];
   let questions = 0;
   const upstream = closeAfterTest(
@@ -143,22 +146,22 @@ async function startSilentOdoo(fields: NonNullable<Policy['fields']>) {
         '{"jsonrpc":"2.0","id":1,"error":{"code":200,"message":"x","data":{"name":"odoo.exceptions.AccessError","message":"no","debug":"","arguments":[],"context":{}}}}';
       const types =
         '{"id": {"type": "integer"}, "name": {"type": "char"}, "sequence": {"type": "integer"}, "secret": {"type": "char"}}';
-      answerLikeOdoo(
-        socket,
-        body.includes('"ir.model"') ? fault : printResult(body.includes('"fields_get"') ? types : '[]'),
-      );
+      if (body.includes('"ir.model"')) answerLikeOdoo(socket, fault, status);
+      else answerLikeOdoo(socket, printResult(body.includes('"fields_get"') ? types : '[]'));
     }),
   );
   const proxy = closeAfterTest(await startProxy({ allow: [upstream.url] }));
   const policy = { origins: [upstream.url], models: MODELS, fields };
   const { key } = await proxy.app.keys.create({ name: 'limited', policy });
-  const search = async (model: string) => {
+  const ask = async (model: string) => {
     const body = `{"id":1,"action":"search","model_id":"${model}","params":[[]],"keyword":{},"erp_instance":${printInstance(upstream.url)}}`;
-    const { json } = await proxy.call(JSON.parse(body), { 'x-proxy-api': key });
-    expect(json.result).toEqual([]);
+    return (await proxy.call(JSON.parse(body), { 'x-proxy-api': key })).json;
+  };
+  const search = async (model: string) => {
+    expect((await ask(model)).result).toEqual([]);
     return sent.at(-1);
   };
-  return { search, countQuestions: () => questions };
+  return { ask, search, sent, countQuestions: () => questions };
 }
 
 test('without an answer of the server, common models keep their order and others with a rule come by id', async () => {
@@ -173,4 +176,15 @@ test('without an answer of the server, common models keep their order and others
   expect(await search('crm.stage')).toContain('"order":"id"');
   // The server is asked once.
   expect(countQuestions()).toBe(1);
+});
+
+test('a call is not sent while the server fails to describe the orders, and the message says so', async () => {
+  const { ask, sent } = await startSilentOdoo(
+    { 'x.custom': { deny: ['secret'] } },
+    '503 Service Unavailable',
+  );
+  const { error } = await ask('x.custom');
+  expect(error.data.outcome).toBe('not_sent');
+  expect(error.message).toContain('the order of records could not be found. The call was not sent.');
+  expect(sent).toEqual([]);
 });

@@ -68,6 +68,16 @@ describe('a read', () => {
     expect(sent('"fields_get"')).toHaveLength(1);
   });
 
+  test('asks again for types that were dropped for the large answers of a server', async () => {
+    const large = printResult(`{"id": {"type": "integer"}, "a": {"type": "${'x'.repeat(2_000_000)}"}}`);
+    await open({ types: () => large, result: '[{"id": 1}]' });
+    const read = (model: number) => post({ model_id: `"x.m${model}"` });
+    for (let model = 0; model < 22; model++) await read(model);
+    await read(0);
+    const ofFirst = sent('"fields_get"').filter(({ body }) => body.includes('"x.m0"'));
+    expect(ofFirst).toHaveLength(2);
+  });
+
   test('shared with a caller that does not prefer it has the bytes of Odoo for that one', async () => {
     await open();
     const [normalized, plain] = await Promise.all([post(), post({}, {})]);

@@ -98,3 +98,8 @@ test.each([
 ])('%i bytes are %s', (bytes, text) => {
   expect(printSize(bytes)).toBe(text);
 });
+
+test('a value that is nested too deep to print is told as such', () => {
+  const deep: unknown = JSON.parse(`${'['.repeat(50_000)}"a"${']'.repeat(50_000)}`);
+  expect(describeCell(deep)).toEqual({ text: 'nested too deep to be shown here' });
+});

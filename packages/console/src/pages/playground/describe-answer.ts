@@ -48,7 +48,16 @@ export function describeCell(value: unknown, type?: string): Cell {
   } else if (isObject(value) && 'id' in value && typeof value['name'] === 'string') {
     return { text: clip(value['name']), hint: String(value['id']) };
   }
-  return { text: clip(typeof value === 'string' ? value : JSON.stringify(value)) };
+  return { text: clip(typeof value === 'string' ? value : printValue(value)) };
+}
+
+function printValue(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (error instanceof RangeError) return 'nested too deep to be shown here';
+    throw error;
+  }
 }
 
 function clip(text: string): string {

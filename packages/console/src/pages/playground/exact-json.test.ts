@@ -9,6 +9,11 @@ test.each(['9007199254740993', '-12345678901234567890', '100.0', '1e400', '0.100
   },
 );
 
+test('a value that is nested very deep is parsed without its digits', () => {
+  const deep = `${'['.repeat(50_000)}1.0${']'.repeat(50_000)}`;
+  expect(parseExactly(`[7, ${deep}]`)).toHaveProperty('0', 7);
+});
+
 test('other values are those of JSON.parse', () => {
   const text = '{"a":[1,0.5,"9007199254740993",null,true],"b":{"__proto__":2}}';
   expect(parseExactly(text)).toEqual(JSON.parse(text));

@@ -25,7 +25,13 @@ type Reviver = (name: string, value: unknown, context?: { source?: string }) => 
 const { rawJSON: rawJson } = JSON as { rawJSON?: (text: string) => unknown };
 
 export function parseExactly(text: string): unknown {
-  return (JSON.parse as (text: string, reviver: Reviver) => unknown)(text, keepNumber);
+  try {
+    return (JSON.parse as (text: string, reviver: Reviver) => unknown)(text, keepNumber);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    // A reviver is called by recursion, which ends some thousands of levels deep.
+    return JSON.parse(text);
+  }
 }
 
 const keepNumber: Reviver = (_name, value, context) => {

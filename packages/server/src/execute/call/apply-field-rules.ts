@@ -178,7 +178,7 @@ async function learn(
   const failed = await learnTypes(types, own, known.types, server);
   if (failed !== null || !lacksOrders) return failed;
   const found = await server.orders.find(server.target, server.context);
-  if ('failed' in found) return explain(found.failed, own);
+  if ('failed' in found) return explain(found.failed, 'the order of records');
   known.orders = found.orders;
   return null;
 }
@@ -192,7 +192,7 @@ async function learnTypes(
   for (const [model, names] of lacking) {
     const found = known.size < MODELS_MAX ? await fields.find({ target, model }, names, context) : UNKNOWN;
     if (!('failed' in found)) known.set(model, found.types);
-    else if (model === own || isPassing(found.failed)) return explain(found.failed, model);
+    else if (model === own || isPassing(found.failed)) return explain(found.failed, `those of \`${model}\``);
     // The user may not use the model. Every rule is applied to fields that are not known.
     else known.set(model, NO_TYPES);
   }
@@ -206,10 +206,11 @@ function isPassing(failed: FaultReply | Denial): boolean {
   return failed instanceof Denial || failed.fault.data.retryable;
 }
 
-function explain(failed: FaultReply | Denial, model: string): FaultReply | Denial {
+/** `missing`: what could not be found. */
+function explain(failed: FaultReply | Denial, missing: string): FaultReply | Denial {
   if (failed === CHANGED) return failed;
   return explainFailure(
     failed,
-    `This key may not use all fields, and those of \`${model}\` could not be found. The call was not sent.`,
+    `This key may not use all fields, and ${missing} could not be found. The call was not sent.`,
   );
 }

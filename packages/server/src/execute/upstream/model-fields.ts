@@ -23,10 +23,14 @@ interface ModelEntry {
   found: FoundTypes;
   /** When a field was looked for in vain, by its name. Survives a new question. */
   missing: Map<string, number>;
+  /** The number of its fields, or more if their names and texts are long. */
+  weight: number;
 }
 
 /** Maximum number of fields of all models that are kept. A field takes some 100 bytes. */
 const FIELDS_MAX = 200_000;
+/** As JSON. A longer one counts as several. */
+const FIELD_BYTES_MAX = 200;
 const KEPT_MS = 10 * 60 * 1000;
 /** For a server that does not answer the question. */
 const KEPT_FAILURE_MS = 30_000;
@@ -50,7 +54,7 @@ export class ModelFields {
 
   constructor({ nowMs }: ModelFieldsOptions) {
     this.#nowMs = nowMs;
-    this.#entries = new SingleFlightCache(FIELDS_MAX, nowMs, weigh);
+    this.#entries = new SingleFlightCache(FIELDS_MAX, nowMs, ({ weight }) => weight);
   }
 
   find(
@@ -97,8 +101,9 @@ export class ModelFields {
     run: RunQuestion,
   ): Promise<Kept<ModelEntry>> {
     const question = { ...of, method: 'fields_get', keyword: NAMED };
-    const found = readTypes(await askServer(question, context, run, this.#nowMs));
-    return { value: { found, missing }, ttlMs: chooseTtlMs(found) };
+    const answer = await askServer(question, context, run, this.#nowMs);
+    const found = readTypes(answer);
+    return { value: { found, missing, weight: weigh(answer, found) }, ttlMs: chooseTtlMs(found) };
   }
 }
 
@@ -107,8 +112,9 @@ function nameModel({ target, model }: { target: Target; model: string }): string
   return `${target.credentialsId} ${target.instance?.id ?? ''} ${model}`;
 }
 
-function weigh({ found }: ModelEntry): number {
-  return 'failed' in found ? 1 : Math.max(1, found.types.size);
+function weigh(answer: ServerAnswer, found: FoundTypes): number {
+  if ('failed' in answer || 'failed' in found) return 1;
+  return Math.max(1, found.types.size, Math.ceil(answer.result.length / FIELD_BYTES_MAX));
 }
 
 /** Nothing is kept that says more about the credentials or the moment than about the model. */

@@ -36,6 +36,8 @@ test.each([
     '[[1], {"a": {}, "b": {"fields": {"c": {}}, "order": "d", "context": {"show_vat": 1}}}]',
     ['a[]', 'b', 'b.c[]', 'b.d → sorted', 'res.partner:vat'],
   ],
+  // Python takes the last of two members with one name.
+  ['web_read', '[[1], {"a": {"order": "id", "order": ""}}]', ['a[]', 'a.id → sorted']],
   ['create', '[[{"a": 1, "b": [[0, 0, {"c": [[1, 2, [["d", [3]]]]]}]]}]]', ['a', 'b', 'b.c', 'b.c.d']],
   [
     'export_data',
@@ -45,6 +47,12 @@ test.each([
   ['load', '[["a", "b/id"], []]', ['a → searched', 'b.id → searched']],
   ['onchange', '[[], {"a": 1}, "b", {"c.d": "1"}]', ['a', 'b', 'c[]', 'c.d[] → shown']],
   ['onchange', '[[], {}, [], {"c": {"fields": {"d": {}}}}]', ['c[] → shown', 'c.d[]']],
+  // Its specification gives no order.
+  [
+    'onchange',
+    '[[], {}, [], {"c": {"fields": {"d": {"order": "id"}}, "order": "e"}}]',
+    ['c[] → shown', 'c.d[]', 'c.d.id → sorted', 'c.e → sorted'],
+  ],
   ['name_search', '["x"]', ['display_name → shown', ' name search']],
   ['name_search', '[""]', ['display_name → shown']],
   ['mapped', '[[1], "a.b"]', ['a[]', 'a.b[]']],
@@ -138,7 +146,8 @@ test.each(['expand', 'auto_unfold', 'unfold_read_specification'])(
 );
 
 test('groups with an order do not follow that of their records', () => {
-  expect(list('read_group', '[[], [], ["a"]]', '{"orderby": "__count"}')).toEqual(['a → named']);
+  const eager = '{"orderby": "__count", "lazy": false}';
+  expect(list('read_group', '[[], [], ["a"]]', eager)).toEqual(['a → named']);
   expect(list('formatted_read_group', '[[], ["a"]]', '{"order": "a desc"}')).toEqual([
     'a → named',
     'a → sorted',
@@ -146,6 +155,17 @@ test('groups with an order do not follow that of their records', () => {
   // The position of the aggregates is that of the groups in 19.
   expect(list('web_read_group', '[[], ["a"], ["b:sum"]]')).toEqual(['a → grouped', 'b → grouped']);
   expect(list('read_progress_bar', '[[], "a", {"field": "b"}]')).toEqual(['a → grouped', 'b']);
+});
+
+test.each([
+  // Groups with equal counts are sorted by what they are grouped by.
+  ['web_read_group', '[[], ["a"]]', '{"order": "__count"}'],
+  // Groups are completed with those that have no records (`group_expand`), in the order of all.
+  ['read_group', '[[], [], ["a"]]', '{"orderby": "__count"}'],
+  ['read_group', '[[], [], ["a"], 0, null, "__count", true]', '{}'],
+  ['formatted_read_group', '[[], ["a"]]', '{"order": "__count", "context": {"read_group_expand": true}}'],
+])('groups of %s%s %s follow the order of their records, also with an order', (method, params, keyword) => {
+  expect(list(method, params, keyword)).toEqual(['a → grouped']);
 });
 
 describe('what cannot be read is unreadable', () => {

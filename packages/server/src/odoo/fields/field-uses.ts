@@ -88,6 +88,7 @@ const QUOTE = 0x22;
 const OPEN_OBJECT = 0x7b;
 const DISPLAY_NAME = 'display_name';
 const ID = 'id';
+const GROUP_EXPAND = 'read_group_expand';
 const CLASSIC = '_classic_read';
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const OPERATORS: ReadonlySet<string> = new Set(['&', '|', '!']);
@@ -133,8 +134,7 @@ class UseReader {
   readArguments({ arguments: list, always, defaults, isOpen, returnsAll, records }: FieldMethod): void {
     if (returnsAll) this.found.unnamed = { canList: false, name: null, tail: null, isListed: true };
     this.#showsNames = this.#givesNames(list);
-    if (list.some((argument) => argument.form === 'group_order' && this.#isGiven(argument)))
-      this.#grouping = 'named';
+    if (this.#sortsGroups(list)) this.#grouping = 'named';
     if (records !== null) this.#noteUnordered(records, list);
     for (const name of always) this.#add([name], 'shown');
     for (const argument of list) this.#readArgument(argument, defaults);
@@ -151,6 +151,28 @@ class UseReader {
 
   #isGiven(argument: FieldArgument): boolean {
     return this.#findValues(argument).some((value) => !this.#isEmpty(value));
+  }
+
+  /**
+   * Whether the order of the call alone decides that of the groups. Where Odoo adds groups without records, all come in
+   * the order of their records: in lazy groupings of 14 to 18, and by the context from 17 on.
+   */
+  #sortsGroups(list: readonly FieldArgument[]): boolean {
+    const lazy = list.find(({ names }) => names.includes('lazy'));
+    const isEager = lazy === undefined || (this.#findValues(lazy).length > 0 && !this.#isGiven(lazy));
+    const isGiven = list.some((argument) => argument.form === 'group_order' && this.#isGiven(argument));
+    return isEager && isGiven && !this.#expandsGroups();
+  }
+
+  #expandsGroups(): boolean {
+    return this.#call.named.some(
+      ({ name, value }) =>
+        name === 'context' &&
+        value.kind === 'object' &&
+        readMembers(this.#bytes, value, VISITS_MAX + 1).some(
+          (member) => member.name === GROUP_EXPAND && !this.#isEmpty(member.value),
+        ),
+    );
   }
 
   #noteUnordered({ argument, onlyWith }: RecordOrder, list: readonly FieldArgument[]): void {
@@ -376,32 +398,35 @@ class UseReader {
     this.#add(path, 'parents');
   }
 
-  /** `tail`: what is used of each field; in 14 to 16, an object in place of a list of names shows names of records. */
-  #specification(value: JsonSpan, prefix: Path, tail: Tail = null): void {
+  /**
+   * `tail`: what is used of each field; in 14 to 16, an object in place of a list of names shows names of records.
+   * `takesOrder` false: Odoo ignores the orders in it.
+   */
+  #specification(value: JsonSpan, prefix: Path, tail: Tail = null, takesOrder = true): void {
     if (this.#isEmpty(value)) return;
     this.#members(value, (name, below) => {
       const path = [...prefix, ...this.#parse(name, parsePath)];
-      this.#add(path, tail, this.#hasOrder(below) ? {} : LISTED);
-      this.#below(below, path);
+      this.#add(path, tail, takesOrder && this.#hasOrder(below) ? {} : LISTED);
+      this.#below(below, path, takesOrder);
     });
   }
 
-  /** Whether a specification gives the order of the records that its field leads to. */
+  /** Whether a specification gives the order of the records that its field leads to, also if it does so twice. */
   #hasOrder(value: JsonSpan): boolean {
-    let isGiven = false;
+    const orders: JsonSpan[] = [];
     if (value.kind === 'object')
       this.#members(value, (name, inner) => {
-        if (name === 'order' && !this.#isEmpty(inner)) isGiven = true;
+        if (name === 'order') orders.push(inner);
       });
-    return isGiven;
+    return orders.length > 0 && !orders.some((order) => this.#isEmpty(order));
   }
 
   /** What a specification reads of the records that a field leads to. */
-  #below(value: JsonSpan, path: Path): void {
+  #below(value: JsonSpan, path: Path, takesOrder: boolean): void {
     if (this.#isEmpty(value)) return;
     if (value.kind !== 'object' && value.kind !== 'array') return;
     this.#members(value, (name, inner) => {
-      if (name === 'fields') this.#specification(inner, path);
+      if (name === 'fields') this.#specification(inner, path, null, takesOrder);
       else if (name === 'order') this.#order(inner, path);
       else if (name === 'context') this.#context(inner);
     });
@@ -455,8 +480,8 @@ class UseReader {
     this.#members(value, (name, below) => {
       const path = this.#parse(name, parsePath);
       this.#addListsOf(path);
-      this.#add(path, 'shown', this.#hasOrder(below) ? {} : LISTED);
-      this.#below(below, path);
+      this.#add(path, 'shown', LISTED);
+      this.#below(below, path, false);
     });
   }
 

@@ -12,6 +12,14 @@ test('reads the orders of records of `ir.model`, and leaves out those without', 
   expect(read('[')).toBe(null);
 });
 
+test('leaves out texts that are longer than any order or name of a model: they would be kept', () => {
+  const long = 'a'.repeat(1000);
+  const orders = read(
+    `[{"model": "x.long", "order": "${long}"}, {"model": "${long}", "order": "id"}, {"model": "x.short", "order": "id"}]`,
+  );
+  expect([...orders!.keys()]).toEqual(['x.short']);
+});
+
 test('the order that the server describes counts, then that of the table', () => {
   const known = new Map([['sale.order', 'x_rank desc nulls last, partner_id.id']]);
   expect(findModelOrder(known, 'sale.order')).toEqual({

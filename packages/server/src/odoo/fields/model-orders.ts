@@ -6,6 +6,7 @@
 import { readDocument } from '../../json/document.ts';
 import { readElements } from '../../json/elements.ts';
 import { findValue, readMembers } from '../../json/members.ts';
+import type { JsonSpan } from '../../json/span.ts';
 import { decodeString } from '../../json/string.ts';
 import { JsonSyntaxError } from '../../json/syntax-error.ts';
 import { type Path, parseOrder } from './field-texts.ts';
@@ -19,7 +20,10 @@ const MODELS_MAX = 5000;
 /** The named arguments of the call of `search_read` whose result {@link readModelOrders} reads. */
 export const MODEL_ORDERS_ARGUMENTS = `{"domain": [], "fields": ["model", "order"], "limit": ${MODELS_MAX}, "order": "id"}`;
 
-/** Null if the result lists no records. A record without an order is left out. */
+/** The bytes of the longest name or order that is read. Orders of Odoo take some 60, and what is read is kept. */
+const TEXT_BYTES_MAX = 300;
+
+/** Null if the result lists no records. A record without a readable order is left out. */
 export function readModelOrders(result: Uint8Array): ModelOrders | null {
   try {
     const { root } = readDocument(result);
@@ -30,7 +34,7 @@ export function readModelOrders(result: Uint8Array): ModelOrders | null {
       const members = readMembers(result, record);
       const model = findValue(members, 'model');
       const order = findValue(members, 'order');
-      if (model?.kind === 'string' && order?.kind === 'string')
+      if (isShortText(model) && isShortText(order))
         orders.set(decodeString(result, model), decodeString(result, order));
       return true;
     });
@@ -39,6 +43,10 @@ export function readModelOrders(result: Uint8Array): ModelOrders | null {
     if (error instanceof JsonSyntaxError) return null;
     throw error;
   }
+}
+
+function isShortText(value: JsonSpan | undefined): value is JsonSpan {
+  return value?.kind === 'string' && value.end - value.start <= TEXT_BYTES_MAX;
 }
 
 /** `isUsual`: those of the table, which may not exist in this version. */
