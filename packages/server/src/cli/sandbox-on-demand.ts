@@ -31,7 +31,9 @@ export function createSandboxOnDemand(input: Input): SandboxOnDemand | null {
       return { url, db, userId: users.admin.userId, apiKey: users.admin.apiKey };
     },
     async close() {
-      await (await started)?.close();
+      // A start that fails has told its caller so.
+      const sandbox = await started?.catch(() => null);
+      await sandbox?.close();
     },
   };
 }
