@@ -172,8 +172,8 @@ export class FieldJudge {
   }
 
   /**
-   * `followed`: the models whose orders are judged already, or are being judged. An order can lead over many models, and
-   * to one of them by many ways. Null: those of other models are judged as a whole.
+   * `followed`: the models whose orders are judged already, or are being judged. An order can lead over many models,
+   * and to one of them by many ways. Null: those of other models are judged as a whole.
    */
   #judgeOrder(
     orders: ModelOrders,

@@ -148,8 +148,8 @@ const TABLE: Readonly<Record<string, string | Row>> = {
     'domain:domain, groupby:groups, aggregates:groups, having:having, offset, limit, order:group_order',
   formatted_read_grouping_sets:
     'domain:domain, grouping_sets:groups, aggregates:groups, *, order:group_order',
-  // In 19 the second and third parameter are groupby and aggregates, and groups that the order leaves equal follow that of
-  // their records.
+  // In 19 the second and third parameter are groupby and aggregates, and groups that the order leaves equal follow that
+  // of their records.
   web_read_group: {
     parameters:
       'domain:domain, fields:aggregates_or_groups, groupby:groups, limit, offset, orderby/order:order, lazy, expand, expand_limit, expand_orderby:order, *, aggregates:groups, auto_unfold, opening_info:unreadable, unfold_read_specification:specification, unfold_read_default_limit, groupby_read_specification:group_specifications',
