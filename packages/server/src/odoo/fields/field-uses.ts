@@ -154,8 +154,8 @@ class UseReader {
   }
 
   /**
-   * Whether the order of the call alone decides that of the groups. If Odoo adds groups without records, all come in the
-   * order of their records. It does so in lazy groupings of 14 to 18, and by the context from 17 on.
+   * Whether the order of the call alone decides that of the groups. If Odoo adds groups without records, all come in
+   * the order of their records. It does so in lazy groupings of 14 to 18, and by the context from 17 on.
    */
   #sortsGroups(list: readonly FieldArgument[]): boolean {
     const lazy = list.find(({ names }) => names.includes('lazy'));
