@@ -28,6 +28,7 @@ export async function startHostileProxy(): Promise<HostileProxy> {
     allow: [sandbox.url, 'http://127.0.0.1:9'],
     settings: {
       'admin.token': ADMIN_TOKEN,
+      'console.enabled': 'true',
       'vault.masterKey': MASTER_KEY,
       'upstream.protocol': 'auto',
       'auth.issuers': JSON.stringify([describeIssuer(issuer)]),

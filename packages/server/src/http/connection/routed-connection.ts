@@ -16,18 +16,17 @@ export class RoutedConnection {
   readonly #socket: Socket;
   /** HTTP's own listener for bytes. */
   readonly #feed: (bytes: Buffer) => void;
-  /** The socket's own `pause`. */
+  /** The socket's own `pause` and `resume`. HTTP calls those of this class. */
   readonly #pause: () => void;
-  /** Bytes that HTTP has not received. */
+  readonly #resume: () => void;
+  /** Bytes that HTTP has not received. The socket is paused until there are none: others would pile up here. */
   #unread: Buffer | null;
   #isAdvancing = false;
   /** Other connections get their turn before this one is fed again. */
   #isYielding = false;
-  /** This class has paused the socket. */
-  #isPaused = false;
   /**
-   * HTTP has paused the socket, because a body is not read or answers are not taken. HTTP asserts that it receives no
-   * bytes meanwhile. Until it resumes the socket, this class leaves the socket alone.
+   * HTTP wants a pause, because a body is not read or answers are not taken. HTTP asserts that it receives no bytes
+   * meanwhile.
    */
   #isHttpPaused = false;
   /** Responses to requests that HTTP has parsed and not answered. */
@@ -43,18 +42,24 @@ export class RoutedConnection {
     this.#feed = feed as (bytes: Buffer) => void;
     socket.removeAllListeners('data');
     this.#pause = socket.pause.bind(socket);
-    // The socket may be paused already while HTTP is fed, so that its state does not tell that HTTP wants a pause.
+    this.#resume = socket.resume.bind(socket);
     const pauseForHttp = () => {
       this.#isHttpPaused = true;
       this.#pause();
       return socket;
     };
-    socket.pause = pauseForHttp;
+    const resumeForHttp = () => {
+      this.#isHttpPaused = false;
+      // HTTP may be in the middle of a read, and expects no bytes before it has ended, as from a real socket.
+      process.nextTick(this.advance);
+      return socket;
+    };
     socket.on('data', (received: Buffer) => {
       this.#unread = this.#unread === null ? received : Buffer.concat([this.#unread, received]);
       this.advance();
     });
-    socket.on('resume', this.advance);
+    socket.pause = pauseForHttp;
+    socket.resume = resumeForHttp;
     socket.on('drain', this.advance);
     socket.on('close', this.#end);
   }
@@ -72,7 +77,6 @@ export class RoutedConnection {
   readonly advance = (): void => {
     if (this.#isAdvancing || this.#isYielding) return;
     this.#isAdvancing = true;
-    if (!this.#socket.isPaused()) this.#isHttpPaused = false;
     let pieces = 0;
     while (this.#unread !== null && !this.#isHttpPaused && this.#unanswered.size < UNANSWERED_MAX) {
       if (pieces++ === PIECES_MAX) {
@@ -85,24 +89,16 @@ export class RoutedConnection {
       this.#feed(piece);
     }
     this.#isAdvancing = false;
-    if (this.#isHttpPaused) return;
-    if (this.#unread === null) this.#resume();
-    else if (!this.#socket.isPaused()) {
-      this.#isPaused = true;
-      this.#pause();
-    }
+    const isPaused = this.#socket.isPaused();
+    if (this.#isHttpPaused || this.#unread !== null) {
+      if (!isPaused) this.#pause();
+    } else if (isPaused) this.#resume();
   };
 
   readonly #continue = (): void => {
     this.#isYielding = false;
     this.advance();
   };
-
-  #resume(): void {
-    if (!this.#isPaused) return;
-    this.#isPaused = false;
-    this.#socket.resume();
-  }
 
   readonly #end = (): void => {
     this.#unread = null;
