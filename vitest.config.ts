@@ -6,19 +6,22 @@ import { defineConfig } from 'vitest/config';
  * less than five minutes.
  */
 const HEAVY = [
-  '**/process/{admin-commands,assembly,audit-kill,chaos,commands,first-start,idempotency-kill,launcher,many-keys,mcp-clients,openapi-clients,package,replicas*,serve,sqlite-lock,unusable-store,waiting-calls,workers}.test.ts',
+  '**/process/{admin-commands,assembly,audit-kill,chaos,commands,first-start,idempotency-kill,launcher,many-keys,mcp-clients,openapi-clients,package,readme,replicas*,serve,sqlite-lock,unusable-store,waiting-calls,workers}.test.ts',
   '**/test/{replicas/*,idempotency/redis,key-rotation/crash}.test.ts',
-  '**/protection/{gauges.properties,overload,shares}.test.ts',
+  '**/protection/{gauges.properties,hostile-connections.properties,hung-odoo,overload,shares}.test.ts',
   '**/export/{fairness,flow,hostile-odoo}.test.ts',
   '**/security/{hostile-connections,hostile-requests}.test.ts',
   '**/redis/overshoot.test.ts',
   '**/large-bodies/large-bodies.test.ts',
   '**/client/test/runtimes.test.ts',
-  '**/console/test/{approvals,calls,every-page,instances,keys,overview,playground,start,subscriptions}.test.ts',
+  '**/console/test/{approvals,calls,every-page,instances,keys,overview,playground,session,start,subscriptions}.test.ts',
   '**/stores/postgres/hanging.test.ts',
   '**/stores/sqlite/{store,thread}.test.ts',
   '**/policies/{fields,interference}.properties.test.ts',
   '**/protocols/matrix.test.ts',
+  '**/http/connection/connection-listener.test.ts',
+  '**/mcp/stdio.test.ts',
+  '**/sandbox/test/large-table.test.ts',
   '**/stream/deadline.test.ts',
 ];
 /** What measures the memory of a process: nothing else runs beside it. */
