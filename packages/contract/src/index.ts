@@ -1,6 +1,7 @@
-/** The public contract of erp-proxy: the wire types and the table of errors. Imports nothing. */
+/** The public contract of erp-proxy: wire types, the table of errors, patterns of policies. Imports nothing. */
 export * from './admin.ts';
 export * from './compatible.ts';
 export * from './errors.ts';
+export * from './glob.ts';
 export * from './policy.ts';
 export * from './wire.ts';

@@ -2,12 +2,11 @@
  * What a key may do at all, for lists of models and of tools. It reads the policy alone: each call is still judged with
  * its arguments (decide.ts).
  */
-import type { DataRoute } from '@erp-proxy/contract';
+import { compileGlob, type DataRoute } from '@erp-proxy/contract';
 import { isReadOnlyMethod } from '../odoo/methods.ts';
 import { findSensitivity } from '../odoo/sensitive/sensitive-methods.ts';
 import type { CompiledPolicy } from './compile.ts';
 import { decideData } from './decide.ts';
-import { compileGlob } from './pattern.ts';
 
 /** Methods of the ORM that read or write records. Other methods are those of business logic. */
 const RECORD_METHODS = [

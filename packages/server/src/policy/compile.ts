@@ -1,9 +1,9 @@
 /** Compiles a policy: computes once what decisions need, such as its patterns. */
-import type { Policy } from '@erp-proxy/contract';
+import { compileGlob, type Policy } from '@erp-proxy/contract';
 import { isInBlock, parseAddress, parseBlock } from '../egress/address.ts';
 import { FieldRules } from './field-rules.ts';
 import { compileOrigins } from './origin-pattern.ts';
-import { compileGlob, compilePatterns, type Patterns } from './pattern.ts';
+import { compilePatterns, type Patterns } from './pattern.ts';
 
 type Test<Value> = (value: Value) => boolean;
 

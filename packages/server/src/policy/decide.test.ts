@@ -1,7 +1,8 @@
 /** Decisions and the rules that they name. The tests of the authorize step start from the bytes of a call. */
-import type { Policy } from '@erp-proxy/contract';
+import { compileGlob, type Policy } from '@erp-proxy/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { NO_FIELD_USES } from '../odoo/fields/field-uses.ts';
 import { compilePolicy } from './compile.ts';
 import {
   type Caller,
@@ -13,7 +14,6 @@ import {
   type PolicyRequest,
 } from './decide.ts';
 import { parsePolicy } from './parse.ts';
-import { compileGlob } from './pattern.ts';
 
 const POLICY: Policy = {
   instances: ['prod', 'shop-*'],
@@ -29,14 +29,7 @@ const REQUEST: PolicyRequest = {
   sensitivity: null,
   readsRelated: () => false,
   findRelatedWrite: () => null,
-  listFieldUses: () => ({
-    isKnown: true,
-    uses: [],
-    unnamed: null,
-    unordered: null,
-    unreadable: null,
-    unknown: null,
-  }),
+  listFieldUses: () => NO_FIELD_USES,
   countRecords: () => null,
   readContext: () => named(null),
 };

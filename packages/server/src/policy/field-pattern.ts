@@ -1,5 +1,6 @@
 /** The errors of a pattern of fields, as an operator wrote it. */
-import { compileGlob, findPatternError } from './pattern.ts';
+import { compileGlob } from '@erp-proxy/contract';
+import { findPatternError } from './pattern.ts';
 
 /** Returns null if there is none. `kind` is the member that has the pattern. */
 export function findFieldError(text: string, kind: 'allow' | 'deny'): string | null {

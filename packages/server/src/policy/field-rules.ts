@@ -2,14 +2,14 @@
  * Which fields of which model a policy allows. Pure. judge-fields.ts applies it to the fields that a call names, and to
  * those that carry the same values under another name.
  */
-import type { FieldRule, Policy } from '@erp-proxy/contract';
+import { compileGlob, type FieldRule, type Policy } from '@erp-proxy/contract';
 import {
   INHERITED_MODELS,
   listNameFields,
   listSearchedFields,
   NAME_SEARCH,
 } from '../odoo/fields/field-sources.ts';
-import { compileGlob, compilePatterns } from './pattern.ts';
+import { compilePatterns } from './pattern.ts';
 
 export interface CompiledFieldRule {
   /** e.g. `fields["res.partner"]`. */

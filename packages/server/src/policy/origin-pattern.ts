@@ -1,5 +1,5 @@
 /** Patterns of origins: a scheme, a host in which `*` stands for any text, and a port. `*` alone matches any origin. */
-import { compileGlob } from './pattern.ts';
+import { compileGlob } from '@erp-proxy/contract';
 
 const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/(\[[0-9a-f:.]+\]|[a-z0-9_.*-]+)(?::(\d{1,5}))?$/i;
 const STANDARD_PORTS: Readonly<Record<string, string>> = { http: '80', https: '443' };

@@ -2,11 +2,11 @@
  * Reads a policy as an operator wrote it, and reports all its errors at once. A policy that contradicts itself, or a
  * member that can never take effect, is refused: nothing is guessed or corrected.
  */
-import type { InvalidMember, Policy } from '@erp-proxy/contract';
+import { compileGlob, type InvalidMember, type Policy } from '@erp-proxy/contract';
 import { isReadOnlyMethod } from '../odoo/methods.ts';
 import { isObject, type Members, pathOfEntry, type Report, reportUnknownNames } from './member-kinds.ts';
 import { POLICY_MEMBERS } from './members.ts';
-import { compileGlob, compilePatterns } from './pattern.ts';
+import { compilePatterns } from './pattern.ts';
 import { reportUnpublishable } from './publishable.ts';
 
 const ENTRIES_MAX = 1000;

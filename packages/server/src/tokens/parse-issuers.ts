@@ -2,7 +2,7 @@
  * Reads `auth.issuers` and `auth.policies` as an operator wrote them, and reports all errors at once, each with its
  * path. Nothing is guessed: a rule that can never apply is an error.
  */
-import type { Policy } from '@erp-proxy/contract';
+import { compileGlob, type Policy } from '@erp-proxy/contract';
 import { findCertificateError } from '../instances/certificates.ts';
 import { trustOf } from '../instances/trust.ts';
 import { compilePolicy } from '../policy/compile.ts';
@@ -16,7 +16,6 @@ import {
   texts,
 } from '../policy/member-kinds.ts';
 import { parsePolicy } from '../policy/parse.ts';
-import { compileGlob } from '../policy/pattern.ts';
 import type { ClaimValue, GrantedPolicy, Issuer, PolicyRule } from './issuer.ts';
 
 export interface AuthSettings {

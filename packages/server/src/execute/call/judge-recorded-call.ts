@@ -3,7 +3,7 @@
  * and what made the call. Values are in no record. Rules that depend on them are listed, and not applied.
  */
 import type { AuditCallView, CallSource, DataRoute, Policy, UnjudgedRule } from '@erp-proxy/contract';
-import type { FieldUses } from '../../odoo/fields/field-uses.ts';
+import { NO_FIELD_USES } from '../../odoo/fields/field-uses.ts';
 import { isReadOnlyMethod } from '../../odoo/methods.ts';
 import { findSensitivity } from '../../odoo/sensitive/sensitive-methods.ts';
 import { compilePolicy } from '../../policy/compile.ts';
@@ -102,15 +102,6 @@ type RecordParts = [
   method: string,
 ];
 
-const NO_FIELDS: FieldUses = {
-  isKnown: true,
-  uses: [],
-  unnamed: null,
-  unordered: null,
-  unreadable: null,
-  unknown: null,
-};
-
 /** A call without values, which no rule about values denies. */
 function describeRecord([instance, upstream, db, model, method]: RecordParts): PolicyRequest {
   return {
@@ -121,7 +112,7 @@ function describeRecord([instance, upstream, db, model, method]: RecordParts): P
     sensitivity: findSensitivity(model, method),
     readsRelated: () => false,
     findRelatedWrite: () => null,
-    listFieldUses: () => NO_FIELDS,
+    listFieldUses: () => NO_FIELD_USES,
     countRecords: () => null,
     readContext: () => ({ allowed: null, others: [], leftOut: [] }),
   };

@@ -104,6 +104,16 @@ const USUAL_FORMS: ReadonlyMap<string, FieldForm> = new Map([
   ['offset', 'free'],
 ]);
 
+/** Those of a call that names no fields and returns none. */
+export const NO_FIELD_USES: FieldUses = {
+  isKnown: true,
+  uses: [],
+  unnamed: null,
+  unordered: null,
+  unreadable: null,
+  unknown: null,
+};
+
 const LISTED = { isListed: true } as const;
 
 /** Thrown to end the reading of an argument. */
