@@ -4,15 +4,14 @@
  * none may contain such a value.
  */
 import type { Policy } from '@erp-proxy/contract';
-import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
+import type { Sandbox } from '@erp-proxy/sandbox';
 import { expect, test } from 'vitest';
-import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
 import { FIELD_METHODS } from '../../src/odoo/fields/field-methods.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { startProxy } from '../harness.ts';
 import { CallMaker, type RandomCall } from './field-calls.ts';
 import { WORDS } from './field-words.ts';
-import { type Asked, askThrough } from './sandbox-calls.ts';
+import { type Asked, askThrough, startEqualSandboxes } from './sandbox-calls.ts';
 
 const CALLS = Number(process.env['CALLS'] ?? 250);
 /** Calls change records, so that the data are restored after this number of calls. */
@@ -40,11 +39,7 @@ const POLICIES: Policy['fields'][] = [
 test.each([14, 15, 16, 17, 18, 19] as const)(
   'answers of Odoo %i do not depend on denied fields',
   async (version) => {
-    const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
-    process.stdout.write(`Odoo ${version}: seed ${seed}\n`);
-    const random = createRandom(seed);
-    const sandboxes = await Promise.all([0, 1].map(() => startSandbox({ version, clock: () => NOW })));
-    for (const sandbox of sandboxes) closeAfterTest(sandbox);
+    const { random, sandboxes } = await startEqualSandboxes(version, NOW);
     const restore = async () => {
       for (const [index, sandbox] of sandboxes.entries()) {
         sandbox.reset();

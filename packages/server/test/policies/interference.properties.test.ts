@@ -4,16 +4,15 @@
  * among those that are denied.
  */
 import type { FieldRule } from '@erp-proxy/contract';
-import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
+import type { Sandbox } from '@erp-proxy/sandbox';
 import { expect, test } from 'vitest';
-import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
 import { FIELD_METHODS } from '../../src/odoo/fields/field-methods.ts';
 import { FieldRules } from '../../src/policy/field-rules.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { startProxy } from '../harness.ts';
 import { CallMaker, type RandomCall, type Vocabulary } from './field-calls.ts';
 import { WORDS } from './field-words.ts';
-import { askThrough } from './sandbox-calls.ts';
+import { askThrough, startEqualSandboxes } from './sandbox-calls.ts';
 
 const POLICIES = Number(process.env['POLICIES'] ?? 5);
 /** Calls of each method under each policy. */
@@ -83,11 +82,7 @@ const GUESSES = ['A1', '%A%', 'B', 5, '2026-05-05 00:00:00'];
 test.each([14, 15, 16, 17, 18, 19] as const)(
   'databases of Odoo %i that differ in denied values give the same answers',
   async (version) => {
-    const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
-    process.stdout.write(`Odoo ${version}: seed ${seed}\n`);
-    const random = createRandom(seed);
-    const sandboxes = await Promise.all([0, 1].map(() => startSandbox({ version, clock: () => NOW })));
-    for (const sandbox of sandboxes) closeAfterTest(sandbox);
+    const { random, sandboxes } = await startEqualSandboxes(version, NOW);
     const urls = sandboxes.map(({ url }) => url);
     const settings = { 'upstream.protocol': 'auto' };
     const proxy = closeAfterTest(await startProxy({ allow: urls, settings }));
@@ -124,7 +119,7 @@ test.each([14, 15, 16, 17, 18, 19] as const)(
           seen.answered++;
           answered.add(call.method);
         }
-        if (one !== other) leaks.push({ seed, fields, route, call, one, other });
+        if (one !== other) leaks.push({ fields, route, call, one, other });
       }
     }
     process.stdout.write(`${JSON.stringify({ ...seen, differences, methods: answered.size })}\n`);

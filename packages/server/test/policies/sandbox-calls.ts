@@ -1,5 +1,7 @@
-/** Sends random calls through the proxy to a sandbox, over either protocol. */
-import type { Sandbox } from '@erp-proxy/sandbox';
+/** Starts equal sandboxes, and sends random calls through the proxy to them, over either protocol. */
+import { type Sandbox, startSandbox, type Version } from '@erp-proxy/sandbox';
+import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
+import { closeAfterTest } from '../close-after-test.ts';
 import { type Proxy as RunningProxy, send } from '../harness.ts';
 import type { RandomCall } from './field-calls.ts';
 
@@ -8,6 +10,15 @@ export interface Asked {
   key: string;
   route: 'execute' | 'json2';
   prefer: boolean;
+}
+
+/** Two sandboxes with the same data at this time, and random numbers from the seed `SEED`, which is printed. */
+export async function startEqualSandboxes(version: Version, now: number) {
+  const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+  process.stdout.write(`Odoo ${version}: seed ${seed}\n`);
+  const sandboxes = await Promise.all([0, 1].map(() => startSandbox({ version, clock: () => now })));
+  for (const sandbox of sandboxes) closeAfterTest(sandbox);
+  return { random: createRandom(seed), sandboxes };
 }
 
 /** Status and body of the answer. */
