@@ -4,12 +4,11 @@
  */
 import { readCpuMs, readPeakBytes } from './process-usage.ts';
 import { buildExecuteRequest, OWN_CHECKOUT } from './program.ts';
-import { type Bench, findMedian, printMebibytes, runLoad, type Table } from './scenario.ts';
+import { type Bench, findMedian, printMebibytes, runLoad, type Table, WARM_UP_CALLS } from './scenario.ts';
 import { type RunningSubject, startCheckout } from './subjects.ts';
 import { type ConnectionMode, LARGE_BYTES, SMALL_BYTES } from './upstream.ts';
 
 const CONNECTIONS = 16;
-const WARM_UP_CALLS = 12_000;
 const PAIRS = 15;
 const PAIRS_QUICK = 2;
 

@@ -5,10 +5,15 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export interface LoadJob {
+export interface LoadTarget {
   port: number;
   /** Complete HTTP requests, sent in turn. */
   requests: Buffer[];
+}
+
+export interface LoadJob extends LoadTarget {
+  /** Programs that share the connections with the first one. Not for calls at a fixed rate. */
+  others?: LoadTarget[];
   connections: number;
   /** Sends at this rate, whether or not calls are answered, and opens a connection whenever none is free. */
   callsPerSecond?: number;
@@ -46,7 +51,7 @@ async function run(job: LoadJob): Promise<LoadResult> {
   let firstFault: string | null = null;
 
   async function callOnce(connection: Connection): Promise<void> {
-    const request = job.requests[begun++ % job.requests.length] as Buffer;
+    const request = connection.target.requests[begun++ % connection.target.requests.length] as Buffer;
     const startedMs = performance.now();
     try {
       await connection.call(request);
@@ -69,15 +74,16 @@ async function run(job: LoadJob): Promise<LoadResult> {
 type CallOnce = (connection: Connection) => Promise<void>;
 
 async function runAtOnce(job: LoadJob, hasMore: () => boolean, callOnce: CallOnce): Promise<void> {
-  async function work(): Promise<void> {
-    const connection = new Connection(job);
+  const targets: LoadTarget[] = [job, ...(job.others ?? [])];
+  async function work(target: LoadTarget): Promise<void> {
+    const connection = new Connection(job, target);
     while (hasMore()) await callOnce(connection);
     connection.close();
   }
 
   const workers: Promise<void>[] = [];
   for (let index = 0; index < job.connections; index++) {
-    workers.push(work());
+    workers.push(work(targets[index % targets.length] as LoadTarget));
     if (job.connectionsAtOnce !== undefined && index % job.connectionsAtOnce === 0) await sleep(20);
   }
   await Promise.all(workers);
@@ -101,6 +107,7 @@ const CHUNKS_END = Buffer.from('0\r\n\r\n');
 
 /** One connection to the subject. It is opened again if the subject closes it. */
 class Connection {
+  readonly target: LoadTarget;
   readonly #job: LoadJob;
   #socket: Socket | null = null;
   #settle: { resolve: () => void; reject: (error: Error) => void } | null = null;
@@ -111,8 +118,9 @@ class Connection {
   #lastBytes: Buffer | null = null;
   #isLast = false;
 
-  constructor(job: LoadJob) {
+  constructor(job: LoadJob, target: LoadTarget = job) {
     this.#job = job;
+    this.target = target;
   }
 
   call(request: Buffer): Promise<void> {
@@ -129,7 +137,7 @@ class Connection {
   }
 
   #open(): Socket {
-    const socket = connect({ port: this.#job.port, host: '127.0.0.1', noDelay: true });
+    const socket = connect({ port: this.target.port, host: '127.0.0.1', noDelay: true });
     socket.on('data', (bytes) => this.#take(bytes));
     socket.on('error', (error) => this.#fail(error));
     socket.on('close', () => {

@@ -253,6 +253,7 @@ const BOUNDARIES: Boundary[] = [
       '../shedding/*',
       '../../execute/{request,terms}/*',
       '../../{streams,threads}/*',
+      '../../text/header-lines.ts',
       CONTRACT,
       'node:*',
       'node:{http,net}',
@@ -477,7 +478,15 @@ const BOUNDARIES: Boundary[] = [
   { files: `${SERVER}/json/**`, allow: [CONTRACT, 'node:buffer'], takesClock: true },
   {
     files: `${SERVER}/egress/**`,
-    allow: ['../streams/*', 'ipaddr.js', 'lru-cache', 'node:*', 'node:{dns,net,tls}', 'node:dns/promises'],
+    allow: [
+      '../streams/*',
+      '../text/header-lines.ts',
+      'ipaddr.js',
+      'lru-cache',
+      'node:*',
+      'node:{dns,net,tls}',
+      'node:dns/promises',
+    ],
   },
   {
     files: `${SERVER}/config/**`,

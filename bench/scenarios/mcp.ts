@@ -17,11 +17,11 @@ import {
   type Scenario,
   type Table,
   times,
+  WARM_UP_CALLS,
 } from '../scenario.ts';
 import { type ConnectionMode, FEW_RECORDS_BYTES } from '../upstream.ts';
 
 const CONNECTIONS = 100;
-const WARM_UP = 6000;
 const UNITS = 2000;
 const ROUNDS = 9;
 const CALL_RATIO_MAX = 1.3;
@@ -72,7 +72,7 @@ export const mcp: Scenario = {
         await storeInstance(program, bench.ports.fewRecords[mode]);
         rows.push(...createRows(program, await createKey(program, POLICY), mode));
       }
-      for (const row of rows) await measure(bench, row, bench.isQuick ? 100 : WARM_UP);
+      for (const row of rows) await measure(bench, row, bench.isQuick ? 100 : WARM_UP_CALLS);
       for (const row of rows) Object.assign(row, { cpuUs: [], p50Ms: [], peakBytes: 0, opened: 0 });
       for (let round = 0; round < (bench.isQuick ? 1 : ROUNDS); round++)
         for (const row of rows) await measure(bench, row, bench.isQuick ? 100 : UNITS);

@@ -13,13 +13,13 @@ import {
   runLoad,
   type Scenario,
   times,
+  WARM_UP_CALLS,
 } from '../scenario.ts';
 import { RECORDS_BYTES, SMALL_BYTES } from '../upstream.ts';
 
 /** Database 9, so that a run disturbs no other use of the server. */
 const REDIS_URL = process.env['BENCH_REDIS_URL'] ?? 'redis://127.0.0.1:6379/9';
 const CONNECTIONS = 16;
-const WARM_UP_CALLS = 6000;
 const POLICY_RULES = 50;
 const RATIO_MAX = 1.2;
 const NORMALIZED_RATIO_MAX = 1.3;

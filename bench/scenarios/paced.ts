@@ -14,13 +14,13 @@ import {
   type Scenario,
   type Table,
   times,
+  WARM_UP_CALLS,
 } from '../scenario.ts';
 import { FLOORS, listSubjects, PROXY, type RunningSubject } from '../subjects.ts';
 import { type ConnectionMode, SMALL_BYTES } from '../upstream.ts';
 
 const CALLS_PER_SECOND = 100;
 const FLOOR_FACTOR_MAX = 1.5;
-const WARM_UP_CALLS = 12_000;
 const DIRECT = 'the upstream itself, no proxy';
 
 interface Measured {

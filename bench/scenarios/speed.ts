@@ -5,6 +5,7 @@ import { describeMachine } from '../machine.ts';
 import { readCpuMs, readPeakBytes } from '../process-usage.ts';
 import { buildExecuteRequest } from '../program.ts';
 import {
+  askLoad,
   type Bench,
   type Cell,
   divideRounds,
@@ -18,13 +19,12 @@ import {
   type Scenario,
   type Table,
   times,
+  WARM_UP_CALLS,
 } from '../scenario.ts';
 import { FLOORS, listMissing, listServers, listSubjects, PROXY, type RunningSubject } from '../subjects.ts';
 import { type ConnectionMode, LARGE_BYTES, SMALL_BYTES } from '../upstream.ts';
 
 const CONNECTIONS = 16;
-/** Number of calls after which V8 has compiled the code that they use. */
-const WARM_UP_CALLS = 12_000;
 /** Share of the calls through a server that may fail, before the run ends. */
 const FAILED_SHARE_MAX = 0.002;
 const NODE_PEERS = ['@fastify/http-proxy', 'http-proxy'];
@@ -102,7 +102,7 @@ async function compare(bench: Bench, size: Size, mode: ConnectionMode): Promise<
 /** A server may break off a few answers, as Caddy does with large ones. The page reports them. */
 async function runOn(bench: Bench, measured: Measured, job: LoadJob): Promise<LoadResult> {
   if (!listServers().includes(measured.name)) return runLoad(bench, job);
-  const result = (await bench.load.ask(job)) as LoadResult;
+  const result = await askLoad(bench, job);
   measured.failed += result.failed;
   if (result.failed > Math.max(10, job.calls * FAILED_SHARE_MAX)) {
     throw new Error(`${measured.name}: ${result.failed} of ${job.calls} calls failed: ${result.firstFault}`);

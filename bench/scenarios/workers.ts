@@ -1,8 +1,11 @@
-/** Measures what a second worker process gains (docs/settings.md#workers), and what it gains for a minimal program. */
+/**
+ * Measures what a second worker process gains (docs/settings.md#workers), and what it gains for a minimal program. Two
+ * proxies that share nothing show how much of the loss comes from the machine: two processes share its caches.
+ */
 import { mkdtempSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import type { LoadResult } from '../load.ts';
+import type { LoadTarget } from '../load.ts';
 import { readCpuMs, readPeakBytes } from '../process-usage.ts';
 import { buildExecuteRequest, createKey, startProgram } from '../program.ts';
 import {
@@ -15,6 +18,7 @@ import {
   type Scenario,
   type Table,
   times,
+  WARM_UP_CALLS,
 } from '../scenario.ts';
 import { type RunningSubject, startFloor } from '../subjects.ts';
 import { SMALL_BYTES } from '../upstream.ts';
@@ -26,17 +30,16 @@ const CONNECTIONS = 32;
  * runs at that moment, and a worker with few calls is measured while its code is cold.
  */
 const CONNECTIONS_AT_ONCE = 2;
-/** For each worker: V8 compiles code by the calls of its process. */
-const WARM_UP_CALLS = 24_000;
 const CALLS = 8000;
 /** Two workers, the upstream and the load generator. */
 const CORES_NEEDED = 4;
 
 interface Measured {
   name: string;
+  /** Worker processes in all. */
   workers: number;
-  subject: RunningSubject;
-  request: Buffer;
+  /** They share the calls. */
+  programs: { subject: RunningSubject; request: Buffer }[];
   cpuUs: number[];
   callsPerSecond: number[];
 }
@@ -46,27 +49,42 @@ export const workers: Scenario = {
   async run(bench) {
     const measured: Measured[] = [];
     try {
-      for (const count of [1, 2] as const) measured.push(await startProxy(bench, count));
-      for (const count of [1, 2] as const) measured.push(await startByHand(bench, count));
+      const add = (name: string, workers: 1 | 2) => {
+        const each: Measured = { name, workers, programs: [], cpuUs: [], callsPerSecond: [] };
+        measured.push(each);
+        return each.programs;
+      };
+      for (const workers of [1, 2] as const)
+        add(`erp-proxy, ${nameWorkers(workers)}`, workers).push(await startProxy(bench, workers));
+      const separate = add('erp-proxy, two separate programs', 2);
+      for (let count = 0; count < 2; count++) separate.push(await startProxy(bench, 1));
+      for (const workers of [1, 2] as const)
+        add(`by hand, ${nameWorkers(workers)}`, workers).push(await startByHand(bench, workers));
       for (const each of measured) await run(bench, each, bench.isQuick ? 400 : WARM_UP_CALLS * each.workers);
       for (let round = 0; round < (bench.isQuick ? 1 : 9); round++) {
-        for (const { subject, cpuUs, callsPerSecond, ...each } of measured) {
+        for (const each of measured) {
           const calls = bench.isQuick ? 400 : CALLS;
-          const beforeMs = readCpuMs(subject.pid);
-          const { seconds } = await run(bench, { subject, ...each }, calls);
-          cpuUs.push(((readCpuMs(subject.pid) - beforeMs) * 1000) / calls);
-          callsPerSecond.push(calls / seconds);
+          const beforeMs = readAllCpuMs(each);
+          const seconds = await run(bench, each, calls);
+          each.cpuUs.push(((readAllCpuMs(each) - beforeMs) * 1000) / calls);
+          each.callsPerSecond.push(calls / seconds);
         }
       }
       return [tabulate(measured)];
     } finally {
-      for (const { subject } of measured) await subject.stop();
+      for (const { programs } of measured) for (const { subject } of programs) await subject.stop();
     }
   },
 };
 
 function tabulate(measured: Measured[]): Table {
-  const [one, two, oneByHand, twoByHand] = measured as [Measured, Measured, Measured, Measured];
+  const [one, two, separate, oneByHand, twoByHand] = measured as [
+    Measured,
+    Measured,
+    Measured,
+    Measured,
+    Measured,
+  ];
   const hasCores = cpus().length >= CORES_NEEDED;
   // If each worker has a core of its own, its calls a second are the inverse of the CPU time of a call.
   const findGains = (alone: Measured, both: Measured) =>
@@ -79,9 +97,10 @@ function tabulate(measured: Measured[]): Table {
     times(divideRounds(each.cpuUs, alone.cpuUs)),
     { unit: 'calls/s' as const, rounds: each.callsPerSecond, digits: 0 },
     each === alone ? '' : times(findGains(alone, each)),
-    mebibytes(readPeakBytes(each.subject.pid)),
+    mebibytes(each.programs.reduce((bytes, { subject }) => bytes + readPeakBytes(subject.pid), 0)),
   ];
   const gain = findMedian(findGains(one, two));
+  const gainSeparate = findMedian(findGains(one, separate));
   const gainByHand = findMedian(findGains(oneByHand, twoByHand));
   return {
     title: 'Workers',
@@ -89,11 +108,12 @@ function tabulate(measured: Measured[]): Table {
     rows: [
       describe(one, one),
       describe(two, one),
+      describe(separate, one),
       describe(oneByHand, oneByHand),
       describe(twoByHand, oneByHand),
     ],
     notes: [
-      'CPU time and memory are those of all processes of a program.',
+      'CPU time and memory are those of all processes of a program. The two separate programs have half of the connections each and nothing in common: what they lose against one worker is due to the machine.',
       hasCores
         ? 'The gain is the quotient of the calls per second.'
         : `The gain is computed from the CPU time of a call, as if each worker had a core of its own: this machine has fewer than ${CORES_NEEDED} cores, so the calls per second show no gain.`,
@@ -101,7 +121,7 @@ function tabulate(measured: Measured[]): Table {
     findings: [
       {
         isReached: gain >= GAIN_MIN,
-        text: `two workers bear at least ${GAIN_MIN} times the calls of one, by ${hasCores ? 'calls per second' : 'CPU time per call'} (${gain.toFixed(2)} times; by hand ${gainByHand.toFixed(2)})`,
+        text: `two workers bear at least ${GAIN_MIN} times the calls of one, by ${hasCores ? 'calls per second' : 'CPU time per call'} (${gain.toFixed(2)} times; two separate programs ${gainSeparate.toFixed(2)}, by hand ${gainByHand.toFixed(2)})`,
       },
     ],
     answers: [
@@ -113,35 +133,43 @@ function tabulate(measured: Measured[]): Table {
   };
 }
 
-async function startProxy(bench: Bench, count: 1 | 2): Promise<Measured> {
+type StartedProgram = Measured['programs'][number];
+
+async function startProxy(bench: Bench, workers: 1 | 2): Promise<StartedProgram> {
   const folder = mkdtempSync(join(bench.folder, 'workers-'));
   const key = await createKey(folder);
-  const program = await startProgram(folder, { workers: String(count) });
-  return describeSubject(bench, 'erp-proxy', count, { ...program, key });
+  const program = await startProgram(folder, { workers: String(workers) });
+  return addRequest(bench, { ...program, key });
 }
 
-async function startByHand(bench: Bench, count: 1 | 2): Promise<Measured> {
-  const subject = await startFloor(count, bench.ports.small.keep, bench.folder);
-  return describeSubject(bench, 'by hand', count, subject);
+async function startByHand(bench: Bench, workers: 1 | 2): Promise<StartedProgram> {
+  return addRequest(bench, await startFloor(workers, bench.ports.small.keep, bench.folder));
 }
 
-function describeSubject(bench: Bench, program: string, workers: 1 | 2, subject: RunningSubject): Measured {
-  const name = `${program}, ${workers === 1 ? 'one worker' : 'two workers'}`;
-  const request = buildExecuteRequest(subject.key ?? 'none', bench.ports.small.keep);
-  return { name, workers, subject, request, cpuUs: [], callsPerSecond: [] };
+function addRequest(bench: Bench, subject: RunningSubject): StartedProgram {
+  return { subject, request: buildExecuteRequest(subject.key ?? 'none', bench.ports.small.keep) };
 }
 
-function run(
-  bench: Bench,
-  { subject, request }: Pick<Measured, 'subject' | 'request'>,
-  calls: number,
-): Promise<LoadResult> {
-  return runLoad(bench, {
+function nameWorkers(workers: 1 | 2): string {
+  return workers === 1 ? 'one worker' : 'two workers';
+}
+
+function readAllCpuMs({ programs }: Measured): number {
+  return programs.reduce((ms, { subject }) => ms + readCpuMs(subject.pid), 0);
+}
+
+async function run(bench: Bench, { programs }: Measured, calls: number): Promise<number> {
+  const [first, ...others] = programs.map(({ subject, request }) => ({
     port: subject.port,
     requests: [request],
+  }));
+  const { seconds } = await runLoad(bench, {
+    ...(first as LoadTarget),
+    others,
     connections: CONNECTIONS,
     connectionsAtOnce: CONNECTIONS_AT_ONCE,
     calls,
     bodyBytesMin: SMALL_BYTES - 20,
   });
+  return seconds;
 }

@@ -80,8 +80,8 @@ export async function startProxy({
 }: ProxyOptions = {}): Promise<Proxy> {
   const log: Record<string, unknown>[] = [];
   const logger = createLogger('info', {
-    write: (line: string) => {
-      log.push(JSON.parse(line));
+    add: (print) => {
+      log.push(JSON.parse(print()));
     },
   });
   const app = await createApp({

@@ -4,5 +4,5 @@
  */
 export const POLL = { timeout: 15_000, interval: 20 };
 
-/** The same for changes that watchers of a store are notified of: within half a second on an idle machine. */
+/** The same for changes that watchers of a store are notified of: within a second on an idle machine. */
 export const NOTIFIED = { timeout: 5000, interval: 10 };

@@ -9,7 +9,7 @@ import { PROXY_CLIENT } from '../keys/proxy-client.ts';
 import type { RecordJudge } from './admin.ts';
 import { showTime } from './time.ts';
 
-const PAGE_RECORDS = 500;
+const PAGE_RECORDS = 200;
 const CALLS_MAX = 100_000;
 const DURATION_MS_MAX = 10_000;
 /** Longest work without a pause. */

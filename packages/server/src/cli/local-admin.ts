@@ -31,7 +31,7 @@ export async function openLocalAdmin(
     settings: isMissing ? { ...settings, store: { ...settings.store, url: 'memory:' } } : settings,
     version,
     clock: Date.now,
-    logger: createLogger('warn', { write: complain }),
+    logger: createLogger('warn', { add: (print) => complain(print()) }),
     listUpstreams: () => [],
     isServing: false,
   });

@@ -1,6 +1,5 @@
 /** `serve`: runs the proxy until it is stopped, in this process or in several that share the port. */
 import cluster from 'node:cluster';
-import { setFlagsFromString } from 'node:v8';
 import type { AppOptions } from '../app/app.ts';
 import { createLogger, type Logger } from '../observe/log.ts';
 import { type Command, CommandError, type CommandInput } from './command.ts';
@@ -8,6 +7,7 @@ import { introduceFirstKey } from './first-key.ts';
 import { createFirstSecrets } from './first-secrets.ts';
 import { createSandboxOnDemand } from './sandbox-on-demand.ts';
 import { chooseBaseUrl, describeLink, makeSignInLink } from './sign-in-link.ts';
+import { setV8Flags } from './v8-flags.ts';
 import { answerHeartbeats } from './workers-heartbeat.ts';
 
 export const serveCommand: Command = {
@@ -48,13 +48,7 @@ async function serve(
   joined: Partial<AppOptions> = {},
 ): Promise<number> {
   const { settings, version, print, isTerminal } = input;
-  // V8 lets 64 MiB of unused read buffers accumulate before it collects them: more than a long result may add. V8
-  // derives the bound from this flag (4 gives 16 MiB). The existing heap does not shrink.
-  setFlagsFromString('--scavenger-max-new-space-capacity-mb=4');
-  // The space for young objects starts with 1 MiB, and V8 doubles it seldom and shrinks it at rest. Each collection
-  // then frees the garbage of some forty calls, which takes a fifth of their processor time. So it grows to its
-  // maximum, 16 MiB, at the first occasion.
-  setFlagsFromString('--semi-space-growth-factor=16');
+  setV8Flags();
   const { createApp } = await import('../app/app.ts');
   const sandbox = createSandboxOnDemand(input);
   const app = await createApp({ settings, version, startSandbox: sandbox?.start ?? null, ...joined });
@@ -98,9 +92,11 @@ async function joinWorkers(logLevel: string): Promise<Pick<AppOptions, 'logger' 
 }
 
 function addMembers(logger: Logger, members: object): Logger {
+  const addTo = (fields: object | (() => object) = {}) =>
+    typeof fields === 'function' ? () => ({ ...members, ...fields() }) : { ...members, ...fields };
   return {
-    info: (message, more) => logger.info(message, { ...members, ...more }),
-    warn: (message, more) => logger.warn(message, { ...members, ...more }),
-    error: (message, more) => logger.error(message, { ...members, ...more }),
+    info: (message, fields) => logger.info(message, addTo(fields)),
+    warn: (message, fields) => logger.warn(message, addTo(fields)),
+    error: (message, fields) => logger.error(message, addTo(fields)),
   };
 }

@@ -14,12 +14,19 @@ export function joinOutput(destination: Writable): (source: Readable) => void {
   destination.on('drain', resumeAll).on('error', resumeAll);
 
   return (source) => {
-    let begun: Buffer = Buffer.alloc(0);
+    /** The pieces of a line that has not ended. */
+    let begun: Buffer[] = [];
     source.on('data', (bytes: Buffer) => {
-      const taken = Buffer.concat([begun, bytes]);
-      const end = taken.lastIndexOf(LINE_FEED) + 1;
-      begun = taken.subarray(end);
-      if (end === 0 || destination.write(taken.subarray(0, end)) || !destination.writable) return;
+      const end = bytes.lastIndexOf(LINE_FEED) + 1;
+      if (end === 0) {
+        begun.push(bytes);
+        return;
+      }
+      // Nothing comes between these writes. Joining the bytes first would copy all of them.
+      let isFull = false;
+      for (const piece of [...begun, bytes.subarray(0, end)]) isFull = !destination.write(piece);
+      begun = end === bytes.length ? [] : [bytes.subarray(end)];
+      if (!isFull || !destination.writable) return;
       paused.add(source);
       source.pause();
     });

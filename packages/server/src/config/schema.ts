@@ -87,7 +87,7 @@ export const SETTINGS = {
     kind: integer(1, HOUR_MS, 'milliseconds'),
     default: 30_000,
     description:
-      'Maximum time for a client to send its whole request. Raise it if slow clients send large bodies.',
+      'Maximum time for a client to send its whole request. Raise it if slow clients send large bodies. A slow request is ended at most a tenth later, or a second later if that is more.',
   }),
   'http.answerBytesPerSecondMin': define({
     kind: integer(0, 1_000_000_000, 'bytes a second'),

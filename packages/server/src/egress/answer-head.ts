@@ -3,6 +3,8 @@
  * differently is refused, since a caller chooses the server.
  */
 
+import { splitHeaderLines, trimBlanks } from '../text/header-lines.ts';
+
 /** Header names in lower case. The value is a list if the header occurs several times. */
 export type AnswerHeaders = Record<string, string | string[] | undefined>;
 
@@ -23,8 +25,6 @@ export class AnswerSyntaxError extends Error {
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?\r\n/;
-/** No space before the colon, no folded lines, no control characters, no bare CR or LF. */
-const HEADER_LINE = /([!#$%&'*+.^_`|~\w-]+):([\t\x20-\x7e\x80-\xff]*)\r\n/y;
 /** Exact as a number. */
 const CONTENT_LENGTH = /^\d{1,15}$/;
 
@@ -52,16 +52,16 @@ export function readAnswerHead(text: string): AnswerHead {
 }
 
 function readHeaders(text: string, start: number): AnswerHeaders {
+  const lines = splitHeaderLines(text, start);
+  if (lines === null) throw new AnswerSyntaxError("a line of the answer's head is not a header");
   const headers: AnswerHeaders = Object.create(null);
-  HEADER_LINE.lastIndex = start;
-  while (HEADER_LINE.lastIndex < text.length) {
-    const line = HEADER_LINE.exec(text);
-    if (line === null) throw new AnswerSyntaxError("a line of the answer's head is not a header");
-    const name = (line[1] as string).toLowerCase();
-    const value = trimBlanks(line[2] as string);
+  for (let index = 0; index < lines.length; index += 2) {
+    const name = lines[index] as string;
+    const value = lines[index + 1] as string;
     const earlier = headers[name];
-    headers[name] =
-      earlier === undefined ? value : Array.isArray(earlier) ? [...earlier, value] : [earlier, value];
+    // A server may send thousands of lines with one name.
+    if (Array.isArray(earlier)) earlier.push(value);
+    else headers[name] = earlier === undefined ? value : [earlier, value];
   }
   return headers;
 }
@@ -89,17 +89,4 @@ function readKeptMs(header: AnswerHeaders[string]): number | null {
 function listTokens(header: AnswerHeaders[string]): string[] {
   if (header === undefined) return [];
   return String(header).toLowerCase().split(',').map(trimBlanks);
-}
-
-/** Removes spaces and tabs (RFC 9110 section 5.6.3). String.trim() would remove more. */
-function trimBlanks(text: string): string {
-  let start = 0;
-  let end = text.length;
-  while (start < end && isBlank(text.charCodeAt(start))) start++;
-  while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
-  return text.slice(start, end);
-}
-
-function isBlank(code: number): boolean {
-  return code === 0x20 || code === 0x09;
 }

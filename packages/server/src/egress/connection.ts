@@ -2,6 +2,7 @@
  * One connection to an upstream, with at most one call at a time. {@link Opening} opens it; it is closed after some
  * idle time. Does not interpret the bytes.
  */
+import type { Indexed } from '../streams/indexed-set.ts';
 import type { CallConnection, EgressCall } from './egress-call.ts';
 import { type Destination, describeError, Opening, OpeningError, type OpeningOptions } from './opening.ts';
 import type { SocketUser, UpstreamSocket } from './upstream-socket.ts';
@@ -27,7 +28,8 @@ const LATENCY_MS = 1_000;
 /** Bytes of a request that are given to the socket at once. */
 const SLICE_BYTES = 512 * 1024;
 
-export class Connection implements CallConnection, SocketUser {
+export class Connection implements CallConnection, SocketUser, Indexed {
+  index = -1;
   readonly #owner: ConnectionOwner;
   #opening: Opening | null = null;
   /** Null before the opening, and after the end: the socket may then be another connection's. */

@@ -6,6 +6,7 @@
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import { atMost } from '../streams/at-most.ts';
+import { IndexedSet } from '../streams/indexed-set.ts';
 import { Connection, type ConnectionOwner } from './connection.ts';
 import { EgressCall } from './egress-call.ts';
 import type { EgressAnswer, EgressDenial, EgressFailure, EgressRequest, EgressTrust } from './messages.ts';
@@ -74,7 +75,7 @@ export function createEgressDispatcher(options: EgressOptions): EgressDispatcher
     closedSockets: new ClosedSockets(),
   };
   const pools = new LRUCache<string, Pool>({ ...atMost(ORIGINS_MAX), dispose: (pool) => pool.retire() });
-  const connections = new Set<Connection>();
+  const connections = new IndexedSet<Connection>();
   let isClosed = false;
 
   /** The policy of a dispatcher never changes, so that the origin of an existing pool is allowed. */
@@ -121,7 +122,7 @@ export function createEgressDispatcher(options: EgressOptions): EgressDispatcher
     async close() {
       isClosed = true;
       pools.clear();
-      for (const connection of connections) connection.close();
+      for (const connection of connections.toArray()) connection.close();
     },
   };
 }
@@ -150,7 +151,7 @@ class Pool implements ConnectionOwner {
   readonly judgeAddress: JudgeAddress;
   readonly openingOptions: OpeningOptions;
   session: Buffer | null = null;
-  readonly #connections: Set<Connection>;
+  readonly #connections: IndexedSet<Connection>;
   #idle: Connection[] = [];
   #isRetired = false;
 
@@ -159,7 +160,7 @@ class Pool implements ConnectionOwner {
     target: EgressTarget,
     judgeAddress: JudgeAddress,
     openingOptions: OpeningOptions,
-    connections: Set<Connection>,
+    connections: IndexedSet<Connection>,
   ) {
     this.host = host;
     this.target = target;

@@ -19,8 +19,11 @@ export interface CallConnection {
   drop(): void;
 }
 
-/** While more bytes than this wait for the reader, the socket is not read. */
-const WAITING_BYTES_MAX = 64 * 1024;
+/**
+ * While more bytes than this wait for the reader, the socket is not read. It is more than one read (64 KiB): otherwise
+ * the beginning of a long answer would pause its socket, and a socket that was paused is not used again.
+ */
+const WAITING_BYTES_MAX = 72 * 1024;
 /** Overhead of a waiting piece beside its bytes. It matters because a server can send single bytes. */
 const PIECE_BYTES = 256;
 

@@ -364,9 +364,7 @@ function startConversation(
     describe: () => describeRequest({ startedMs, keyAdmission }, deps.nowMs()),
     renewTime: () => time.renew(),
     pauseTime: () => time.pause(),
-    get isStopping() {
-      return deps.admission.isStopping;
-    },
+    isStopping: () => deps.admission.isStopping,
     admitData: (route) => admitData(client, route, deps.dataRequests),
     refuse: (denial, id) => refuse(denial, incoming, deps, id),
     run(call, writer, options = {}) {

@@ -17,6 +17,7 @@ import { NodeExchange } from './node-exchange.ts';
 import { type CallExample, EXECUTE_EXAMPLES, VERSION_EXAMPLES } from './openapi/call-examples.ts';
 import * as schemas from './openapi/call-schemas.ts';
 import type { ProtectedResource } from './protected-resource.ts';
+import { RoutedRequest } from './routed-request.ts';
 import type { LoadShedder } from './shedding/load-shedder.ts';
 
 /** A `POST` route for calls. */
@@ -107,18 +108,11 @@ export function addCallRoute(
   app.post(path, ({ raw: request, ip }, reply) => {
     reply.hijack();
     const response = reply.raw;
-    loadShedder.submit({
-      get hasCallerLeft() {
-        return response.destroyed;
-      },
-      admit() {
-        const { bodyBytesMax } = http;
-        void pipeline(
-          new NodeExchange(request, response, { address: ip, bodyBytesMax, bodyBudget }),
-          dialect,
-        );
-      },
-      refuse: () => overloadAnswer.send(request, response),
-    });
+    const admit = () => {
+      const { bodyBytesMax } = http;
+      void pipeline(new NodeExchange(request, response, { address: ip, bodyBytesMax, bodyBudget }), dialect);
+    };
+    const refuse = () => overloadAnswer.send(request, response);
+    loadShedder.submit(new RoutedRequest(response, { admit, refuse }));
   });
 }

@@ -52,8 +52,14 @@ export interface ServerDeps
   version: string;
 }
 
-/** Interval at which Node looks for requests that take too long. Its default of 30 s would make the limits coarse. */
-const CONNECTIONS_CHECK_MS = 1000;
+/** Maximum time for the head of a request. */
+const HEAD_TIMEOUT_MS_MAX = 60_000;
+/**
+ * Interval at which Node looks for requests that take too long, as a share of the shorter limit. Its default of 30 s
+ * would make the limits coarse, and a short interval wakes the idle process.
+ */
+const CHECK_SHARE = 0.1;
+const CHECK_MS_MIN = 1000;
 /**
  * Longer than the idle time of common load balancers (60 s): if we closed first, a request could meet a closed
  * connection.
@@ -63,14 +69,15 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** Builds the server, which does not listen yet. */
 export function createServer(deps: ServerDeps): FastifyInstance {
   const { http } = deps;
+  const headersTimeout = Math.min(http.requestTimeoutMs, HEAD_TIMEOUT_MS_MAX);
   const app = fastify({
     logger: false,
     trustProxy: http.trustProxy.length === 0 ? false : [...http.trustProxy],
     requestTimeout: http.requestTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     http: {
-      connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
-      headersTimeout: Math.min(http.requestTimeoutMs, 60_000),
+      connectionsCheckingInterval: Math.max(CHECK_MS_MIN, Math.ceil(headersTimeout * CHECK_SHARE)),
+      headersTimeout,
       // Node's own error has no body; a hook below sends ours.
       requireHostHeader: false,
     },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countMembers } from './count-members.ts';
+import { countMembers, countSeparators } from './count-members.ts';
 
 test.each([
   ['{}', 0],
@@ -11,4 +11,9 @@ test.each([
 
 test('ends with the first member beyond the limit', () => {
   expect(countMembers(Buffer.from('{"a":1,"b":1,"c":1}'), 1)).toBe(2);
+});
+
+test('separators outside of texts are counted, up to a bound', () => {
+  expect(countSeparators(Buffer.from('[1,"a,b",{"c":[2,3],"d":","}]'), 100)).toBe(4);
+  expect(countSeparators(Buffer.from('[1,2,3,4,5]'), 2)).toBe(3);
 });

@@ -4,13 +4,15 @@
  */
 import { Denial } from '../execute/terms/denial.ts';
 import { parseDocument } from '../execute/thread/large-calls.ts';
-import { countMembers } from '../json/count-members.ts';
+import { countMembers, countSeparators } from '../json/count-members.ts';
 import { isObject } from './fields.ts';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 export const DEPTH_MAX = 100;
 /** Maximum number of members of all objects, such as the values of a record with its lines. */
 const MEMBERS_MAX = 10_000;
+/** Maximum number of values in all lists and objects. Long lists of numbers are slow to read for their size. */
+const VALUES_MAX = 200_000;
 /** `"":1,` */
 const MEMBER_BYTES_MIN = 5;
 /** The same of a message, of its parameters, of `_meta` and of the arguments of a tool. */
@@ -23,6 +25,9 @@ export async function readBody(bytes: Uint8Array, signal: AbortSignal): Promise<
   const canHaveTooMany = bytes.length > MEMBERS_MAX * MEMBER_BYTES_MIN;
   if (canHaveTooMany && countMembers(bytes, MEMBERS_MAX) > MEMBERS_MAX)
     return refuse(`${MEMBERS_MAX} members in its objects`);
+  // A value and its separator take two bytes.
+  if (bytes.length > 2 * VALUES_MAX && countSeparators(bytes, VALUES_MAX) >= VALUES_MAX)
+    return refuse(`${VALUES_MAX} values in its lists and objects`);
   const value: unknown = JSON.parse(Buffer.from(bytes).toString());
   const messages: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (messages.some(hasManyNames))

@@ -36,3 +36,16 @@ test.each(['<', '<br', '<script', '</p', ' ', '\n', ' \n', '&', '\u200b'])(
     expect(measure(64_000)).toBeLessThan(80 * measure(4_000) + 20);
   },
 );
+
+test.each([
+  ['plain texts', () => 'x'.repeat(150)],
+  ['texts of other scripts', () => '漢'.repeat(50)],
+  ['names of other scripts', () => ({ ['漢'.repeat(50)]: 1 })],
+])('a page is cut by the bytes of its JSON, with %s', (_what, make) => {
+  const rows = Array.from({ length: 100 }, (_, id) => ({ id, value: make() }));
+  const { records, isCut } = showRecords(rows, null);
+  const bytes = Buffer.byteLength(JSON.stringify(records));
+  expect(isCut).toBe(true);
+  expect(bytes).toBeGreaterThan(5000);
+  expect(bytes).toBeLessThan(6500);
+});

@@ -81,6 +81,10 @@ class ValueShower {
 
   show(value: unknown, isHtml: boolean, depth = 0): unknown {
     if (typeof value === 'string') {
+      if (!isHtml && value.length <= this.#textMax && PLAIN_TEXT.test(value)) {
+        this.bytes += value.length + 2;
+        return value;
+      }
       const text = this.#showText(value, isHtml);
       this.bytes += Buffer.byteLength(text) + 2;
       return text;
@@ -122,7 +126,7 @@ class ValueShower {
   }
 }
 
-/** Has nothing to remove. Quicker to test than to replace. */
+/** Has nothing to remove, and one byte for each character. Quicker to test than to replace. */
 const PLAIN_TEXT = /^[\x20-\x7e\n\t]*$/;
 
 /** Removes control characters but line ends and tabs, and characters without width or that change the direction. */

@@ -23,7 +23,9 @@ Scrape \`GET /metrics\` with Prometheus. The answer has the metrics below and th
 With several \`workers\`, a scrape has the sums over all workers. A worker that does not answer within half a second is
 omitted, and \`erp_proxy_workers{state="silent"}\` counts it.
 
-\`nodejs_eventloop_lag_…\` is measured while requests run and for a second or two after them. At rest it is 0.
+\`nodejs_eventloop_lag_…\` is measured every 50 ms while requests run, and for a second or two after them. At rest it is
+0. It is also 0 while nothing delays the event loop. A delay can show up to 50 ms too short. In the first 50 ms after a
+rest, no delay shows.
 
 At most 100 upstreams have a label of their own: those with a successful call, and those of stored instances. Calls to
 others count as \`other\`. A database without a successful call is shown only while calls run or wait for it, or while its

@@ -28,15 +28,16 @@ test('shows the delays since the last scrape, and 0 at rest', async () => {
   for (const suffix of SUFFIXES) expect(await read(registry, suffix)).toBe(0);
 
   lag.requestStarted();
-  await sleep(50);
+  await sleep(200);
   const busyUntilMs = performance.now() + 200;
   while (performance.now() < busyUntilMs);
-  await sleep(50);
+  await sleep(200);
   const text = await registry.metrics();
   const longest = Number(/^nodejs_eventloop_lag_max_seconds (.*)$/m.exec(text)?.[1]);
   const shortest = Number(/^nodejs_eventloop_lag_min_seconds (.*)$/m.exec(text)?.[1]);
-  expect(longest).toBeGreaterThan(0.15);
-  expect(shortest).toBeGreaterThan(0);
-  expect(shortest).toBeLessThanOrEqual(longest);
+  // The delay began up to a measuring interval (50 ms) after the last measurement.
+  expect(longest).toBeGreaterThan(0.14);
+  // Without a delay, the interval itself does not show.
+  expect(shortest).toBeLessThan(longest);
   expect(await read(registry, 'max')).toBeLessThan(longest);
 });

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { PassThrough } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -6,22 +7,61 @@ import { collectLines } from './lines.ts';
 test('writes lines that follow each other closely in one write, in order', async () => {
   const writes: string[] = [];
   const lines = collectLines({ write: (text) => writes.push(text) });
-  lines.write('a\n');
+  lines.add(() => 'a\n');
   await nextTurn();
-  lines.write('b\n');
+  lines.add(() => 'b\n');
   await expect.poll(() => writes).toEqual(['a\nb\n']);
-  lines.write('c\n');
+  lines.add(() => 'c\n');
   await expect.poll(() => writes).toEqual(['a\nb\n', 'c\n']);
-  const long = 'd'.repeat(64 * 1024);
-  lines.write(`${long}\n`);
-  expect(writes.at(-1)).toBe(`${long}\n`);
+  const long = `${'d'.repeat(8 * 1024)}\n`;
+  for (let count = 0; count < 16; count++) lines.add(() => long);
+  expect(writes.slice(2)).toEqual([long.repeat(8), long.repeat(8)]);
+});
+
+test.each(['process.exit(3)', 'throw new Error()', 'Promise.reject(new Error())', ''])(
+  'a line is written although the process ends at once: %s',
+  (end) => {
+    const module = JSON.stringify(new URL('./lines.ts', import.meta.url).href);
+    const script = `
+      const { collectLines } = await import(${module});
+      collectLines(process.stdout).add(() => 'last line\\n');
+      ${end}
+    `;
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+      encoding: 'utf8',
+    });
+    expect(stdout).toBe('last line\n');
+  },
+);
+
+test('prints a line once, when it writes it', async () => {
+  const writes: string[] = [];
+  const lines = collectLines({ write: (text) => writes.push(text) });
+  let value = 'old';
+  let printed = 0;
+  lines.add(() => `${value} ${++printed}\n`);
+  value = 'new';
+  expect(printed).toBe(0);
+  await expect.poll(() => writes).toEqual(['new 1\n']);
+});
+
+test('a line that cannot be printed loses no other', async () => {
+  const writes: string[] = [];
+  const lines = collectLines({ write: (text) => writes.push(text) });
+  const failing = Array.from({ length: 16 }, (_, count) => () => {
+    if (count === 3) throw new Error('not printed');
+    return `${count}\n`;
+  });
+  expect(() => failing.forEach(lines.add)).toThrow('not printed');
+  lines.add(() => 'last\n');
+  await expect.poll(() => writes.join('')).toMatch(/^0\n1\n2\n4\n.*15\nlast\n$/s);
 });
 
 test('drops lines beyond a bound while the receiver does not read, and continues once it reads', async () => {
   const stalled = new PassThrough();
   const lines = collectLines(stalled);
   for (let count = 0; count < 40; count++) {
-    lines.write(`${'x'.repeat(1024 ** 2)}\n`);
+    lines.add(() => `${'x'.repeat(1024 ** 2)}\n`);
     await nextTurn();
   }
   expect(stalled.writableLength).toBeLessThan(20 * 1024 ** 2);
@@ -31,6 +71,6 @@ test('drops lines beyond a bound while the receiver does not read, and continues
   stalled.on('data', (bytes) => {
     last = String(bytes);
   });
-  lines.write('after\n');
+  lines.add(() => 'after\n');
   await expect.poll(() => last).toBe('after\n');
 });

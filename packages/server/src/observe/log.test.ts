@@ -7,13 +7,13 @@ function createLog(level: string): {
   lines: Record<string, unknown>[];
 } {
   const lines: Record<string, unknown>[] = [];
-  const logger = createLogger(level, { write: (line) => lines.push(JSON.parse(line)) });
+  const logger = createLogger(level, { add: (print) => lines.push(JSON.parse(print())) });
   return { logger, lines };
 }
 
 test('a line has level, time, fields and message, and ends with a line break', () => {
   const written: string[] = [];
-  createLogger('info', { write: (line) => written.push(line) }).warn('hello\nthere', { a: '"', b: null });
+  createLogger('info', { add: (print) => written.push(print()) }).warn('hello\nthere', { a: '"', b: null });
   expect(written).toHaveLength(1);
   expect(written[0]).toMatch(
     /^\{"level":"warn","time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z","a":"\\"","b":null,"msg":"hello\\nthere"\}\n$/,

@@ -3,32 +3,38 @@
  */
 import { printTime } from '../text/print-time.ts';
 import type { CallRecord, EventHandlers } from './events.ts';
-import { collectLines, type LineDestination } from './lines.ts';
+import { collectLines, type Lines } from './lines.ts';
 
 /** In ascending order of severity. */
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 export interface Logger {
-  info(message: string, fields?: object): void;
-  warn(message: string, fields?: object): void;
-  error(message: string, fields?: object): void;
+  info(message: string, fields?: Fields): void;
+  warn(message: string, fields?: Fields): void;
+  error(message: string, fields?: Fields): void;
 }
 
-/** Creates a logger that writes lines of this level (`log.level`) and above. Tests pass a `destination`. */
-export function createLogger(
-  level: string,
-  destination: LineDestination = collectLines(process.stdout),
-): Logger {
+/** The members of a line. A function is called when the line is printed; what it reads must not change until then. */
+type Fields = object | (() => object);
+
+/** Creates a logger that writes lines of this level (`log.level`) and above. Tests pass `lines`. */
+export function createLogger(level: string, lines: Lines = collectLines(process.stdout)): Logger {
   const names: readonly string[] = LEVELS;
   const minimum = names.indexOf(names.includes(level) ? level : 'info');
   const writeAt = (lineLevel: (typeof LEVELS)[number]): Logger['info'] => {
     if (names.indexOf(lineLevel) < minimum) return () => {};
-    return (message, fields) => {
-      const members = JSON.stringify(fields ?? {}).slice(1, -1);
+    const print = (atMs: number, message: string, fields: object) => {
+      const members = JSON.stringify(fields).slice(1, -1);
       // Texts are joined, because copying the fields into another object costs as much as printing them.
-      destination.write(
-        `{"level":"${lineLevel}","time":"${printTime(Date.now())}",${members}${members && ','}"msg":${JSON.stringify(message)}}\n`,
-      );
+      return `{"level":"${lineLevel}","time":"${printTime(atMs)}",${members}${members && ','}"msg":${JSON.stringify(message)}}\n`;
+    };
+    return (message, fields = {}) => {
+      const atMs = Date.now();
+      if (typeof fields === 'function') lines.add(() => print(atMs, message, fields()));
+      else {
+        const line = print(atMs, message, fields);
+        lines.add(() => line);
+      }
     };
   };
   return { info: writeAt('info'), warn: writeAt('warn'), error: writeAt('error') };
@@ -59,7 +65,7 @@ export function logEvents(logger: Logger): EventHandlers {
   };
   return {
     callEnded(record) {
-      logger[concernsOperator(record.outcome) ? 'warn' : 'info']('call', round(record));
+      logger[concernsOperator(record.outcome) ? 'warn' : 'info']('call', () => round(record));
     },
     requestRefused(record) {
       logger.info('refused', record);

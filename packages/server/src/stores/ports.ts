@@ -692,7 +692,7 @@ export interface StoreChange {
   id: string;
 }
 
-/** Called within half a second of every change by any process. Null: anything may have changed. */
+/** Called within a second of every change by any process. Null: anything may have changed. */
 export type ChangeListener = (change: StoreChange | null) => void;
 
 export interface Store {

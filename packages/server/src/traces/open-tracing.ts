@@ -76,11 +76,12 @@ export function openTracing(options: TracingOptions): OpenTracing {
     ],
   });
   const tracer: Tracer = provider.getTracer('erp-proxy', version);
-  /** The SDK takes wall-clock times. */
-  const toWallClock = (ms: number) => clock() - (nowMs() - ms);
-  const tools = { tracer, nowMs, toWallClock };
   return {
     startRequest({ requestId, startedMs, traceparent, name }) {
+      // One offset for all spans of a request: they stay in order when the system clock is set.
+      const offsetMs = clock() - nowMs();
+      const toWallClock = (ms: number) => offsetMs + ms;
+      const tools = { tracer, nowMs, toWallClock };
       const parent = readParent(traceparent);
       if (name === null) return new TracedOneCall(parent, requestId, tools);
       const span = tracer.startSpan(

@@ -163,9 +163,10 @@ test('refuses more than eight checks at once, with a time to retry', async () =>
   const held: (() => void)[] = [];
   let isOpen = false;
   const upstream = closeAfterTest(
-    await startUpstream((socket) => {
+    await startUpstream((socket, { body }) => {
       const answer = () => answerLikeOdoo(socket, '{}', '404 Not Found');
-      if (isOpen) answer();
+      // Not held: the rotation of keys asks when the key of the stored instance ends.
+      if (isOpen || !body.includes('"method":"version"')) answer();
       else held.push(answer);
     }),
   );

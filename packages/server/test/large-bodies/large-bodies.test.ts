@@ -90,7 +90,8 @@ test('neither does a body of another route, nor one in chunks of one byte', {
   const idleMs = await readIdleGap(stage);
   const cases: [string, Omit<Posted, 'key'>, number[]][] = [
     ['json2', { path: '/v2/odoo/execute', body: makeJson2Body(stage.odoo, 32 * 1024 ** 2) }, [200, 500]],
-    ['mcp', { path: '/mcp', body: Buffer.from(`[${'1,'.repeat(500_000)}1]`) }, [400]],
+    ['mcp', { path: '/mcp', body: Buffer.from(`[${'1,'.repeat(500_000)}1]`) }, [413]],
+    ['mcp, most values', { path: '/mcp', body: Buffer.from(`[${'1,'.repeat(199_999)}1]`) }, [400]],
     ['tiny chunks', { body: () => makeTinyChunks(JSON.stringify(makeCall(stage.odoo)), 150_000) }, [200]],
   ];
   for (const [name, posted, statuses] of cases) {

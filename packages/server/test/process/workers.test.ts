@@ -338,6 +338,8 @@ test('all workers together have no more calls at once at a database than one pro
     return Number(/^erp_proxy_upstream_waiting\{.*\} (\d+)$/m.exec(text)?.[1]);
   };
   await expect.poll(countWaiting, { timeout: 10_000 }).toBe(calls.length - 6);
+  // The processes count a call before its connection has arrived.
+  await expect.poll(() => held.length, POLL).toBe(6);
   expect(upstream.sockets.size).toBe(6);
   script = (socket) => answerLikeOdoo(socket, printResult('7'));
   for (const release of held) release();

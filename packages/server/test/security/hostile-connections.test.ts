@@ -153,6 +153,12 @@ test('ignores an unknown expectation', async () => {
   expect((await connection.next())?.status).toBe(200);
 });
 
+test('starts with any time limit of requests in milliseconds', async () => {
+  // Node accepts only whole milliseconds as the interval of its checks, which is a tenth of the limit.
+  await start({ settings: { 'http.requestTimeoutMs': '30001' } });
+  await expectStillServing();
+});
+
 test('disconnects clients that send head or body byte by byte, and serves others meanwhile', async () => {
   await start({ settings: { 'http.requestTimeoutMs': '600' } });
   const whole = printCall([1]);

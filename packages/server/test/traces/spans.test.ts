@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { printCall, waitFor } from '../execute/expectations.ts';
+import type { ProxyOptions } from '../harness.ts';
 import { type Pair, startPair } from '../pair.ts';
 import { POLL } from '../poll.ts';
 import { answerLikeOdoo, answerTrue, printResult, type Script } from '../scripted-upstream.ts';
@@ -21,9 +22,14 @@ interface Traced extends Pair {
   collect(): Promise<CollectedSpan[]>;
 }
 
-async function startTraced(script?: Script, settings: Record<string, string> = {}): Promise<Traced> {
+async function startTraced(
+  script?: Script,
+  settings: Record<string, string> = {},
+  options: ProxyOptions = {},
+): Promise<Traced> {
   const collector = closeAfterTest(await startCollector());
   const pair = await startPair(script, {
+    ...options,
     settings: { 'otel.endpoint': collector.url, 'otel.protocol': 'http/json', ...settings },
   });
   let isStopped = false;
@@ -49,6 +55,16 @@ const findSpan = (spans: CollectedSpan[], name: string) => {
 };
 const readSentTraceparents = ({ upstream }: Pair) =>
   upstream.requests.map(({ head }) => /^traceparent: (.+)$/im.exec(head)?.[1]);
+
+/** Each span lies within the next one. */
+function expectNested(spans: readonly CollectedSpan[]): void {
+  for (const [index, outer] of spans.entries()) {
+    const inner = spans[index - 1];
+    if (inner === undefined) continue;
+    expect(inner.startMs).toBeGreaterThanOrEqual(outer.startMs);
+    expect(inner.endMs).toBeLessThanOrEqual(outer.endMs);
+  }
+}
 
 test('a call has a span in the trace of its caller, with one for the upstream and one for the attempt', async () => {
   const traced = await startTraced();
@@ -88,15 +104,26 @@ test('a call has a span in the trace of its caller, with one for the upstream an
   });
   // Odoo's own spans become children of the attempt.
   expect(sent).toEqual([`00-${TRACE}-${attempt.spanId}-01`]);
-  for (const [inner, outer] of [
-    [attempt, upstream],
-    [upstream, call],
-  ] as const) {
-    expect(inner.startMs).toBeGreaterThanOrEqual(outer.startMs);
-    expect(inner.endMs).toBeLessThanOrEqual(outer.endMs);
-  }
+  expectNested([attempt, upstream, call]);
   expect(Math.abs(call.endMs - Date.now())).toBeLessThan(60_000);
   expect(traced.collector.resource).toMatchObject({ 'service.name': 'erp-proxy' });
+});
+
+test('spans stay nested while the system clock is set back and forth', async () => {
+  let reads = 0;
+  const clock = () => Date.now() + (reads++ % 2 === 0 ? 1000 : -1000);
+  const traced = await startTraced(answerTrue, {}, { clock });
+  const call = printCall(traced.upstream.url);
+  await traced.proxy.post(`[${call},${call}]`);
+  const spans = await traced.collect();
+  const calls = spans.filter(({ name }) => name === 'res.partner/read');
+  expect(calls).toHaveLength(2);
+  const findParent = ({ parentSpanId }: CollectedSpan) => spans.find(({ spanId }) => spanId === parentSpanId);
+  for (const span of spans) {
+    expect(span.endMs).toBeGreaterThanOrEqual(span.startMs);
+    const parent = findParent(span);
+    if (parent !== undefined) expectNested([span, parent]);
+  }
 });
 
 test('log and audit have the trace that the proxy began', async () => {

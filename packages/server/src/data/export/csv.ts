@@ -14,7 +14,7 @@ const TEXT_MARK = "'";
 const SPECIAL = /[",\r\n]/;
 const LINE_END = '\r\n';
 /** A longer value is printed in parts. Printing as much takes some milliseconds at most. */
-const PART_BYTES = 64 * 1024;
+const PART_BYTES = 32 * 1024;
 /** Members of a record that are not among its columns. More are none that Odoo sends. */
 const OTHER_MEMBERS_MAX = 100;
 /** A longer text names no model. */

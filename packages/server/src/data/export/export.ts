@@ -129,7 +129,7 @@ class Export {
       if (next === null) await this.#send(page);
       const following = next ?? (await readNext());
       if (!('bounds' in following)) return describeFailure(following);
-      if (this.#conversation.isStopping) return 'the proxy is shutting down';
+      if (this.#conversation.isStopping()) return 'the proxy is shutting down';
       page = following;
     }
     return null;

@@ -126,7 +126,7 @@ export class PageReader {
   }
 
   get #isEnding(): boolean {
-    return this.#conversation.signal.aborted || this.#conversation.isStopping;
+    return this.#conversation.signal.aborted || this.#conversation.isStopping();
   }
 }
 

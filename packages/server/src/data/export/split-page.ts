@@ -24,7 +24,7 @@ export type PageProblem =
   | 'has records that are not in the order of their ids'
   | 'has more records than were asked for';
 
-const SLICE_BYTES = 256 * 1024;
+const SLICE_BYTES = 64 * 1024;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;

@@ -28,9 +28,11 @@ test('waits until the running requests have ended', async () => {
 
 test('ends requests that still run after the grace time', async () => {
   const admission = new Admission();
-  const deadline = new Deadline();
-  admission.enter(deadline);
-  deadline.signal.addEventListener('abort', () => admission.leave(deadline));
+  const deadlines = Array.from({ length: 4 }, () => new Deadline());
+  for (const deadline of deadlines) {
+    admission.enter(deadline);
+    deadline.signal.addEventListener('abort', () => admission.leave(deadline));
+  }
   await admission.stop(1);
-  expect(deadline.reason).toBe('shutdown');
+  expect(deadlines.map(({ reason }) => reason)).toEqual(Array(4).fill('shutdown'));
 });

@@ -1,4 +1,5 @@
 /** Step: admits requests until a graceful stop begins. Keeps the set of running requests, which the stop waits for. */
+import { IndexedSet } from '../../streams/indexed-set.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
 
@@ -6,7 +7,7 @@ import { Denial } from '../terms/denial.ts';
 const RETRY_AFTER_SECONDS = 1;
 
 export class Admission {
-  readonly #running = new Set<Deadline>();
+  readonly #running = new IndexedSet<Deadline>();
   #isStopping = false;
   #onIdle: (() => void) | null = null;
 
@@ -37,7 +38,10 @@ export class Admission {
     if (this.#running.size === 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(() => {
-        for (const deadline of this.#running) deadline.end('shutdown');
+        for (const deadline of this.#running.toArray()) {
+          // The end of another one can have ended it.
+          if (deadline.index !== -1) deadline.end('shutdown');
+        }
       }, graceMs);
       this.#onIdle = () => {
         clearTimeout(timer);

@@ -24,7 +24,7 @@ export interface Conversation {
   /** Stops the time limit until it is renewed: for waits that have a bound of their own. */
   pauseTime(): void;
   /** True once a graceful stop has begun: an answer without an end of its own should end now. */
-  readonly isStopping: boolean;
+  isStopping(): boolean;
   /**
    * Admits a part of the request that keeps records as a request of this route does. Returns the function that must be
    * called at its end; null if nothing bounds the route.

@@ -3,12 +3,15 @@
  * a shutdown. It has the reason, which determines the answer.
  */
 
+import type { Indexed } from '../../streams/indexed-set.ts';
+
 export type EndReason = 'timeout' | 'caller_left' | 'shutdown';
 
 /** Time for sending the answers, mostly errors, after the end. */
 const SENDING_MS = 2000;
 
-export class Deadline {
+export class Deadline implements Indexed {
+  index = -1;
   readonly #controller = new AbortController();
   readonly #cutOff: (() => void) | null;
   #timer: NodeJS.Timeout | undefined;

@@ -3,12 +3,12 @@
  * way. Anything unusual is left to Node's parser (RFC 9112 sections 2 to 6). Pure.
  */
 
+import { splitHeaderLines } from '../../text/header-lines.ts';
+
 const HEAD_END = Buffer.from('\r\n\r\n');
 /** A longer head is not plain. */
 const HEAD_BYTES_MAX = 8 * 1024;
 const REQUEST_LINE = /^POST (\/[!-~]*) HTTP\/1\.1\r\n/;
-/** No space before the colon, no folded lines, no control characters, and every line ends with CR LF. */
-const HEADER_LINE = /([!#$%&'*+.^_`|~\w-]+):([\t\x20-\x7e\x80-\xff]*)\r\n/y;
 /** These decide where the request ends or what follows it, in ways that Node's parser must handle. */
 const NOT_PLAIN = ['transfer-encoding', 'proxy-connection', 'expect', 'upgrade'];
 /** Decimal without leading zeros, up to nine digits. */
@@ -46,15 +46,14 @@ export function readPlainRequest(bytes: Buffer): PlainRequest | null {
 }
 
 function readHeaders(text: string, start: number): Map<string, string> | null {
+  const lines = splitHeaderLines(text, start);
+  if (lines === null) return null;
   const headers = new Map<string, string>();
-  HEADER_LINE.lastIndex = start;
-  while (HEADER_LINE.lastIndex < text.length) {
-    const line = HEADER_LINE.exec(text);
-    if (line === null) return null;
-    const name = (line[1] as string).toLowerCase();
+  for (let index = 0; index < lines.length; index += 2) {
+    const name = lines[index] as string;
     // Which one counts, or how they are joined, depends on the header.
     if (headers.has(name)) return null;
-    headers.set(name, trimBlanks(line[2] as string));
+    headers.set(name, lines[index + 1] as string);
   }
   return headers;
 }
@@ -65,18 +64,4 @@ function isPlain(headers: ReadonlyMap<string, string>): boolean {
   const connection = headers.get('connection')?.toLowerCase();
   if (connection !== undefined && connection !== 'keep-alive' && connection !== 'close') return false;
   return headers.has('host') && !NOT_PLAIN.some((name) => headers.has(name));
-}
-
-/** Removes spaces and tabs at both ends; other white space is part of a value. */
-function trimBlanks(value: string): string {
-  let start = 0;
-  let end = value.length;
-  while (isBlank(value, start)) start++;
-  while (end > start && isBlank(value, end - 1)) end--;
-  return value.slice(start, end);
-}
-
-function isBlank(text: string, at: number): boolean {
-  const code = text.charCodeAt(at);
-  return code === 0x20 || code === 0x09;
 }

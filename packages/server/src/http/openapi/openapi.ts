@@ -10,6 +10,7 @@ import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
 import { BodyBudget } from '../body-budget.ts';
 import { OverloadAnswer } from '../connection/overload-answer.ts';
 import { NodeExchange } from '../node-exchange.ts';
+import { RoutedRequest } from '../routed-request.ts';
 import { renderNamedSchemas } from '../schema-registry.ts';
 import type { LoadShedder } from '../shedding/load-shedder.ts';
 import { ADMIN_SECURITY, describeAdminPaths } from './admin.ts';
@@ -42,22 +43,18 @@ export function addOpenapiRoute(
     reply.hijack();
     const response = reply.raw;
     const question = readQuestion(given);
-    loadShedder.submit({
-      get hasCallerLeft() {
-        return response.destroyed;
-      },
-      admit() {
-        const exchange = new NodeExchange(request, response, {
-          address: ip,
-          bodyBytesMax: 0,
-          bodyBudget: NO_BODIES,
-        });
-        const render = (found: Parameters<typeof renderModelsOpenapi>[2]) =>
-          renderModelsOpenapi(base, question as ModelsQuestion, found);
-        void execute(exchangeModels(exchange, question, render), OWN_DIALECT);
-      },
-      refuse: () => overloadAnswer.send(request, response),
-    });
+    const admit = () => {
+      const exchange = new NodeExchange(request, response, {
+        address: ip,
+        bodyBytesMax: 0,
+        bodyBudget: NO_BODIES,
+      });
+      const render = (found: Parameters<typeof renderModelsOpenapi>[2]) =>
+        renderModelsOpenapi(base, question as ModelsQuestion, found);
+      void execute(exchangeModels(exchange, question, render), OWN_DIALECT);
+    };
+    const refuse = () => overloadAnswer.send(request, response);
+    loadShedder.submit(new RoutedRequest(response, { admit, refuse }));
     return reply;
   });
 }

@@ -4,9 +4,21 @@
  */
 import { LinkedList, type ListNode } from './linked-list.ts';
 
+/**
+ * An empty queue drops its buckets if there are more. Another queue has at most one for each priority that occurred,
+ * and the bounds of calls limit those.
+ */
+const EMPTY_BUCKETS_MAX = 64;
+
+interface Entry<Item> {
+  priority: number;
+  node: ListNode<Item>;
+}
+
 export class BucketQueue<Item> {
+  /** By priority; also empty ones, because those of small changes are soon used again. */
   readonly #buckets = new Map<number, LinkedList<Item>>();
-  readonly #entries = new Map<Item, { priority: number; node: ListNode<Item> }>();
+  readonly #entries = new Map<Item, Entry<Item>>();
   #lowest = 0;
 
   get size(): number {
@@ -16,27 +28,39 @@ export class BucketQueue<Item> {
   /** The oldest item of those with the lowest priority number. */
   get first(): Item | null {
     if (this.size === 0) return null;
-    let bucket = this.#buckets.get(this.#lowest);
-    while (bucket === undefined) bucket = this.#buckets.get(++this.#lowest);
-    return bucket.first?.item ?? null;
+    let item = this.#buckets.get(this.#lowest)?.first?.item;
+    while (item === undefined) item = this.#buckets.get(++this.#lowest)?.first?.item;
+    return item;
   }
 
   /** Adds the item, or moves it behind the others of another priority. An unchanged priority keeps its position. */
   set(item: Item, priority: number): void {
-    if (this.#entries.get(item)?.priority === priority) return;
-    this.remove(item);
-    const bucket = this.#buckets.get(priority) ?? new LinkedList();
-    this.#buckets.set(priority, bucket);
+    const entry = this.#entries.get(item);
+    if (entry?.priority === priority) return;
     this.#lowest = this.size === 0 ? priority : Math.min(this.#lowest, priority);
-    this.#entries.set(item, { priority, node: bucket.add(item) });
+    if (entry === undefined) {
+      this.#entries.set(item, { priority, node: this.#findBucket(priority).add(item) });
+      return;
+    }
+    this.#buckets.get(entry.priority)?.remove(entry.node);
+    entry.priority = priority;
+    entry.node = this.#findBucket(priority).add(item);
   }
 
   remove(item: Item): void {
     const entry = this.#entries.get(item);
     if (entry === undefined) return;
     this.#entries.delete(item);
-    const bucket = this.#buckets.get(entry.priority);
-    bucket?.remove(entry.node);
-    if (bucket?.size === 0) this.#buckets.delete(entry.priority);
+    this.#buckets.get(entry.priority)?.remove(entry.node);
+    if (this.size === 0 && this.#buckets.size > EMPTY_BUCKETS_MAX) this.#buckets.clear();
+  }
+
+  #findBucket(priority: number): LinkedList<Item> {
+    let bucket = this.#buckets.get(priority);
+    if (bucket === undefined) {
+      bucket = new LinkedList();
+      this.#buckets.set(priority, bucket);
+    }
+    return bucket;
   }
 }

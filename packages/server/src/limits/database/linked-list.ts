@@ -12,8 +12,13 @@ export class LinkedList<Item> {
   last: ListNode<Item> | null = null;
   size = 0;
 
+  /** The node that was given last may be removed meanwhile, and no other. */
   *[Symbol.iterator](): Generator<ListNode<Item>> {
-    for (let node = this.first; node !== null; node = node.after) yield node;
+    for (let node = this.first; node !== null; ) {
+      const { after } = node;
+      yield node;
+      node = after;
+    }
   }
 
   /** Appends the item. */
@@ -35,6 +40,9 @@ export class LinkedList<Item> {
     if (after === null) this.last = before;
     else after.before = before;
     node.list = null;
+    // Otherwise V8 could keep the neighbours for as long as the node.
+    node.before = null;
+    node.after = null;
     this.size--;
     return true;
   }

@@ -155,10 +155,10 @@ export interface ThreadStatus {
 }
 
 /**
- * Interval of everything that the thread does at rest, because each interval wakes the idle process. Two of them pass
- * within a second, the time in which a process notices the changes of others.
+ * Interval of everything that the thread does at rest, because each interval wakes the idle process. A process notices
+ * the changes of others within a second.
  */
-export const BEAT_INTERVAL_MS = 500;
+export const BEAT_INTERVAL_MS = 700;
 
 /** A monotonic clock that is the same in all threads of the process. */
 export function readMonotonicMs(): number {

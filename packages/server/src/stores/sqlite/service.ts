@@ -29,9 +29,6 @@ import { createSqliteStatistics } from './statistics.ts';
 import { createSqliteSubscriptions } from './subscriptions.ts';
 import { watchWritability } from './writability.ts';
 
-/** The file is inspected once a second. */
-const BEATS_PER_INSPECTION = 2;
-
 const port = parentPort as MessagePort;
 const { file, isSuccessor, life } = workerData as {
   file: string;
@@ -78,10 +75,9 @@ function serve(database: SqliteDatabase): void {
     if (text !== sentStatus) send({ status });
     sentStatus = text;
   };
-  let beats = 0;
   const beat = setInterval(() => {
     changes.poll();
-    if (++beats % BEATS_PER_INSPECTION === 0) writability.inspect();
+    writability.inspect();
     sendStatus();
     signOfLife.give();
   }, BEAT_INTERVAL_MS);
