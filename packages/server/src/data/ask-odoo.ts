@@ -4,7 +4,7 @@
  */
 import type { Conversation, RunOptions } from '../execute/terms/conversation.ts';
 import { Denial } from '../execute/terms/denial.ts';
-import { findValue, readMembers } from '../json/members.ts';
+import { readMembers } from '../json/members.ts';
 import { AnswerCollector } from '../streams/answer-collector.ts';
 import { type DataRequest, readMemberBytes } from './data-request.ts';
 
@@ -68,14 +68,19 @@ export function buildCall(request: DataRequest, { method, params = '[]', keyword
   return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
 }
 
-/** The envelope is ours: `result` is its last member, unless the answer is an error. */
+/** The envelope is ours: `result` is its last member, unless the answer is an error. A long value is not read here. */
 function findResult(bytes: Uint8Array): Uint8Array | null {
-  const members = readMembers(bytes, { kind: 'object', start: 0, end: bytes.length }, ENVELOPE_MEMBERS);
-  const result = findValue(members, 'result');
-  return result === undefined ? null : bytes.subarray(result.start, result.end);
+  const id = readMembers(bytes, { kind: 'object', start: 0, end: bytes.length }, MEMBERS_BEFORE_RESULT).at(
+    -1,
+  );
+  if (id === undefined) return null;
+  const start = id.value.end + RESULT_START.length;
+  return RESULT_START.equals(bytes.subarray(id.value.end, start)) ? bytes.subarray(start, -1) : null;
 }
 
-const ENVELOPE_MEMBERS = 3;
+/** `jsonrpc` and `id`. */
+const MEMBERS_BEFORE_RESULT = 2;
+const RESULT_START = Buffer.from(',"result":');
 
 function denyTooLarge(bytesMax: number): Denial {
   return new Denial(

@@ -1,7 +1,7 @@
 /** Lists the members of an object in bytes that readDocument has checked. */
 import { decodeName } from './name.ts';
 import { skipWhiteSpace } from './scan.ts';
-import { readKind, skipString, skipValue } from './skip.ts';
+import { readKind, skipString, skipValue, skipValueInSlices } from './skip.ts';
 import type { JsonMember, JsonSpan } from './span.ts';
 
 const QUOTE = 0x22;
@@ -24,6 +24,40 @@ export function readMembers(bytes: Uint8Array, object: JsonSpan, countMax = Infi
       value: { kind: readKind(bytes, start), start, end },
     });
     at = skipWhiteSpace(bytes, skipWhiteSpace(bytes, end, object.end) + 1, object.end);
+  }
+  return members;
+}
+
+/** No field and no argument of Odoo has a longer name. */
+const NAME_BYTES_MAX = 1024;
+
+/**
+ * The same in slices of about `sliceBytes`, so that its caller can let others run between them. A name of more than
+ * 1 KiB is not decoded, but empty.
+ */
+export function* readMembersInSlices(
+  bytes: Uint8Array,
+  object: JsonSpan,
+  countMax: number,
+  sliceBytes: number,
+): Generator<undefined, JsonMember[], undefined> {
+  const members: JsonMember[] = [];
+  let yieldAt = object.start + sliceBytes;
+  let at = skipWhiteSpace(bytes, object.start + 1, object.end);
+  while (at < object.end && bytes[at] === QUOTE && members.length < countMax) {
+    const nameStart = at;
+    const nameEnd = yield* skipValueInSlices(bytes, at, sliceBytes);
+    const start = skipWhiteSpace(bytes, skipWhiteSpace(bytes, nameEnd, object.end) + 1, object.end);
+    const end = yield* skipValueInSlices(bytes, start, sliceBytes);
+    members.push({
+      name: nameEnd - nameStart > NAME_BYTES_MAX ? '' : decodeName(bytes, { start: nameStart, end: nameEnd }),
+      nameStart,
+      value: { kind: readKind(bytes, start), start, end },
+    });
+    at = skipWhiteSpace(bytes, skipWhiteSpace(bytes, end, object.end) + 1, object.end);
+    if (at < yieldAt) continue;
+    yield;
+    yieldAt = at + sliceBytes;
   }
   return members;
 }

@@ -60,21 +60,30 @@ export function skipValue(bytes: Uint8Array, start: number): number {
 
 /** `start` is the index of the opening quote. Gives the index after the closing one. */
 export function skipString(bytes: Uint8Array, start: number): number {
+  return Math.min(findClosingQuote(bytes, start + 1) + 1, bytes.length);
+}
+
+/**
+ * The index of the closing quote. `start` is an index in the string that is not within an escape. If the string goes on
+ * behind the bytes: the index there at which the search can go on.
+ */
+function findClosingQuote(bytes: Uint8Array, start: number): number {
   const length = bytes.length;
-  let at = start + 1;
+  let at = start;
   while (at < length) {
     const shortEnd = Math.min(length, at + SHORT_RUN_BYTES);
     while (at < shortEnd) {
       const byte = bytes[at]!;
-      if (byte === QUOTE) return at + 1;
+      if (byte === QUOTE) return at;
       at += byte === BACKSLASH ? 2 : 1;
     }
+    if (at >= length) break;
     const quote = bytes.indexOf(QUOTE, at);
-    if (quote < 0) return length;
-    if (!isEscaped(bytes, at, quote)) return quote + 1;
-    at = quote + 1;
+    const found = quote < 0 ? length : quote;
+    if (!isEscaped(bytes, at, found)) return found;
+    at = found + 1;
   }
-  return length;
+  return at;
 }
 
 /** `start` is an index in the same string that is not within an escape. */
@@ -82,6 +91,40 @@ function isEscaped(bytes: Uint8Array, start: number, quote: number): boolean {
   let at = quote;
   while (at > start && bytes[at - 1] === BACKSLASH) at--;
   return (quote - at) % 2 === 1;
+}
+
+/**
+ * Finds the end of a value like skipValue, in slices of about `sliceBytes`. Its caller can let others run between them.
+ */
+export function* skipValueInSlices(
+  bytes: Uint8Array,
+  start: number,
+  sliceBytes: number,
+): Generator<undefined, number, undefined> {
+  const kind = readKind(bytes, start);
+  if (kind !== 'string' && kind !== 'object' && kind !== 'array') return skipValue(bytes, start);
+  let depth = 0;
+  let isInString = false;
+  let at = start;
+  for (;;) {
+    const slice = bytes.subarray(0, at + sliceBytes);
+    while (at < slice.length) {
+      if (isInString) {
+        at = findClosingQuote(slice, at);
+        if (at >= slice.length) break;
+        isInString = false;
+      } else {
+        const nesting = NESTING[slice[at]!]!;
+        if (nesting === OPENS) depth++;
+        else if (nesting === CLOSES) depth--;
+        else isInString = nesting === QUOTES;
+      }
+      at++;
+      if (depth === 0 && !isInString) return at;
+    }
+    if (at >= bytes.length) return bytes.length;
+    yield;
+  }
 }
 
 export function readKind(bytes: Uint8Array, start: number): JsonKind {

@@ -88,16 +88,19 @@ test('neither does a body of another route, nor one in chunks of one byte', {
   const stage = await startStage();
   const key = await stage.makeKey();
   const idleMs = await readIdleGap(stage);
-  const cases: [string, Omit<Posted, 'key'>, number[]][] = [
-    ['json2', { path: '/v2/odoo/execute', body: makeJson2Body(stage.odoo, 32 * 1024 ** 2) }, [200, 500]],
-    ['mcp', { path: '/mcp', body: Buffer.from(`[${'1,'.repeat(500_000)}1]`) }, [413]],
-    ['mcp, most values', { path: '/mcp', body: Buffer.from(`[${'1,'.repeat(199_999)}1]`) }, [400]],
-    ['tiny chunks', { body: () => makeTinyChunks(JSON.stringify(makeCall(stage.odoo)), 150_000) }, [200]],
+  // A short one is sent several times: alone, it may take less time than a small call beside it.
+  const cases: [string, Omit<Posted, 'key'>, number[], count: number][] = [
+    ['json2', { path: '/v2/odoo/execute', body: makeJson2Body(stage.odoo, 32 * 1024 ** 2) }, [200, 500], 1],
+    ['mcp', { path: '/mcp', body: Buffer.from(`[${'1,'.repeat(500_000)}1]`) }, [413], 10],
+    ['mcp, most values', { path: '/mcp', body: Buffer.from(`[${'1,'.repeat(199_999)}1]`) }, [400], 10],
+    ['tiny chunks', { body: () => makeTinyChunks(JSON.stringify(makeCall(stage.odoo)), 150_000) }, [200], 1],
   ];
-  for (const [name, posted, statuses] of cases) {
+  for (const [name, posted, statuses, count] of cases) {
     await expectUnblocked(stage, { key, idleMs, name }, async () => {
-      const { status, body } = await stage.post({ key, ...posted });
-      expect(statuses, `${name}: ${body.toString('utf8', 0, 500)}`).toContain(status);
+      for (let sent = 0; sent < count; sent++) {
+        const { status, body } = await stage.post({ key, ...posted });
+        expect(statuses, `${name}: ${body.toString('utf8', 0, 500)}`).toContain(status);
+      }
     });
   }
 });
@@ -162,12 +165,13 @@ test('neither does a long record of an export as CSV', { timeout: TIMEOUT_MS }, 
   const fields = ['name', 'comment'];
   const body = Buffer.from(JSON.stringify({ erp_instance, model_id, fields, format: 'csv', limit: 1 }));
   const cells: [string, string][] = [
-    ['quotes', '\\"'.repeat(2 * 1024 ** 2 - 100)],
-    ['quotes and other characters', '\\"é'.repeat(1024 ** 2 - 100)],
-    ['plain text', 'x'.repeat(4 * 1024 ** 2 - 200)],
+    ['quotes', `"${'\\"'.repeat(2 * 1024 ** 2 - 100)}"`],
+    ['quotes and other characters', `"${'\\"é'.repeat(1024 ** 2 - 100)}"`],
+    ['plain text', `"${'x'.repeat(4 * 1024 ** 2 - 200)}"`],
+    ['a list of texts', `[${'"a", '.repeat((4 * 1024 ** 2) / 5 - 60)}1]`],
   ];
   for (const [name, cell] of cells) {
-    stage.answer = { result: `[{"id": 1, "name": "A", "comment": "${cell}"}]` };
+    stage.answer = { result: `[{"id": 1, "name": "A", "comment": ${cell}}]` };
     await expectUnblocked(stage, { key, idleMs, name }, async () => {
       const answer = await stage.post({ key, path: '/api/erp/export', body });
       expect(answer.status, name).toBe(200);

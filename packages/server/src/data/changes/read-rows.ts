@@ -1,10 +1,10 @@
 /** Finds the records of an answer of Odoo as bytes. Works in slices, so that other callers need not wait. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { findValue, readMembers } from '../../json/members.ts';
+import { findValue } from '../../json/members.ts';
 import { readInteger } from '../../json/number.ts';
 import { skipWhiteSpace } from '../../json/scan.ts';
-import { skipValue } from '../../json/skip.ts';
 import type { JsonMember } from '../../json/span.ts';
+import { findEnd, listMembers } from '../long-values.ts';
 
 export interface ReadRow {
   readonly id: number;
@@ -28,8 +28,8 @@ const TIME = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)Z?$/;
 /** Null if the bytes are not a list of records with an id and a `write_date`. */
 export async function readRows(bytes: Uint8Array): Promise<ReadRow[] | null> {
   const rows: ReadRow[] = [];
-  return (await visitElements(bytes, (start, end) => {
-    const row = readRow(bytes, start, end);
+  return (await visitElements(bytes, async (start, end) => {
+    const row = await readRow(bytes, start, end);
     if (row === null) return false;
     rows.push(row);
     return true;
@@ -54,15 +54,16 @@ export async function readIds(bytes: Uint8Array): Promise<number[] | null> {
 /** False if the bytes are not an array, or `visit` gives false for an element. A long answer was not parsed before. */
 async function visitElements(
   bytes: Uint8Array,
-  visit: (start: number, end: number) => boolean,
+  visit: (start: number, end: number) => boolean | Promise<boolean>,
 ): Promise<boolean> {
   let at = skipWhiteSpace(bytes, 0, bytes.length);
   if (bytes[at] !== OPEN_ARRAY) return false;
   at = skipWhiteSpace(bytes, at + 1, bytes.length);
   if (bytes[at] === CLOSE_ARRAY) return isEnd(bytes, at + 1);
   for (let yieldAt = SLICE_BYTES; ; ) {
-    const end = at < bytes.length ? skipValue(bytes, at) : at;
-    if (end === at || end > bytes.length || !visit(at, end)) return false;
+    const found = at < bytes.length ? findEnd(bytes, at) : at;
+    const end = typeof found === 'number' ? found : await found;
+    if (end === at || end > bytes.length || !(await visit(at, end))) return false;
     at = skipWhiteSpace(bytes, end, bytes.length);
     if (bytes[at] === CLOSE_ARRAY) return isEnd(bytes, at + 1);
     if (bytes[at] !== COMMA) return false;
@@ -77,11 +78,11 @@ function isEnd(bytes: Uint8Array, at: number): boolean {
   return skipWhiteSpace(bytes, at, bytes.length) === bytes.length;
 }
 
-function readRow(all: Uint8Array, start: number, end: number): ReadRow | null {
+async function readRow(all: Uint8Array, start: number, end: number): Promise<ReadRow | null> {
   if (all[start] !== OPEN_OBJECT || all[end - 1] !== CLOSE_OBJECT) return null;
   const bytes = all.subarray(start, end);
   try {
-    const members = readMembers(bytes, { kind: 'object', start: 0, end: bytes.length });
+    const members = await listMembers(bytes, { kind: 'object', start: 0, end: bytes.length });
     const idSpan = findValue(members, 'id');
     const id = idSpan === undefined ? null : readInteger(bytes, idSpan);
     const second = readTime(bytes, members);

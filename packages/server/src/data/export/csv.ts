@@ -6,6 +6,7 @@ import { viewAsBuffer } from '../../json/buffer.ts';
 import { findValue, readMembers } from '../../json/members.ts';
 import type { JsonMember, JsonSpan } from '../../json/span.ts';
 import { decodeString, decodeStringParts } from '../../json/string.ts';
+import { listMembers } from '../long-values.ts';
 
 /** Programs for spreadsheets run a cell that begins so as a formula. */
 const FORMULA_START = /^[=+\-@\t\r＝＋－＠]/;
@@ -45,12 +46,12 @@ export function printRow(bytes: Uint8Array, record: JsonSpan, columns: readonly 
  * Prints a long record in pieces, so that its caller can let others run between them. Long texts and nested values are
  * quoted in any case. Throws a SyntaxError if its bytes are not JSON.
  */
-export function* printLongRow(
+export async function* printLongRow(
   bytes: Uint8Array,
   record: JsonSpan,
   columns: readonly string[],
-): Generator<Uint8Array, void, undefined> {
-  const members = readMembers(bytes, record, columns.length + OTHER_MEMBERS_MAX);
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const members = await listMembers(bytes, record, columns.length + OTHER_MEMBERS_MAX);
   let text = '';
   for (const [index, column] of columns.entries()) {
     if (index > 0) text += ',';
@@ -80,7 +81,9 @@ function printCell(bytes: Uint8Array, value: JsonSpan): string {
     case 'string':
       return quoteText(decodeString(bytes, value));
     case 'object':
-      return printRelated(bytes, value) ?? quote(readText(bytes, value));
+      return (
+        printRelated(bytes, readMembers(bytes, value, RELATED_MEMBERS + 1)) ?? quote(readText(bytes, value))
+      );
     case 'array':
       return quote(readText(bytes, value));
     default:
@@ -88,8 +91,14 @@ function printCell(bytes: Uint8Array, value: JsonSpan): string {
   }
 }
 
-function* printLongCell(bytes: Uint8Array, value: JsonSpan): Generator<Uint8Array, void, undefined> {
-  const related = value.kind === 'object' ? printRelated(bytes, value) : null;
+async function* printLongCell(
+  bytes: Uint8Array,
+  value: JsonSpan,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const related =
+    value.kind === 'object'
+      ? printRelated(bytes, await listMembers(bytes, value, RELATED_MEMBERS + 1))
+      : null;
   if (related !== null) {
     yield Buffer.from(related);
     return;
@@ -111,8 +120,7 @@ function* divide(bytes: Uint8Array, { start, end }: JsonSpan): Generator<string,
 }
 
 /** A related record is printed by its id, and a reference with the model before it. Null: it is neither. */
-function printRelated(bytes: Uint8Array, value: JsonSpan): string | null {
-  const members = readMembers(bytes, value, RELATED_MEMBERS + 1);
+function printRelated(bytes: Uint8Array, members: readonly JsonMember[]): string | null {
   const id = members.length === RELATED_MEMBERS ? findValue(members, 'id') : undefined;
   if (id?.kind !== 'number') return null;
   const [name, model] = [findValue(members, 'name'), findValue(members, 'model')];

@@ -157,7 +157,7 @@ class Export {
   async #send(page: Page): Promise<void> {
     for (let first = 0; 2 * first < page.bounds.length; ) {
       const { pieces, next } = this.#printer.print(page, first);
-      for (const piece of pieces) await this.#write(piece);
+      for await (const piece of pieces) await this.#write(piece);
       this.#records += next - first;
       first = next;
     }

@@ -1,5 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { measureBlocking } from '../../../test/measure-blocking.ts';
 import { createPrinter } from './print-page.ts';
 import { splitPage } from './split-page.ts';
 
@@ -18,7 +19,7 @@ test('each record is a line, however long it is', async () => {
   for (let first = 0; first < records.length; ) {
     const { pieces, next } = print(page, first);
     expect(next).toBeGreaterThan(first);
-    lines.push(...pieces);
+    for await (const piece of pieces) lines.push(piece);
     first = next;
   }
   expect(Buffer.concat(lines).toString()).toBe(records.map((record) => `${record}\n`).join(''));
@@ -26,7 +27,7 @@ test('each record is a line, however long it is', async () => {
 
 test('a long record is sent from the memory of its page, in pieces', async () => {
   const { page } = await readPage([1_000_000]);
-  const pieces = [...createPrinter('ndjson', ['a']).print(page, 0).pieces];
+  const pieces = await Array.fromAsync(createPrinter('ndjson', ['a']).print(page, 0).pieces);
   expect(pieces.slice(0, -1).every(({ buffer }) => buffer === page.bytes.buffer)).toBe(true);
   expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(64 * 1024);
 });
@@ -54,40 +55,13 @@ test.each(COSTLY)(
     let bestMs = Number.POSITIVE_INFINITY;
     for (let run = 0; run < 6 && bestMs >= 20; run++) {
       const bytes = Buffer.from(`[{"id": 1, "a": ${value}}]`);
-      const page = await measureLongest(() => splitPage(bytes, null, 1));
-      if (typeof page.result === 'string') throw new Error(page.result);
-      let longestMs = page.longestMs;
-      let startedMs = readCpuMs();
-      for (const _ of print(page.result, 0).pieces) {
-        longestMs = Math.max(longestMs, readCpuMs() - startedMs);
-        await yieldToEventLoop();
-        startedMs = readCpuMs();
-      }
+      const longestMs = await measureBlocking(async () => {
+        const page = await splitPage(bytes, null, 1);
+        if (typeof page === 'string') throw new Error(page);
+        for await (const _ of print(page, 0).pieces) await yieldToEventLoop();
+      });
       bestMs = Math.min(bestMs, longestMs);
     }
     expect(bestMs).toBeLessThan(20);
   },
 );
-
-/** The longest time between two turns of the event loop, as processor time of this thread. */
-async function measureLongest<Result>(run: () => Promise<Result>) {
-  let longestMs = 0;
-  let isDone = false;
-  let startedMs = readCpuMs();
-  const watch = () => {
-    const nowMs = readCpuMs();
-    longestMs = Math.max(longestMs, nowMs - startedMs);
-    startedMs = nowMs;
-    if (!isDone) setImmediate(watch);
-  };
-  setImmediate(watch);
-  const result = await run();
-  isDone = true;
-  watch();
-  return { result, longestMs };
-}
-
-function readCpuMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-}

@@ -18,7 +18,7 @@ export interface Printer {
 
 export interface Slice {
   /** To be sent one after the other. They may be views of the page, or printed when they are asked for. */
-  pieces: Iterable<Uint8Array>;
+  pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
   /** Index of the first record that it does not have. */
   next: number;
 }

@@ -3,10 +3,10 @@
  * that nothing is assumed of the bytes. Works in slices: a page of megabytes must not keep other callers waiting.
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { findValue, readMembers } from '../../json/members.ts';
+import { findValue } from '../../json/members.ts';
 import { readInteger } from '../../json/number.ts';
 import { skipWhiteSpace } from '../../json/scan.ts';
-import { skipValue } from '../../json/skip.ts';
+import { findEnd, listMembers } from '../long-values.ts';
 
 export interface Page {
   /** The result of the call. Line breaks between tokens are replaced by spaces. */
@@ -46,7 +46,7 @@ export async function splitPage(
   after: number | null,
   countMax: number,
 ): Promise<Page | PageProblem> {
-  // The pass that found the result in the answer has just ended.
+  // The pieces of the answer have just been joined.
   if (bytes.length > SLICE_BYTES) await yieldToEventLoop();
   await replaceLineBreaks(bytes);
   const bounds: number[] = [];
@@ -56,15 +56,15 @@ export async function splitPage(
   if (bytes[at] !== OPEN_ARRAY) return 'is not a list of records';
   at = skipWhiteSpace(bytes, at + 1, bytes.length);
   while (bytes[at] !== CLOSE_ARRAY || bounds.length > 0) {
-    const end = bytes[at] === OPEN_OBJECT ? skipValue(bytes, at) : at;
+    const found = bytes[at] === OPEN_OBJECT ? findEnd(bytes, at) : at;
+    const end = typeof found === 'number' ? found : await found;
     if (end === at || bytes[end - 1] !== CLOSE_OBJECT) return 'is not a list of records';
-    const id = readId(bytes, at, end);
+    const id = readFirstId(bytes, at) ?? (await findId(bytes, at, end));
     if (id === null) return 'has a record without an id';
     if (lastId !== null && id <= lastId) return 'has records that are not in the order of their ids';
     if (bounds.length === 2 * countMax) return 'has more records than were asked for';
     lastId = id;
     bounds.push(at, end);
-    // Behind the last record, too: printing a long one begins with another pass over it.
     if (end >= yieldAt) {
       await yieldToEventLoop();
       yieldAt = end + SLICE_BYTES;
@@ -90,11 +90,6 @@ async function replaceLineBreaks(bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Null if the record has no id that is an integer below 2^53. */
-function readId(bytes: Uint8Array, start: number, end: number): number | null {
-  return readFirstId(bytes, start) ?? findId(bytes, start, end);
-}
-
 /** The id where Odoo prints it; null if it is not there. */
 function readFirstId(bytes: Uint8Array, start: number): number | null {
   for (let index = 0; index < ID_START.length; index++)
@@ -110,9 +105,10 @@ function readFirstId(bytes: Uint8Array, start: number): number | null {
   return null;
 }
 
-function findId(bytes: Uint8Array, start: number, end: number): number | null {
+/** Null if the record has no id that is an integer below 2^53. */
+async function findId(bytes: Uint8Array, start: number, end: number): Promise<number | null> {
   try {
-    const value = findValue(readMembers(bytes, { kind: 'object', start, end }), 'id');
+    const value = findValue(await listMembers(bytes, { kind: 'object', start, end }), 'id');
     const id = value === undefined ? null : readInteger(bytes, value);
     return typeof id === 'number' && Number.isSafeInteger(id) ? id : null;
   } catch {
