@@ -1,4 +1,7 @@
-/** Joins the output of several workers line by line. Processes that write to the same pipe would mix their lines. */
+/**
+ * Joins the output of several workers line by line, if it goes to a pipe or a socket. Processes that write to the same
+ * pipe would mix their lines.
+ */
 import type { Readable, Writable } from 'node:stream';
 
 const LINE_FEED = 0x0a;

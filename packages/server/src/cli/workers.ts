@@ -4,6 +4,7 @@
  */
 
 import cluster, { type Worker } from 'node:cluster';
+import { fstatSync } from 'node:fs';
 import type { Logger } from '../observe/log.ts';
 import { delay } from '../streams/wait.ts';
 import { returnUntakenConnections } from './workers-handoff.ts';
@@ -14,7 +15,7 @@ import { joinOutput } from './workers-output.ts';
 export interface WorkersOptions {
   count: number;
   logger: Logger;
-  /** Whether the output goes to a terminal. The workers then write to it directly. */
+  /** Whether the output goes to a terminal. */
   isTerminal: boolean;
   /** Resolves when the operator asks the program to end. */
   stopped: Promise<void>;
@@ -40,8 +41,9 @@ const PAUSE_MAX_MS = 30_000;
 
 /** Runs until it is stopped. Returns the exit status. */
 export async function runWorkers({ count, logger, isTerminal, stopped }: WorkersOptions): Promise<number> {
+  // A terminal and a file take the lines of several processes, each whole. A pipe may mix them.
+  const stdout = isTerminal || isFile(process.stdout.fd) ? 'inherit' : 'pipe';
   // Advanced serialization: metrics can be NaN, which JSON lacks.
-  const stdout = isTerminal ? 'inherit' : 'pipe';
   cluster.setupPrimary({ serialization: 'advanced', stdio: ['inherit', stdout, 'inherit', 'ipc'] });
   const passOn = joinOutput(process.stdout);
   const asks = new Map<number, AskForMetrics>();
@@ -85,6 +87,10 @@ export async function runWorkers({ count, logger, isTerminal, stopped }: Workers
       pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS);
     }
   }
+}
+
+function isFile(descriptor: number): boolean {
+  return fstatSync(descriptor).isFile();
 }
 
 /** `asks` has one entry for each listening worker. */

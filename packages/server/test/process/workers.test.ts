@@ -1,6 +1,7 @@
 /** `workers`: several processes on one port that start, stop and fail, and have common metrics. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { send } from '../harness.ts';
@@ -26,6 +27,7 @@ import {
   type Server,
   startOnTerminal,
   startServer,
+  startShell,
 } from './program.ts';
 
 // Each test starts four or more processes, which takes long on a busy machine.
@@ -360,6 +362,36 @@ test('continues to serve after the reader of the log is gone', async () => {
   for (let count = 0; count < 4 * COUNT; count++) expect((await call(server, key)).status).toBe(200);
   server.kill('SIGTERM');
   expect((await server.ended).status).toBe(0);
+});
+
+test('workers write whole lines to the same file', async () => {
+  const file = join(folder, 'proxy.log');
+  const settings = [`--egress.allow=${upstream.url}`, `--workers=${COUNT}`, '--http.port=0'];
+  const program = startShell(`${printLine(['serve', ...settings])} >proxy.log`, { folder });
+  const readLines = () => readFileSync(file, 'utf8').split('\n').slice(0, -1);
+  const parse = (line: string) => JSON.parse(line) as { msg: string; url?: string; worker?: number };
+  await expect
+    .poll(() => readLines().filter((line) => line.includes('"listening"')), POLL)
+    .toHaveLength(COUNT);
+  const { url = '' } =
+    readLines()
+      .map(parse)
+      .find(({ msg }) => msg === 'listening') ?? {};
+  const server: Server = Object.assign(program, { url, settings, options: { folder } });
+  const key = await makeKey(server);
+  for (let round = 0; round < 10; round++) {
+    // Long lines, from several workers at once.
+    const id = 'x'.repeat(200);
+    const calls = Array.from({ length: 30 }, () => call(server, key, { id }));
+    for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
+  }
+  program.kill('SIGTERM');
+  await program.ended;
+  const lines = readLines()
+    .map(parse)
+    .filter(({ msg }) => msg === 'call');
+  expect(lines).toHaveLength(300);
+  expect(new Set(lines.map(({ worker }) => worker)).size).toBe(COUNT);
 });
 
 test('each worker exports its spans, and a stop exports those that wait', async () => {
