@@ -106,12 +106,18 @@ export class Opening implements SocketUser {
     const options: TcpSocketConnectOpts = this.#isReachedKnown
       ? { port, host: first }
       : { port, host, autoSelectFamily: true, lookup: makeLookup(addresses) };
-    if (secure) this.#dialBelowTls(options);
-    else {
-      const socket = this.#options.closedSockets.take();
-      this.#socket = socket;
-      socket.connect(options, this);
-    }
+    // At the end of this turn of the event loop: connections that are opened together wake the server only once.
+    setImmediate(() => {
+      if (this.#done === null) return;
+      if (secure) this.#dialBelowTls(options);
+      else this.#dialPlain(options);
+    });
+  }
+
+  #dialPlain(options: TcpSocketConnectOpts): void {
+    const socket = this.#options.closedSockets.take();
+    this.#socket = socket;
+    socket.connect(options, this);
   }
 
   onConnect(): void {

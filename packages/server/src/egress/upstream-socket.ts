@@ -50,6 +50,8 @@ export class UpstreamSocket {
    * used again.
    */
   #isReusable = true;
+  /** Between `destroy` and the `close` event. */
+  #isDestroyed = false;
 
   /** `socket`: a connected TLS socket; null: a new plain one, which is added to `closed` each time it has closed. */
   constructor(socket: TLSSocket | null, closed: ClosedSockets | null) {
@@ -71,7 +73,7 @@ export class UpstreamSocket {
   }
 
   get isOpen(): boolean {
-    return !this.#socket.destroyed;
+    return !this.#isDestroyed && !this.#socket.destroyed;
   }
 
   /** It still holds bytes that were written. */
@@ -103,12 +105,19 @@ export class UpstreamSocket {
     this.#socket.resume();
   }
 
-  /** The user gets no more events, and must not use the socket any more: it may soon be another user's. */
+  /**
+   * The user gets no more events, and must not use the socket any more: it may soon be another user's. Closes it at the
+   * end of this turn of the event loop: connections that are closed together wake their server only once.
+   */
   destroy(): void {
     this.user = null;
+    this.#isDestroyed = true;
     // Node tries several addresses in turn by timers. One of a former server must never be reached for another call.
     if (this.#socket.connecting) this.#isReusable = false;
-    this.#socket.destroy();
+    setImmediate(() => {
+      // Otherwise it has closed by itself, and may have another user.
+      if (this.#isDestroyed) this.#socket.destroy();
+    });
   }
 
   #takeRead(length: number): boolean {
@@ -119,6 +128,7 @@ export class UpstreamSocket {
   #onClose(): void {
     const { user } = this;
     this.user = null;
+    this.#isDestroyed = false;
     user?.onClose();
     if (this.#isReusable && !this.isSending) this.#closed?.add(this);
   }
