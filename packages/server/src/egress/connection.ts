@@ -2,7 +2,9 @@
  * One connection to an upstream, with at most one call at a time. {@link Opening} opens it; it is closed after some
  * idle time. Does not interpret the bytes.
  */
+
 import type { Indexed } from '../streams/indexed-set.ts';
+import { atTurnEnd } from '../streams/turn-end.ts';
 import type { CallConnection, EgressCall } from './egress-call.ts';
 import { type Destination, describeError, Opening, OpeningError, type OpeningOptions } from './opening.ts';
 import type { SocketUser, UpstreamSocket } from './upstream-socket.ts';
@@ -140,7 +142,7 @@ export class Connection implements CallConnection, SocketUser, Indexed {
     request: readonly Uint8Array[],
     maySend: SendConditions['maySend'],
   ): void {
-    setImmediate(() => {
+    atTurnEnd('send a request', () => {
       if (this.#call !== call) return;
       if (!maySend()) {
         call.abort('withdrawn', 'the request might not be sent any more');

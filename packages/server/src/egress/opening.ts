@@ -3,8 +3,10 @@
  * hands; all under one deadline. The guard sits here because here is the address that bytes will really go to. It
  * knows nothing of HTTP.
  */
+
 import { isIP, type LookupFunction, Socket, type TcpSocketConnectOpts } from 'node:net';
 import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls';
+import { atTurnEnd } from '../streams/turn-end.ts';
 import type { EgressFailureReason } from './messages.ts';
 import type { LookUpName } from './names.ts';
 import type { EgressTarget, JudgeAddress } from './policy.ts';
@@ -107,7 +109,7 @@ export class Opening implements SocketUser {
       ? { port, host: first }
       : { port, host, autoSelectFamily: true, lookup: makeLookup(addresses) };
     // At the end of this turn of the event loop: connections that are opened together wake the server only once.
-    setImmediate(() => {
+    atTurnEnd('connect', () => {
       if (this.#done === null) return;
       if (secure) this.#dialBelowTls(options);
       else this.#dialPlain(options);

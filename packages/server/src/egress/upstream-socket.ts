@@ -4,8 +4,10 @@
  * V8 keeps every socket, and all that its listeners refer to, until the next full collection
  * (docs/decisions/0034-garbage-of-a-call.md). Does not know which address it connects to, or what the bytes mean.
  */
+
 import { Socket, type TcpSocketConnectOpts } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { atTurnEnd } from '../streams/turn-end.ts';
 
 /** Gets the events of a socket, until it destroys the socket or the socket has closed. */
 export interface SocketUser {
@@ -114,7 +116,7 @@ export class UpstreamSocket {
     this.#isDestroyed = true;
     // Node tries several addresses in turn by timers. One of a former server must never be reached for another call.
     if (this.#socket.connecting) this.#isReusable = false;
-    setImmediate(() => {
+    atTurnEnd('close', () => {
       // Otherwise it has closed by itself, and may have another user.
       if (this.#isDestroyed) this.#socket.destroy();
     });

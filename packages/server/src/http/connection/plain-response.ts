@@ -2,10 +2,12 @@
  * A response that is written to the connection itself, without Node's HTTP (RFC 9112). A response that is complete when
  * it is sent takes one write.
  */
+
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { AnswerHeaders } from '../../streams/answer-writer.ts';
 import type { LentPiece } from '../../streams/lent-piece.ts';
+import { atTurnEnd } from '../../streams/turn-end.ts';
 import type { HttpResponse } from '../response.ts';
 
 /** The connection of a response. */
@@ -53,7 +55,7 @@ export class PlainResponse implements HttpResponse {
     whole.write(head, 0, 'latin1');
     whole.set(body, head.length);
     // At the end of this turn of the event loop: answers that are sent together wake their receiver only once.
-    setImmediate(() => this.#write(whole));
+    atTurnEnd('send an answer', () => this.#write(whole));
   }
 
   begin(status: number, headers: AnswerHeaders, lengthBytes: number | null): void {
@@ -98,7 +100,7 @@ export class PlainResponse implements HttpResponse {
   #begin(head: string): void {
     const { socket } = this.#connection;
     socket.cork();
-    setImmediate(() => socket.uncork());
+    atTurnEnd('send an answer', () => socket.uncork());
     this.#write(Buffer.from(head, 'latin1'));
   }
 

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { atTurnEnd, type SocketUse } from './turn-end.ts';
+
+const ORDER: SocketUse[] = ['send a request', 'connect', 'close', 'send an answer'];
+
+test('functions run at the end of the turn, kind by kind, each kind in its order', async () => {
+  const ran: string[] = [];
+  for (const index of [1, 2])
+    for (const use of ORDER.toReversed()) atTurnEnd(use, () => ran.push(use + index));
+  for (let step = 0; step < 10; step++) await Promise.resolve();
+  expect(ran).toEqual([]);
+  await new Promise(setImmediate);
+  expect(ran).toEqual(ORDER.flatMap((use) => [`${use}1`, `${use}2`]));
+});
+
+test('a function that is added by another runs at the end of the next turn', async () => {
+  const ran: string[] = [];
+  atTurnEnd('connect', () => {
+    for (const use of ORDER) atTurnEnd(use, () => ran.push(use));
+  });
+  await new Promise(setImmediate);
+  expect(ran).toEqual([]);
+  await new Promise(setImmediate);
+  expect(ran).toEqual(ORDER);
+});
+
+test('an error is uncaught, and prevents no other function', async () => {
+  const listeners = process.listeners('uncaughtException');
+  process.removeAllListeners('uncaughtException');
+  const errors: unknown[] = [];
+  process.on('uncaughtException', (error) => errors.push(error));
+  try {
+    const ran: string[] = [];
+    const error = new Error('test');
+    atTurnEnd('connect', () => {
+      throw error;
+    });
+    atTurnEnd('connect', () => ran.push('connect'));
+    atTurnEnd('close', () => ran.push('close'));
+    await new Promise(setImmediate);
+    expect(ran).toEqual(['connect', 'close']);
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    expect(errors).toEqual([error]);
+  } finally {
+    process.removeAllListeners('uncaughtException');
+    for (const listener of listeners) process.on('uncaughtException', listener);
+  }
+});
