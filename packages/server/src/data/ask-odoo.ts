@@ -5,6 +5,7 @@
 import type { Conversation, RunOptions } from '../execute/terms/conversation.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import { readMembers } from '../json/members.ts';
+import { skipWhiteSpace } from '../json/scan.ts';
 import { AnswerCollector } from '../streams/answer-collector.ts';
 import { type DataRequest, readMemberBytes } from './data-request.ts';
 
@@ -75,8 +76,14 @@ function findResult(bytes: Uint8Array): Uint8Array | null {
   );
   if (id === undefined) return null;
   const start = id.value.end + RESULT_START.length;
-  return RESULT_START.equals(bytes.subarray(id.value.end, start)) ? bytes.subarray(start, -1) : null;
+  if (!RESULT_START.equals(bytes.subarray(id.value.end, start))) return null;
+  // A server between may have added white space to the end.
+  let end = bytes.length;
+  while (end > start && skipWhiteSpace(bytes, end - 1, end) === end) end--;
+  return bytes[end - 1] === CLOSE_OBJECT ? bytes.subarray(start, end - 1) : null;
 }
+
+const CLOSE_OBJECT = 0x7d;
 
 /** `jsonrpc` and `id`. */
 const MEMBERS_BEFORE_RESULT = 2;

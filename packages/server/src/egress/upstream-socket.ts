@@ -130,8 +130,9 @@ export class UpstreamSocket {
   #onClose(): void {
     const { user } = this;
     this.user = null;
-    this.#isDestroyed = false;
     user?.onClose();
+    // Its user may have destroyed it once more.
+    this.#isDestroyed = false;
     if (this.#isReusable && !this.isSending) this.#closed?.add(this);
   }
 }

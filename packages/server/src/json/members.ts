@@ -42,22 +42,24 @@ export function* readMembersInSlices(
   sliceBytes: number,
 ): Generator<undefined, JsonMember[], undefined> {
   const members: JsonMember[] = [];
-  let yieldAt = object.start + sliceBytes;
+  let slice = bytes.subarray(0, object.start + sliceBytes);
   let at = skipWhiteSpace(bytes, object.start + 1, object.end);
   while (at < object.end && bytes[at] === QUOTE && members.length < countMax) {
     const nameStart = at;
-    const nameEnd = yield* skipValueInSlices(bytes, at, sliceBytes);
+    let nameEnd = skipString(slice, at);
+    if (nameEnd >= slice.length) nameEnd = yield* skipValueInSlices(bytes, at, sliceBytes);
     const start = skipWhiteSpace(bytes, skipWhiteSpace(bytes, nameEnd, object.end) + 1, object.end);
-    const end = yield* skipValueInSlices(bytes, start, sliceBytes);
+    let end = skipValue(slice, start);
+    if (end >= slice.length) end = yield* skipValueInSlices(bytes, start, sliceBytes);
     members.push({
       name: nameEnd - nameStart > NAME_BYTES_MAX ? '' : decodeName(bytes, { start: nameStart, end: nameEnd }),
       nameStart,
       value: { kind: readKind(bytes, start), start, end },
     });
     at = skipWhiteSpace(bytes, skipWhiteSpace(bytes, end, object.end) + 1, object.end);
-    if (at < yieldAt) continue;
+    if (at < slice.length) continue;
     yield;
-    yieldAt = at + sliceBytes;
+    slice = bytes.subarray(0, at + sliceBytes);
   }
   return members;
 }

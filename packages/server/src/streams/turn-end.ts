@@ -1,7 +1,7 @@
 /**
  * Runs functions that use sockets at the end of a turn of the event loop, those of the same kind one after the other.
- * What is sent together wakes its receiver only once, and what a kind uses stays in the caches of the processor. This
- * delays no call: what arrives in return is read in the next turn at the earliest.
+ * What is sent together wakes its receiver only once, and what a kind uses stays in the caches of the processor.
+ * Nothing is read later for it: what arrives in return is read in the next turn at the earliest.
  */
 
 export type SocketUse = 'send a request' | 'connect' | 'close' | 'send an answer';

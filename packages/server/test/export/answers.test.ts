@@ -70,6 +70,20 @@ test('a record takes one line, also from a server that breaks lines between toke
   expect(readRecords(answer)).toEqual([1, 2, 3].map((id) => ({ id, name: 'A' })));
 });
 
+test('white space may follow a long answer', async () => {
+  const text = 'x'.repeat(40_000);
+  const stage = await startTableStage({
+    count: 0,
+    async script(socket, { domain }) {
+      const { answerLikeOdoo, printResult } = await import('../scripted-upstream.ts');
+      const page = domain[0] === undefined ? `{"id": 1, "name": "${text}"}` : '';
+      answerLikeOdoo(socket, `${printResult(`[${page}]`)} \r\n`);
+      return true;
+    },
+  });
+  expect(readRecords(await stage.export())).toEqual([{ id: 1, name: text }]);
+});
+
 test('ids can be negative and larger than 2^31', async () => {
   const ids = [-7, -2, 5, 2 ** 31, 2 ** 40, 2 ** 53 - 1];
   const stage = await startTableStage({

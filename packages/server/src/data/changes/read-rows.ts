@@ -28,11 +28,10 @@ const TIME = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)Z?$/;
 /** Null if the bytes are not a list of records with an id and a `write_date`. */
 export async function readRows(bytes: Uint8Array): Promise<ReadRow[] | null> {
   const rows: ReadRow[] = [];
-  return (await visitElements(bytes, async (start, end) => {
-    const row = await readRow(bytes, start, end);
-    if (row === null) return false;
-    rows.push(row);
-    return true;
+  const keep = (row: ReadRow | null) => row !== null && rows.push(row) > 0;
+  return (await visitElements(bytes, (start, end) => {
+    const row = readRow(bytes, start, end);
+    return row instanceof Promise ? row.then(keep) : keep(row);
   }))
     ? rows
     : null;
@@ -63,7 +62,9 @@ async function visitElements(
   for (let yieldAt = SLICE_BYTES; ; ) {
     const found = at < bytes.length ? findEnd(bytes, at) : at;
     const end = typeof found === 'number' ? found : await found;
-    if (end === at || end > bytes.length || !(await visit(at, end))) return false;
+    if (end === at || end > bytes.length) return false;
+    const isVisited = visit(at, end);
+    if (!(typeof isVisited === 'boolean' ? isVisited : await isVisited)) return false;
     at = skipWhiteSpace(bytes, end, bytes.length);
     if (bytes[at] === CLOSE_ARRAY) return isEnd(bytes, at + 1);
     if (bytes[at] !== COMMA) return false;
@@ -78,20 +79,26 @@ function isEnd(bytes: Uint8Array, at: number): boolean {
   return skipWhiteSpace(bytes, at, bytes.length) === bytes.length;
 }
 
-async function readRow(all: Uint8Array, start: number, end: number): Promise<ReadRow | null> {
+/** Null if it is no record. A promise only for a long one. */
+function readRow(all: Uint8Array, start: number, end: number): ReadRow | null | Promise<ReadRow | null> {
   if (all[start] !== OPEN_OBJECT || all[end - 1] !== CLOSE_OBJECT) return null;
   const bytes = all.subarray(start, end);
   try {
-    const members = await listMembers(bytes, { kind: 'object', start: 0, end: bytes.length });
-    const idSpan = findValue(members, 'id');
-    const id = idSpan === undefined ? null : readInteger(bytes, idSpan);
-    const second = readTime(bytes, members);
-    if (typeof id !== 'number' || !Number.isSafeInteger(id) || second === undefined) return null;
-    return { id, second, bytes, members };
+    const members = listMembers(bytes, { kind: 'object', start: 0, end: bytes.length });
+    if (!(members instanceof Promise)) return toRow(bytes, members);
+    return members.then((found) => toRow(bytes, found)).catch(() => null);
   } catch {
     // A name that is not UTF-8, or has a wrong escape.
     return null;
   }
+}
+
+function toRow(bytes: Uint8Array, members: readonly JsonMember[]): ReadRow | null {
+  const idSpan = findValue(members, 'id');
+  const id = idSpan === undefined ? null : readInteger(bytes, idSpan);
+  const second = readTime(bytes, members);
+  if (typeof id !== 'number' || !Number.isSafeInteger(id) || second === undefined) return null;
+  return { id, second, bytes, members };
 }
 
 /** Null if the time is empty, undefined if it is missing or no time. */
