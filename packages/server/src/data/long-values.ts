@@ -1,17 +1,16 @@
 /** Reads JSON values of megabytes in slices: one long value must not keep other callers waiting. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { readMembers, readMembersInSlices } from '../json/members.ts';
-import { readKind, skipValue, skipValueInSlices } from '../json/skip.ts';
-import type { JsonKind, JsonMember, JsonSpan } from '../json/span.ts';
+import { isScalar, skipValue, skipValueInSlices } from '../json/skip.ts';
+import type { JsonMember, JsonSpan } from '../json/span.ts';
 
 const SLICE_BYTES = 128 * 1024;
-const LONG_KINDS: ReadonlySet<JsonKind> = new Set(['string', 'array', 'object']);
 
 /** Finds the end of a value like skipValue. A promise only for a long one. */
 export function findEnd(bytes: Uint8Array, start: number): number | Promise<number> {
   const sliceEnd = start + SLICE_BYTES;
   // Numbers and words need no view of the slice.
-  if (sliceEnd >= bytes.length || !LONG_KINDS.has(readKind(bytes, start))) return skipValue(bytes, start);
+  if (sliceEnd >= bytes.length || isScalar(bytes, start)) return skipValue(bytes, start);
   const end = skipValue(bytes.subarray(0, sliceEnd), start);
   return end < sliceEnd ? end : runSlices(skipValueInSlices(bytes, start, SLICE_BYTES));
 }

@@ -2,7 +2,6 @@
  * One connection to an upstream, with at most one call at a time. {@link Opening} opens it; it is closed after some
  * idle time. Does not interpret the bytes.
  */
-
 import type { Indexed } from '../streams/indexed-set.ts';
 import { atTurnEnd } from '../streams/turn-end.ts';
 import type { CallConnection, EgressCall } from './egress-call.ts';

@@ -3,7 +3,6 @@
  * hands; all under one deadline. The guard sits here because here is the address that bytes will really go to. It
  * knows nothing of HTTP.
  */
-
 import { isIP, type LookupFunction, Socket, type TcpSocketConnectOpts } from 'node:net';
 import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls';
 import { atTurnEnd } from '../streams/turn-end.ts';

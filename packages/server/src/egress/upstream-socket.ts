@@ -4,7 +4,6 @@
  * V8 keeps every socket, and all that its listeners refer to, until the next full collection
  * (docs/decisions/0034-garbage-of-a-call.md). Does not know which address it connects to, or what the bytes mean.
  */
-
 import { Socket, type TcpSocketConnectOpts } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { atTurnEnd } from '../streams/turn-end.ts';

@@ -77,7 +77,7 @@ test('white space may follow a long answer', async () => {
     async script(socket, { domain }) {
       const { answerLikeOdoo, printResult } = await import('../scripted-upstream.ts');
       const page = domain[0] === undefined ? `{"id": 1, "name": "${text}"}` : '';
-      answerLikeOdoo(socket, `${printResult(`[${page}]`)} \r\n`);
+      answerLikeOdoo(socket, `${printResult(`[${page}]`)}${' \r\n'.repeat(100_000)}`);
       return true;
     },
   });

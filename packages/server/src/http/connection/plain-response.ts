@@ -2,7 +2,6 @@
  * A response that is written to the connection itself, without Node's HTTP (RFC 9112). A response that is complete when
  * it is sent takes one write.
  */
-
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { AnswerHeaders } from '../../streams/answer-writer.ts';
