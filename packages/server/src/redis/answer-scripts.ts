@@ -89,7 +89,8 @@ redis.call('PEXPIRE', ends, ${RECORD_MS})
 redis.call('PEXPIRE', sizes, ${RECORD_MS})
 `);
 
-/** KEYS: the marks. ARGV: the name of one mark, or none for all. */
-export const DROP = defineScript(`
-if ARGV[1] then redis.call('HDEL', KEYS[1], ARGV[1]) else redis.call('DEL', KEYS[1]) end
-`);
+/** KEYS: the marks. ARGV: the name of one mark, or none for all. A read that follows must not find an old answer. */
+export const DROP = defineScript(
+  `if ARGV[1] then redis.call('HDEL', KEYS[1], ARGV[1]) else redis.call('DEL', KEYS[1]) end`,
+  { staysInOrder: true },
+);

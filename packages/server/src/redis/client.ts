@@ -33,7 +33,7 @@ export interface RedisClientOptions {
   /** Receives operations that an available Redis refuses, once per script and connection. */
   onRefusal?: (refusal: RedisRefusal) => void;
   /** Time for an answer, in milliseconds. Tests whose machine is busy allow more. */
-  answerTimeoutMs?: number;
+  answerTimeoutMs?: number | undefined;
 }
 
 export interface RedisRefusal {
@@ -218,7 +218,7 @@ export class RedisClient {
   }
 
   async #evaluate(
-    { digest, text }: Script,
+    { digest, text, staysInOrder }: Script,
     keys: readonly string[],
     args: readonly Argument[],
   ): Promise<unknown> {
@@ -228,7 +228,7 @@ export class RedisClient {
       return this.#connection.callBuffer('EVAL', text, keys.length, ...values);
     };
     // The text is sent first on each connection: a retry after NOSCRIPT would change the order of operations.
-    if (!this.#sent.has(digest)) return sendText();
+    if (staysInOrder || !this.#sent.has(digest)) return sendText();
     try {
       return await this.#connection.callBuffer('EVALSHA', digest, keys.length, ...values);
     } catch (error) {
