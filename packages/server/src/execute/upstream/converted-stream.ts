@@ -1,4 +1,5 @@
 /** A result whose values are converted while it arrives. */
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { RecordShape } from '../../odoo/values/record-shape.ts';
 import type { ResultConverter, UnknownField } from '../../odoo/values/result-converter.ts';
 import type { ByteStream } from '../../streams/byte-stream.ts';
@@ -7,6 +8,12 @@ import { copyLent, type LentPiece, own } from '../../streams/lent-piece.ts';
 /** Returns the shape with the field, if it exists. */
 export type LearnField = (field: UnknownField) => Promise<RecordShape>;
 
+/**
+ * So much is converted before others may run. A socket is read up to 32 times within one turn of the event loop, and
+ * converting all of that at once takes 20 ms on a slow machine.
+ */
+const SLICE_BYTES = 256 * 1024;
+
 export class ConvertedStream implements ByteStream {
   readonly #source: ByteStream;
   readonly #converter: ResultConverter;
@@ -14,6 +21,7 @@ export class ConvertedStream implements ByteStream {
   /** Pieces that arrived before the stream was created. */
   readonly #first: Uint8Array[];
   #isEnded = false;
+  #sliceBytes = 0;
 
   constructor(
     first: readonly Uint8Array[],
@@ -45,16 +53,21 @@ export class ConvertedStream implements ByteStream {
     this.#source.cancel();
   }
 
-  /** Waits only for bytes, and at a field that is not known. */
+  /** Waits for bytes, at a field that is not known, and after each slice. */
   async #convertNext(): Promise<LentPiece> {
     const converter = this.#converter;
     if (converter.unknown !== null) {
       converter.learn(await this.#learn(converter.unknown));
       return converter.push(NOTHING);
     }
+    if (this.#sliceBytes >= SLICE_BYTES) {
+      await yieldToEventLoop();
+      this.#sliceBytes = 0;
+    }
     const source = this.#source;
     const piece = this.#first.shift() ?? (await (source.nextBorrowed?.() ?? source.next()));
     if (piece !== null) {
+      this.#sliceBytes += piece.length;
       const converted = converter.push(piece);
       // What passes as it is may be borrowed from its source.
       return converted.bytes === piece ? own(Buffer.from(piece)) : converted;
@@ -70,10 +83,14 @@ export async function convertWhole(
   result: Uint8Array,
   learn: LearnField,
 ): Promise<Uint8Array> {
-  const converted = [copyLent(converter.push(result))];
-  while (converter.unknown !== null) {
-    converter.learn(await learn(converter.unknown));
-    converted.push(copyLent(converter.push(NOTHING)));
+  const converted: Uint8Array[] = [];
+  for (let at = 0; at === 0 || at < result.length; at += SLICE_BYTES) {
+    if (at > 0) await yieldToEventLoop();
+    converted.push(copyLent(converter.push(result.subarray(at, at + SLICE_BYTES))));
+    while (converter.unknown !== null) {
+      converter.learn(await learn(converter.unknown));
+      converted.push(copyLent(converter.push(NOTHING)));
+    }
   }
   return Buffer.concat([...converted, converter.end()]);
 }
