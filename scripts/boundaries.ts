@@ -391,7 +391,7 @@ const BOUNDARIES: Boundary[] = [
       '../execute/terms/{conversation,denial}.ts',
       '../idempotency/call-names.ts',
       '../instances/instances.ts',
-      '../json/{count-members,document}.ts',
+      '../json/{buffer,count-members,document}.ts',
       '../odoo/time-zone.ts',
       '../policy/{abilities,compile}.ts',
       '../streams/*',

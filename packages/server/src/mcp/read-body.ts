@@ -4,6 +4,7 @@
  */
 import { Denial } from '../execute/terms/denial.ts';
 import { parseDocument } from '../execute/thread/large-calls.ts';
+import { viewAsBuffer } from '../json/buffer.ts';
 import { countMembers, countSeparators } from '../json/count-members.ts';
 import { isObject } from './fields.ts';
 
@@ -28,7 +29,7 @@ export async function readBody(bytes: Uint8Array, signal: AbortSignal): Promise<
   // A value and its separator take two bytes.
   if (bytes.length > 2 * VALUES_MAX && countSeparators(bytes, VALUES_MAX) >= VALUES_MAX)
     return refuse(`${VALUES_MAX} values in its lists and objects`);
-  const value: unknown = JSON.parse(Buffer.from(bytes).toString());
+  const value: unknown = JSON.parse(viewAsBuffer(bytes).toString());
   const messages: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (messages.some(hasManyNames))
     return refuse(

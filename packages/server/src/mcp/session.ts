@@ -6,6 +6,7 @@ import { type DataRoute, LIMIT_HEADER } from '@erp-proxy/contract';
 import type { Conversation } from '../execute/terms/conversation.ts';
 import { isIdempotencyKey } from '../idempotency/call-names.ts';
 import type { InstanceRecord } from '../instances/instances.ts';
+import { viewAsBuffer } from '../json/buffer.ts';
 import { isTimeZone } from '../odoo/time-zone.ts';
 import type { CompiledPolicy } from '../policy/compile.ts';
 import { AnswerCollector } from '../streams/answer-collector.ts';
@@ -338,7 +339,7 @@ function readAnswer(bytes: Uint8Array): ParsedAnswer | null {
 }
 
 function parse(bytes: Uint8Array): unknown {
-  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
+  return JSON.parse(viewAsBuffer(bytes).toString());
 }
 
 /** The key, or the user of Odoo, has no right to ask: the tools then do without. Other errors are thrown. */

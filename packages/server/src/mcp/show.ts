@@ -60,7 +60,7 @@ function omitEmpty(record: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => !isEmpty(value)));
 }
 
-/** `onClipped` is called if the value, or one inside it, is cut. */
+/** `onClipped` is called if the value, or one inside it, is cut. Changes the value. */
 export function showValue(value: unknown, textMax: number, onClipped: () => void): unknown {
   const shower = new ValueShower(textMax);
   const shown = shower.show(value, false);
@@ -79,6 +79,7 @@ class ValueShower {
     this.#textMax = textMax;
   }
 
+  /** Changes lists and objects in place: a copy costs more to make and to print. */
   show(value: unknown, isHtml: boolean, depth = 0): unknown {
     if (typeof value === 'string') {
       if (!isHtml && value.length <= this.#textMax && PLAIN_TEXT.test(value)) {
@@ -101,19 +102,35 @@ class ValueShower {
       this.isClipped = true;
       return '…';
     }
-    if (Array.isArray(value)) {
-      this.bytes += 2 + Math.min(value.length, IDS_MAX);
-      const shown = value.slice(0, IDS_MAX).map((item) => this.show(item, false, depth + 1));
-      if (value.length <= IDS_MAX) return shown;
+    return Array.isArray(value)
+      ? this.#showList(value, depth)
+      : this.#showMembers(value as Record<string, unknown>, depth);
+  }
+
+  #showList(list: unknown[], depth: number): unknown[] {
+    const { length } = list;
+    this.bytes += 2 + Math.min(length, IDS_MAX);
+    if (length > IDS_MAX) {
       this.isClipped = true;
-      return [...shown, `… (${value.length} in all)`];
+      list.length = IDS_MAX;
     }
-    const shown: [string, unknown][] = [];
-    for (const [name, item] of Object.entries(value)) {
+    for (let index = 0; index < list.length; index++) {
+      const item = list[index];
+      const shown = this.show(item, false, depth + 1);
+      if (shown !== item) list[index] = shown;
+    }
+    if (length > IDS_MAX) list.push(`… (${length} in all)`);
+    return list;
+  }
+
+  #showMembers(object: Record<string, unknown>, depth: number): Record<string, unknown> {
+    for (const name of Object.keys(object)) {
       this.bytes += Buffer.byteLength(name) + 4;
-      shown.push([name, this.show(item, false, depth + 1)]);
+      const item = object[name];
+      const shown = this.show(item, false, depth + 1);
+      if (shown !== item) object[name] = shown;
     }
-    return Object.fromEntries(shown);
+    return object;
   }
 
   #showText(value: string, isHtml: boolean): string {

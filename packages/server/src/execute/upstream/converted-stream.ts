@@ -9,7 +9,7 @@ import { copyLent, type LentPiece, own } from '../../streams/lent-piece.ts';
 export type LearnField = (field: UnknownField) => Promise<RecordShape>;
 
 /**
- * So much is converted before others may run. A socket is read up to 32 times within one turn of the event loop, and
+ * After this many bytes, other work may run. A socket is read up to 32 times within one turn of the event loop, and
  * converting all of that at once takes 20 ms on a slow machine.
  */
 const SLICE_BYTES = 256 * 1024;
