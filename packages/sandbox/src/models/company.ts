@@ -24,7 +24,7 @@ export const company: ModelSpec = {
     name: char('Company Name', { required: true }),
     partner_id: many2one('Partner', 'res.partner', { required: true }),
     currency_id: many2one('Currency', 'res.currency', { required: true }),
-    email: char('Email'),
+    email: char('Email', { related: 'partner_id.email' }),
     vat: char('Tax ID', { related: 'partner_id.vat' }),
     active: boolean('Active', { default: true }),
   },

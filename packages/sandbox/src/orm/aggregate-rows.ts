@@ -13,9 +13,12 @@ export interface Aggregate {
   readonly operator: string;
 }
 
-/** undefined: the field is listed without an aggregate, such as the one that is grouped by. */
+/**
+ * undefined: the field is listed without an aggregate, such as the one that is grouped by. What follows the beginning
+ * of the text that can be read is ignored, as in Odoo (`regex_field_agg.match`).
+ */
 export function parseAggregate(_environment: Environment, model: Model, text: string): Aggregate | undefined {
-  const [, member = '', operator, inner] = /^(\w+)(?::(\w+)(?:\((\w+)\))?)?$/.exec(text) ?? [];
+  const [, member = '', operator, inner] = /^(\w+)(?::(\w+)(?:\((\w+)\))?)?/.exec(text) ?? [];
   if (!member) throw userError(`Invalid field specification '${text}'.`);
   const field = model.fields.get(inner ?? member);
   if (!field) throw valueError(`Invalid field '${inner ?? member}' on model '${model.name}'`);

@@ -5,7 +5,7 @@ import { valueError } from './fault.ts';
 import { matchPattern } from './match-pattern.ts';
 import type { Environment, Field, Model } from './model.ts';
 import type { Row } from './row.ts';
-import { padTime } from './row-source.ts';
+import { allIds, padTime } from './row-source.ts';
 import { getValue, nameRow, readStored } from './values.ts';
 
 export type Test = (row: Row) => boolean;
@@ -81,8 +81,13 @@ function compileHierarchy(
   isDown: boolean,
   wanted: Json,
 ): Test {
+  if (!field.relation && field.name !== 'id')
+    throw valueError(`Invalid operator '${isDown ? 'child_of' : 'parent_of'}' for '${field.name}'.`);
   const target = field.relation ? environment.model(field.relation) : model;
-  const roots = new Set(toList(wanted).map((id) => toNumber(id) ?? -1));
+  const named = compileNameSearch(environment, target);
+  const roots = new Set(
+    toList(wanted).flatMap((item) => (typeof item === 'string' ? named(item) : [toNumber(item) ?? -1])),
+  );
   const parentOf = (id: number) =>
     environment.store.get(target.name, id)?.['parent_id'] as number | undefined;
   const chain = (id: number): number[] => {
@@ -94,6 +99,16 @@ function compileHierarchy(
   const holds = (id: number) => (isDown ? chain(id).some((parent) => roots.has(parent)) : above.has(id));
   return (row) =>
     toIds(field.name === 'id' ? row['id'] : getValue(environment, model, row, field)).some(holds);
+}
+
+/** Finds the ids of the records whose names contain the text. */
+function compileNameSearch(environment: Environment, model: Model): (text: string) => number[] {
+  return (text) => {
+    const matches = matchPattern(text, { isWhole: false, ignoresCase: true });
+    return [...environment.store.table(model.name).scan(allIds)]
+      .filter((row) => listNames(environment, model, row).some(matches))
+      .map((row) => row['id'] as number);
+  };
 }
 
 function compileLike(

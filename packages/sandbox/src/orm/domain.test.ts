@@ -66,6 +66,7 @@ describe('a domain finds', () => {
       [10],
     ],
     ['children', [['id', 'child_of', [14]]], [14, 34]],
+    ['children of a name', [['id', 'child_of', 'lumber inc']], [14, 34]],
     ['parents', [['id', 'parent_of', [34]]], [14, 34]],
     ['any', [['child_ids', 'any', [['name', '=', 'Willie Burke']]]], [9]],
     [
@@ -95,6 +96,17 @@ describe('a domain finds', () => {
     ],
   ])('%s', (_, domain, ids) => {
     expect(search('res.partner', domain, { order: 'id' })).toEqual(ids);
+  });
+
+  test('records by conditions on themselves behind `id`, from 19 on', () => {
+    const inNew = openEnvironment(19).search;
+    const same = [['name', '=', 'Willie Burke']];
+    const [id] = inNew('res.partner', same);
+    expect(inNew('res.partner', [['id', 'any', same]])).toEqual([id]);
+    expect(inNew('res.partner', [['id.name', '=', 'Willie Burke']])).toEqual([id]);
+    expect(inNew('res.partner', [['id', 'not any', same]])).not.toContain(id);
+    expect(() => search('res.partner', [['id', 'any', same]])).toThrow('Invalid');
+    expect(() => search('res.partner', [['id.name', '=', 'a']])).toThrow();
   });
 
   test('archived records only on request', () => {

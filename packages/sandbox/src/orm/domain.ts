@@ -74,7 +74,7 @@ function compileItem(environment: Environment, model: Model, items: Json[], doma
 }
 
 function compileLeaf(environment: Environment, model: Model, item: Json, domain: readonly Json[]): Test {
-  const { texts, takesAny } = environment.personality;
+  const { texts, takesAny, idLeadsToRecord } = environment.personality;
   if (!Array.isArray(item) || item.length !== 3) throw texts.domainItem(item, domain);
   const [path, operatorName, value] = item as [Json, Json, Json];
   // Odoo's own conditions for true and false: (1, '=', 1) and (0, '=', 1).
@@ -86,11 +86,18 @@ function compileLeaf(environment: Environment, model: Model, item: Json, domain:
   const [name = '', ...rest] = path.split('.');
   const field = model.fields.get(name);
   if (!field) throw texts.unknownFieldDomain(model.name, name, item);
+  const isAny = operator === 'any' || operator === 'not any';
+  if (name === 'id' && idLeadsToRecord && (rest.length > 0 || isAny)) {
+    if (rest.length > 0) return compileLeaf(environment, model, [rest.join('.'), operator, value], domain);
+    const inner = compileDomain(environment, model, value);
+    return (row) => inner(row) === (operator === 'any');
+  }
   if (rest.length > 0) {
     if (!field.relation) throw texts.unknownFieldDomain(model.name, path, item);
     return compileRelated(environment, model, field, [[rest.join('.'), operator, value]], false);
   }
-  if (operator === 'any' || operator === 'not any') {
+  if (isAny) {
+    if (!field.relation) throw texts.domainOperator(item);
     return compileRelated(environment, model, field, value, operator === 'not any');
   }
   checkRange(environment, field, value);

@@ -61,6 +61,8 @@ export interface Personality {
   /** Number of arguments of execute_kw that are unpacked before any check. */
   readonly rpcArgumentsMin: number;
   readonly takesAny: boolean;
+  /** In a domain, `id.name` and `["id", "any", …]` are conditions on the record itself (19). */
+  readonly idLeadsToRecord: boolean;
   /** Domains compare times without their microseconds (19). */
   readonly comparesSeconds: boolean;
   /** `copy` and `message_post` return lists. */

@@ -172,6 +172,7 @@ export const version18: VersionDefinition = {
   rpcArgumentsMin: 3,
   takesAny: true,
   comparesSeconds: false,
+  idLeadsToRecord: false,
   copyIsList: true,
   messageIsList: false,
   recordsetIsList: false,

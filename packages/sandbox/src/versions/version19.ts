@@ -104,6 +104,7 @@ export const version19: VersionDefinition = {
   },
   magicFieldsFirst: true,
   comparesSeconds: true,
+  idLeadsToRecord: true,
   domainsAreFlat: true,
   rpcArgumentsMin: 5,
   messageIsList: true,

@@ -96,9 +96,10 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
 
   app.addHook('onRequest', (request, reply, done) => {
-    const { headers, httpVersion } = request.raw;
-    if (headers.host !== undefined || httpVersion === '1.0') done();
-    else sendDenial(NO_HOST, readRequestId(headers), reply);
+    const { headers, headersDistinct, httpVersion } = request.raw;
+    const hosts = headersDistinct['host']?.length ?? 0;
+    if (hosts === 1 || (hosts === 0 && httpVersion === '1.0')) done();
+    else sendDenial(NOT_ONE_HOST, readRequestId(headers), reply);
   });
   // Each route decides whether it wants the announced body. Other expectations may be ignored (RFC 9110 section
   // 10.1.1).
@@ -178,9 +179,11 @@ export function createServer(deps: ServerDeps): FastifyInstance {
 
 const METHODS = ['GET', 'HEAD', 'POST'] as const;
 
-const NO_HOST = new Denial('invalid_request', 'The request has no `host` header (RFC 9112 section 3.2).', {
-  headers: { connection: 'close' },
-});
+const NOT_ONE_HOST = new Denial(
+  'invalid_request',
+  'A request needs exactly one `host` header (RFC 9112 section 3.2).',
+  { headers: { connection: 'close' } },
+);
 
 const NO_ROUTE = new Denial('route_not_found', 'There is no such route; calls go to POST /api/erp/execute.');
 

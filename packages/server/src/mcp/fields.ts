@@ -142,15 +142,22 @@ function listPlain(fields: Fields): string[] {
     .filter((name) => name !== 'id' && name !== 'display_name');
 }
 
-/** A domain that finds records by a text; null if the model has no field for it. */
-export function searchByText(fields: Fields, text: string): unknown[] | null {
+/**
+ * A domain that finds records by a text; null if the model has no field for it. `partnerFields`: what of a partner the
+ * text is compared with.
+ */
+export function searchByText(
+  fields: Fields,
+  text: string,
+  partnerFields: readonly string[],
+): unknown[] | null {
   const texts = SEARCHED_FIELDS.filter((name) => {
     const field = fields.get(name);
     if (field === undefined || !TEXT_TYPES.has(field.type)) return false;
     // The name of a product variant is that of its product: not stored, but searchable.
     return field.searchable ?? field.store !== false;
   });
-  const partner = fields.get('partner_id')?.type === 'many2one' ? ['partner_id'] : [];
+  const partner = fields.get('partner_id')?.type === 'many2one' ? partnerFields : [];
   const isNamed = texts.includes('name');
   const names = [...texts.filter((name) => name !== 'display_name' || !isNamed), ...partner];
   if (names.length === 0) return null;

@@ -3,6 +3,7 @@
  * its arguments (decide.ts).
  */
 import { compileGlob, type DataRoute } from '@erp-proxy/contract';
+import { NAME_SEARCH } from '../odoo/fields/field-sources.ts';
 import { isReadOnlyMethod } from '../odoo/methods.ts';
 import { findSensitivity } from '../odoo/sensitive/sensitive-methods.ts';
 import type { CompiledPolicy } from './compile.ts';
@@ -37,6 +38,16 @@ export function mayCallAnywhere(policy: CompiledPolicy | null, method: string): 
   if (policy === null) return true;
   if (policy.policy.read_only === true && !isReadOnlyMethod(method)) return false;
   return policy.models.some(({ methods }) => methods.find(method) !== undefined);
+}
+
+/** True if the policy allows to search the records of a model by name. */
+export function maySearchByName(policy: CompiledPolicy | null, model: string): boolean {
+  return mayUseField(policy, model, NAME_SEARCH);
+}
+
+/** True if no rule for fields denies the field. */
+export function mayUseField(policy: CompiledPolicy | null, model: string, field: string): boolean {
+  return policy === null || policy.fields === null || policy.fields.findDenying(model, field) === null;
 }
 
 /** True if the policy allows to move data in this way. */

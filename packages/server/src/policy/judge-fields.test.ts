@@ -114,6 +114,11 @@ describe.each([
   ['sale.order', 'user_id.vat', null, RULE, RULE],
   ['sale.order', 'line_ids.street', null, null, null],
   ['sale.order', 'day.month_number', null, null, null],
+  // From 19 on, `id` leads to the record itself in a domain.
+  ['res.partner', 'id.vat', null, RULE, RULE],
+  ['sale.order', 'partner_id.id.vat', null, RULE, RULE],
+  ['sale.order', 'id.partner_id.vat', null, RULE, RULE],
+  ['sale.order', 'partner_id.id', null, null, null],
   // The model is not known: every rule applies.
   ['sale.order', 'source.vat', null, RULE, RULE],
   ['sale.order', 'source.street', null, null, RULE],
@@ -191,6 +196,7 @@ test('the model of a rule is inherited, also where the types do not tell', () =>
     new FieldJudge(rules, NOTHING_KNOWN).judge(model, { path: [field], tail: null })?.rule.name ?? null;
   expect(judgeOf('res.users', 'vat')).toBe(RULE);
   expect(judgeOf('res.users', 'login')).toBe(null);
+  expect(judgeOf('res.company', 'vat')).toBe(RULE);
   const own = new FieldRules({ ...DENY, 'res.users': { allow: ['login', 'vat'] } });
   expect(new FieldJudge(own, NOTHING_KNOWN).judge('res.users', { path: ['vat'], tail: null })).toBe(null);
 });
@@ -217,7 +223,8 @@ test('asks for no types of models that can carry no denied value', () => {
     return [...judge.lacking.keys()];
   };
   expect(lackingFor(DENY, 'x_code')).toEqual([]);
-  expect(lackingFor(DENY, 'x_company_vat')).toEqual(['res.company']);
+  expect(lackingFor(DENY, 'x_company_vat')).toEqual([]);
+  expect(lackingFor(DENY, 'x_deep')).toEqual(['res.users']);
   expect(lackingFor(ALLOW, 'x_code')).toEqual(['res.country']);
 });
 

@@ -43,6 +43,7 @@ type JudgedOrder = Pick<DeniedField, 'rule' | 'model' | 'field'> | 'unknown' | n
 /** By model: fields whose types are needed. */
 export type LackingTypes = Map<string, Set<string>>;
 
+const ID = 'id';
 const DISPLAY_NAME = 'display_name';
 const COMPLETE_NAME = 'complete_name';
 /** Fields of orders that lead to no records in any model, so that their types need not be asked for. */
@@ -87,6 +88,8 @@ export class FieldJudge {
     if (use.model === null) return this.#judgeAnywhere(path);
     let at: string | null = use.model ?? model;
     for (const [index, name] of path.entries()) {
+      // From 19 on, `id.vat` in a domain is `vat` of the record itself.
+      if (name === ID && index < path.length - 1) continue;
       const field = name === PARENTS ? findParentField(at) : name;
       const rest = path.slice(index + 1);
       const rule = this.#findDenying(at, field, 0);

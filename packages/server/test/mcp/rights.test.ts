@@ -297,3 +297,18 @@ test('100 sessions at once make as many calls on Odoo as 100 calls', async () =>
   });
   expect(sandbox.requests.calls).not.toHaveProperty('res.partner.fields_get');
 }, 60_000);
+
+test('a search by text does without what a rule for fields denies of partners', async () => {
+  const { connect, createKey, call } = await startStage();
+  const models = { '*': ['read', 'search*', 'fields_get'] };
+  const search = async (fields: NonNullable<Policy['fields']>) => {
+    const client = await connect({ key: await createKey({ instances: ['prod'], models, fields }) });
+    return call('search_records', { model: 'sale.order', query: 'azure', fields: ['id'] }, client);
+  };
+  const all = await call('search_records', { model: 'sale.order', query: 'azure', fields: ['id'] });
+  expect(all.data.records).not.toEqual([]);
+  const byName = await search({ 'res.partner': { deny: ['vat'] } });
+  expect(byName.data.records).toEqual(all.data.records);
+  const byNeither = await search({ 'res.partner': { deny: ['name'] } });
+  expect(byNeither).toMatchObject({ isError: false, data: { records: [] } });
+});

@@ -152,6 +152,9 @@ export class CallMaker {
           () =>
             `${this.#path(model, 2)}${this.#pick(['', ':month', ':sum', ':max', ':array_agg', ':count_distinct'])}`,
         );
+        // Versions differ in which of the two names they read.
+        const strange = `${this.#path(model, 1)}:${this.#pick(['max', 'x'])}(${this.#path(model, 2)})`;
+        if (this.#chance(0.1)) list.push(strange);
         const renamed = this.#chance(0.3) ? [...list, `x:max(${this.#field(model)})`] : list;
         if (name === 'grouping_sets') return [renamed, []];
         return this.#chance(0.2) ? renamed[0] : renamed;
@@ -208,6 +211,7 @@ export class CallMaker {
       { active_test: false },
       { show_vat: true },
       { show_email: 1, lang: 'en_US' },
+      { seller_id: 1 },
       { [`default_${this.#field(model)}`]: this.#pick(this.#guesses) },
       { [`search_default_${this.#field(model)}`]: 1 },
       { group_by: [this.#path(model, 1)] },
@@ -226,6 +230,14 @@ export class CallMaker {
       const [field, to] = this.#pick(relations);
       return [field, this.#pick(['any', 'not any', 'ANY']), this.#domain(to, depth - 1)];
     }
+    if (depth > 0 && this.#chance(0.08)) {
+      // From 19 on, these are conditions on the record itself.
+      if (this.#chance(0.5)) return ['id', this.#pick(['any', 'not any']), this.#domain(model, depth - 1)];
+      const [path, ...others] = this.#condition(model, depth - 1);
+      return [`id.${path}`, ...others];
+    }
+    if (this.#chance(0.05))
+      return ['id', this.#pick(['child_of', 'parent_of']), this.#pick([...this.#guesses, 'a', 'Deco'])];
     const operator = this.#pick([
       '=',
       '!=',

@@ -38,7 +38,7 @@ export const WORDS: Vocabulary = {
   'crm.stage': { ids: [1, 2, 3], fields: ['name', 'sequence'], relations: {} },
   'crm.tag': { ids: [1, 2], fields: ['name', 'color'], relations: {} },
   'res.users': { ids: [2, 6], fields: ['name', 'login', 'vat'], relations: { partner_id: 'res.partner' } },
-  'res.company': { ids: [1], fields: ['name', 'vat'], relations: { partner_id: 'res.partner' } },
+  'res.company': { ids: [1], fields: ['name', 'vat', 'email'], relations: { partner_id: 'res.partner' } },
   'product.template': { ids: [1, 2], fields: ['name', 'list_price', 'standard_price'], relations: {} },
   'product.product': {
     ids: [1, 2],

@@ -294,6 +294,7 @@ test.each([
 test.each([
   ['a head that is too large', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`],
   ['no host', 'POST /api/erp/execute HTTP/1.1\r\n\r\n'],
+  ['two hosts', 'POST /api/erp/execute HTTP/1.1\r\nhost: a\r\nHost: b\r\n\r\n'],
   ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
   ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
   ['no HTTP at all', 'hello\r\n\r\n'],

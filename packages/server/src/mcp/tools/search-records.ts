@@ -1,8 +1,9 @@
 /** `search_records`: records by a text or a domain, page by page. */
 import { z } from 'zod';
-import { mayCallAnywhere, mayUseData } from '../../policy/abilities.ts';
+import { mayCallAnywhere, maySearchByName, mayUseData, mayUseField } from '../../policy/abilities.ts';
 import { chooseShown, searchByText } from '../fields.ts';
 import { linkRecords } from '../links.ts';
+import type { Session } from '../session.ts';
 import { DATA_NOTE, showRecords } from '../show.ts';
 import { defineTool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
@@ -43,7 +44,12 @@ export const searchRecords = defineTool({
     const names = fields?.length ? fields : known === null ? ['display_name'] : chooseShown(known);
     await session.checkFields(target, model, [...(fields ?? []), ...listFieldsOf(domain)]);
     const text = query.trim();
-    const byText = text === '' ? [] : known === null ? [['name', 'ilike', text]] : searchByText(known, text);
+    const byText =
+      text === ''
+        ? []
+        : known === null
+          ? [['name', 'ilike', text]]
+          : searchByText(known, text, listPartnerFields(session.policy));
     if (byText === null) {
       throw new ToolError('query_invalid', `${model} has no field in which a text can be searched.`, {
         next: 'Use `domain` instead of `query`.',
@@ -73,6 +79,14 @@ export const searchRecords = defineTool({
 });
 
 const EXPORT_HINT = 'All records at once: a program can send POST /api/erp/export with this key.';
+
+/** A search by the name of a partner compares other fields too, so that a rule can deny it, and allow the name. */
+function listPartnerFields(policy: Session['policy']): string[] {
+  if (maySearchByName(policy, PARTNER)) return ['partner_id'];
+  return mayUseField(policy, PARTNER, 'name') ? ['partner_id.name'] : [];
+}
+
+const PARTNER = 'res.partner';
 
 /** Names of the fields in the conditions of a domain. */
 export function listFieldsOf(domain: readonly unknown[]): string[] {

@@ -10,6 +10,7 @@ export interface ContextFields {
 }
 
 const ADDRESS = ['street', 'street2', 'zip', 'city', 'state_id', 'country_id'];
+const SUPPLIER_NAMES = ['product_name', 'product_code'];
 
 export const CONTEXT_FIELDS: readonly ContextFields[] = [
   // Added to the display name of a partner (`_get_name`, `_compute_display_name`), in 14 to 19.
@@ -23,6 +24,10 @@ export const CONTEXT_FIELDS: readonly ContextFields[] = [
   { member: 'input_full_display_name', model: 'account.move', fields: ['partner_id', 'date'] },
   { member: 'input_full_display_name', model: 'res.partner', fields: ['name'] },
   { member: 'show_total_amount', model: 'purchase.order', fields: ['amount_total'] },
+  // Products show the name and code of this vendor, which Odoo reads without the user's rights.
+  { member: 'partner_id', model: 'product.supplierinfo', fields: SUPPLIER_NAMES },
+  { member: 'seller_id', model: 'product.supplierinfo', fields: SUPPLIER_NAMES },
+  { member: 'with_remaining_hours', model: 'sale.order.line', fields: ['remaining_hours'] },
   { member: 'with_price_unit', model: 'sale.order.line', fields: ['price_unit'] },
   // From 17 on, partners are sorted by it first; in 15 and 16 only those of a search by name.
   { member: 'res_partner_search_mode', model: 'res.partner', fields: ['customer_rank', 'supplier_rank'] },

@@ -10,9 +10,13 @@ export const NAME_SEARCH = ' name search';
 /** Stands for the field that leads to the parent of a record, like the name of a field. */
 export const PARENTS = ' parents';
 
-/** Models whose records have all fields of another record (`_inherits`). */
+/**
+ * Models whose records have all fields of another record (`_inherits`). Companies compute their address from their
+ * partner, and do not declare it as related.
+ */
 export const INHERITED_MODELS: ReadonlyMap<string, readonly string[]> = new Map([
   ['res.users', ['res.partner']],
+  ['res.company', ['res.partner']],
   ['product.product', ['product.template']],
   ['hr.employee', ['resource.resource', 'hr.version']],
   ['hr.employee.public', ['hr.employee', 'resource.resource']],

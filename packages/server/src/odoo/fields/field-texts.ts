@@ -5,8 +5,10 @@ export type Path = readonly string[];
 const NAME = '[A-Za-z_][A-Za-z0-9_]*';
 const PATH = `${NAME}(?:\\.${NAME})*`;
 const PLAIN = new RegExp(`^${PATH}$`);
-/** `date:month`, `amount:sum`, `total:sum(amount)`. */
-const GROUP = new RegExp(`^(${PATH})(?::[a-z_]+(?:\\((${PATH})\\))?)?$`, 'i');
+/** `date:month`, `amount:sum`. */
+const GROUP = new RegExp(`^(${PATH})(?::[a-z_]+)?$`, 'i');
+/** `total:sum(amount)`. Odoo reads the name before the colon if anything but one name is in the brackets. */
+const NAMED_AGGREGATE = new RegExp(`^${NAME}:[a-z_]+\\((${NAME})\\)$`, 'i');
 const ORDER = new RegExp(
   `^"?(${PATH})"?(?::[a-z_]+)?"?(?:\\s+(?:asc|desc))?(?:\\s+nulls\\s+(?:first|last))?$`,
   'i',
@@ -23,8 +25,13 @@ export function parsePath(text: string): Path | null {
 /** An empty path names no field. */
 export function parseGroup(text: string): Path | null {
   if (text === COUNT) return [];
-  const found = GROUP.exec(text);
-  return found === null ? null : (found[2] ?? found[1]!).split('.');
+  return GROUP.exec(text)?.[1]?.split('.') ?? null;
+}
+
+/** The field that is aggregated. The name of the result is not a field. */
+export function parseAggregate(text: string): Path | null {
+  const field = NAMED_AGGREGATE.exec(text)?.[1];
+  return field === undefined ? parseGroup(text) : [field];
 }
 
 /** The terms of `name desc, parent_id`. */

@@ -19,7 +19,16 @@ test.each([
   ['search', '[[["vat", "=", 1]]]', ['vat']],
   ['search', '[["|", ["a.b", "in", [1]], "!", ["c", "ilike", "x"]]]', ['a.b', 'c → searched']],
   ['search', '[[["a", "any", [["b", "any", [["c", "=", 1]]]]]]]', ['a', 'a.b', 'a.b.c']],
+  // From 19 on, these are conditions on the records themselves.
+  ['search', '[[["id", "any", [["a", "=", 1]]]]]', ['id', 'a']],
+  ['search', '[[["p.id", "not any", [["id", "any!", [["a", "=", 1]]]]]]]', ['p.id', 'p.a']],
   ['search', '[[["id", "child_of", [1]]]]', [' parents', 'id → parents', 'id']],
+  // A text is searched for by name.
+  [
+    'search',
+    '[[["p.id", "parent_of", ["a"]]]]',
+    ['p. parents', 'p. name search', 'p.id → parents', 'p.id → searched'],
+  ],
   ['search', '[[["p.display_name", "!=", false]]]', ['p. name search', 'p.display_name']],
   [
     'search',
@@ -80,6 +89,11 @@ test('reads the same fields by name, and those of the context', () => {
   expect(
     list('search', '[[]]', '{"context": {"sale_show_partner_name": 1, "show_total_amount": true}}'),
   ).toEqual(['sale.order:partner_id', 'res.partner:name', 'purchase.order:amount_total']);
+  expect(list('read', '[[1], ["a"]]', '{"context": {"seller_id": 1}}')).toEqual([
+    'a[] → shown',
+    'product.supplierinfo:product_name',
+    'product.supplierinfo:product_code',
+  ]);
   expect(list('any_method', '[["vat"]]', '{"context": {"default_b": 1}}')).toEqual(['b', '*:b']);
 });
 
@@ -180,9 +194,22 @@ describe('what cannot be read is unreadable', () => {
     ['search', '[[], 0, 1, ["a"]]', 'order'],
     ['create', '[[["vat", "x"]]]', 'vals_list'],
     ['read_group', '[[], ["max(a)"], []]', 'fields'],
+    // Odoo reads `a` in each of these: 14 to 16 group by the name before the colon, and aggregates end at a dot.
+    ['read_group', '[[], [], ["a:x(b)"]]', 'groupby'],
+    ['web_read_group', '[[], ["a:x(b)"], []]', 'fields'],
+    ['web_read_group', '[[], [], ["a:x(b)"]]', 'groupby'],
+    ['formatted_read_group', '[[], ["a:x(b)"], []]', 'groupby'],
+    ['read_progress_bar', '[[], "a:x(b)", {}]', 'group_by'],
+    ['read_group', '[[], ["a:max(b.c)"], []]', 'fields'],
+    ['read_group', '[[], ["a.x:sum(b)"], []]', 'fields'],
     ['web_read_group', '[[], [], [], 1]', null],
   ])('%s%s', (method, params, unreadable) => {
     expect(listFieldUses('x.model', method, readArguments(params)).unreadable).toBe(unreadable);
+  });
+
+  test('a grouping of the context that names two fields', () => {
+    const call = readArguments('[[]]', '{"context": {"group_by": ["a:x(b)"]}}');
+    expect(listFieldUses('x.model', 'search', call).unreadable).toBe('context');
   });
 
   test('a context of pairs', () => {

@@ -17,7 +17,7 @@ import {
   type RecordOrder,
 } from './field-methods.ts';
 import { NAME_SEARCH, PARENTS } from './field-sources.ts';
-import { type Path, parseColumn, parseGroup, parseOrder, parsePath } from './field-texts.ts';
+import { type Path, parseAggregate, parseColumn, parseGroup, parseOrder, parsePath } from './field-texts.ts';
 
 /**
  * What a call uses of the records that a field leads to, if it leads to any. `shown`: their names, if it leads to one
@@ -287,7 +287,7 @@ class UseReader {
         this.#order(value, []);
         break;
       case 'aggregates':
-        this.#texts(value, parseGroup, [], 'named');
+        this.#texts(value, parseAggregate, [], 'named');
         break;
       case 'groups':
       case 'aggregates_or_groups':
@@ -394,17 +394,23 @@ class UseReader {
     const operator = this.#text(operatorValue).toLowerCase();
     if (SUBDOMAIN.test(operator)) {
       this.#add(path, null);
-      this.#domain(value, parsePath, path);
+      // From 19 on, `id` leads to the record itself.
+      this.#domain(value, parsePath, path.at(-1) === ID ? path.slice(0, -1) : path);
       return;
     }
     if (path.at(-1) === DISPLAY_NAME) this.#add([...path.slice(0, -1), NAME_SEARCH], null);
-    if (HIERARCHY.test(operator)) this.#hierarchy(path);
+    if (HIERARCHY.test(operator)) this.#hierarchy(path, value);
     // A text is compared with the names of the records that the field leads to.
     this.#add(path, this.#hasString(value) ? 'searched' : null);
   }
 
-  #hierarchy(path: Path): void {
-    if (path.at(-1) === ID) this.#add([...path.slice(0, -1), PARENTS], null);
+  /** A text in place of an id is searched for by name, in the model of the ids. */
+  #hierarchy(path: Path, value: JsonSpan): void {
+    if (path.at(-1) === ID) {
+      const owner = path.slice(0, -1);
+      this.#add([...owner, PARENTS], null);
+      if (this.#hasString(value)) this.#add([...owner, NAME_SEARCH], null);
+    }
     this.#add(path, 'parents');
   }
 
