@@ -89,14 +89,13 @@ export class FieldJudge {
     let at: string | null = use.model ?? model;
     for (const [index, name] of path.entries()) {
       // From 19 on, `id.vat` in a domain is `vat` of the record itself.
-      if (name === ID && index < path.length - 1) continue;
+      const isLast = index === path.length - 1;
+      if (name === ID && !isLast) continue;
       const field = name === PARENTS ? findParentField(at) : name;
-      const rest = path.slice(index + 1);
       const rule = this.#findDenying(at, field, 0);
       if (rule !== null) {
-        return { rule, model: at, field, path: [...path.slice(0, index), field, ...rest], order: null };
+        return { rule, model: at, field, path: path.with(index, field), order: null };
       }
-      const isLast = rest.length === 0;
       if (isLast && tail === null && use.isListed !== true) return null;
       if (at === null) continue;
       const type = this.#findType(at, field);

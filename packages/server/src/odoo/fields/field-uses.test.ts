@@ -217,6 +217,27 @@ describe('what cannot be read is unreadable', () => {
     expect(listFieldUses('x.model', 'search', call).unreadable).toBe('context');
   });
 
+  test.each([
+    ['search', (path: string) => `[[["${path}", "=", 1]]]`, 'domain'],
+    ['search', (path: string) => `[[], 0, 1, "${path}"]`, 'order'],
+    ['read', (path: string) => `[[1], ["${path}"]]`, 'fields'],
+    ['export_data', (path: string) => `[[1], ["${path.replaceAll('.', '/')}"]]`, 'fields_to_export'],
+    ['read_group', (path: string) => `[[], [], ["${path}"]]`, 'groupby'],
+  ])('a path of too many names, at once: %s', (method, print, unreadable) => {
+    const pathOf = (names: number) => Array(names).fill('a').join('.');
+    const readable = listFieldUses('x.model', method, readArguments(print(pathOf(32))));
+    expect(readable.unreadable).toBe(null);
+    for (const names of [33, 300_000]) {
+      const { uses, unreadable: found } = listFieldUses(
+        'x.model',
+        method,
+        readArguments(print(pathOf(names))),
+      );
+      expect(found).toBe(unreadable);
+      expect(uses).toEqual([]);
+    }
+  });
+
   test('more names than are read', () => {
     const rows = Array.from(
       { length: 2100 },

@@ -84,6 +84,8 @@ export function listFieldUses(model: string, method: string, call: Arguments): F
 const VISITS_MAX = 20_000;
 /** Maximum number of different uses. */
 const USES_MAX = 2000;
+/** Maximum number of names in a path. Odoo joins a table for each. */
+const PATH_NAMES_MAX = 32;
 const QUOTE = 0x22;
 const OPEN_OBJECT = 0x7b;
 const DISPLAY_NAME = 'display_name';
@@ -363,6 +365,7 @@ class UseReader {
 
   /** The fields of a path before the last one. */
   #addListsOf(path: Path): void {
+    if (path.length > PATH_NAMES_MAX) throw new Unreadable();
     for (let length = 1; length < path.length; length++) this.#add(path.slice(0, length), null, LISTED);
   }
 
@@ -527,6 +530,7 @@ class UseReader {
 
   #add(path: Path, tail: Tail, more: Omit<FieldUse, 'path' | 'tail'> = {}): void {
     this.#visit();
+    if (path.length > PATH_NAMES_MAX) throw new Unreadable();
     const key = `${path.join('.')} ${tail} ${more.model} ${more.isListed}`;
     if (path.length === 0 || this.#seen.has(key)) return;
     if (this.#seen.size === USES_MAX) throw new Unreadable();
