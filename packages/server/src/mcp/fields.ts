@@ -164,12 +164,12 @@ export function searchByText(
   return [...Array(names.length - 1).fill('|'), ...names.map((name) => [name, 'ilike', text])];
 }
 
+/** More words do not find a field better. */
+const WORDS_MAX = 10;
+
 /** Fields that match the words, by name, label, translation and help; the best first. */
 export function matchFields(fields: Fields, query: string, max: number): string[] {
-  const words = query
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}_]+/u)
-    .filter(Boolean);
+  const words = [...new Set(splitWords(query.toLowerCase()))].slice(0, WORDS_MAX);
   const rated = [...fields]
     .map(([name, field]) => ({ name, rating: rate(name, field, words) }))
     .filter(({ rating }) => rating > 0)
@@ -183,17 +183,23 @@ function rate(
   words: readonly string[],
 ): number {
   const texts = [name, string, english].map((text) => String(text).toLowerCase());
+  const parts = new Set(texts.flatMap((text) => text.split(/[^\p{L}\p{N}]+/u)));
   const values = (selection ?? []).flat().join(' ').toLowerCase();
+  const helpText = typeof help === 'string' ? help.toLowerCase() : '';
   let rating = 0;
   for (const word of words) {
     const stem = word.length > 3 ? word.replace(/s$/, '') : word;
     if (texts.some((text) => text === word || text === stem)) rating += 10;
-    else if (texts.some((text) => text.split(/[^\p{L}\p{N}]+/u).includes(stem))) rating += 6;
+    else if (parts.has(stem)) rating += 6;
     else if (texts.some((text) => text.includes(stem))) rating += 4;
     else if (values.includes(stem)) rating += 2;
-    else if (typeof help === 'string' && help.toLowerCase().includes(stem)) rating += 1;
+    else if (helpText.includes(stem)) rating += 1;
   }
   return HIDDEN_NAMES.test(name) ? rating / 2 : rating;
+}
+
+function splitWords(text: string): string[] {
+  return text.split(/[^\p{L}\p{N}_]+/u).filter(Boolean);
 }
 
 /** The first name that the model lacks, with the nearest ones. The path behind a dot is not looked at. */

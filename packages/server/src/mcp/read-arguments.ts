@@ -11,6 +11,8 @@ import type { Tool } from './tool.ts';
 import { ToolError } from './tool-error.ts';
 
 const ISSUES_MAX = 3;
+/** Maximum length of a value in the form of JSON text. */
+const JSON_LENGTH_MAX = 64 * 1024;
 /** Maximum length of a list in the form of words. */
 const WORDS_LENGTH_MAX = 10_000;
 
@@ -69,8 +71,9 @@ function readWord(part: string): string | number {
   return /^\d{1,15}$/.test(word) ? Number(word) : word;
 }
 
-/** Undefined for a text that is no JSON, or is nested deeper than a request may be. */
+/** Undefined for a text that is no JSON, or has more or is nested deeper than a request may be. */
 function readJson(text: string): unknown {
+  if (text.length > JSON_LENGTH_MAX) return undefined;
   try {
     readDocument(Buffer.from(text), DEPTH_MAX);
     return JSON.parse(text);

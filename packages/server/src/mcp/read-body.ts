@@ -23,12 +23,8 @@ export async function readBody(bytes: Uint8Array, signal: AbortSignal): Promise<
   if (bytes.length > BODY_BYTES_MAX) return refuse(`${BODY_BYTES_MAX / 2 ** 20} MiB`);
   const document = await parseDocument(bytes, DEPTH_MAX, signal);
   if (document instanceof Denial) return document;
-  const canHaveTooMany = bytes.length > MEMBERS_MAX * MEMBER_BYTES_MIN;
-  if (canHaveTooMany && countMembers(bytes, MEMBERS_MAX) > MEMBERS_MAX)
-    return refuse(`${MEMBERS_MAX} members in its objects`);
-  // A value and its separator take two bytes.
-  if (bytes.length > 2 * VALUES_MAX && countSeparators(bytes, VALUES_MAX) >= VALUES_MAX)
-    return refuse(`${VALUES_MAX} values in its lists and objects`);
+  if (hasManyMembers(bytes, MEMBERS_MAX)) return refuse(`${MEMBERS_MAX} members in its objects`);
+  if (hasManyValues(bytes)) return refuse(`${VALUES_MAX} values in its lists and objects`);
   const value: unknown = JSON.parse(viewAsBuffer(bytes).toString());
   const messages: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (messages.some(hasManyNames))
@@ -36,6 +32,16 @@ export async function readBody(bytes: Uint8Array, signal: AbortSignal): Promise<
       `${NAMES_MAX} arguments of a tool, and ${NAMES_MAX} members in a message, \`params\` and \`_meta\``,
     );
   return { value };
+}
+
+/** Whether all objects of a JSON text together have more members. */
+export function hasManyMembers(bytes: Uint8Array, max: number): boolean {
+  return bytes.length > max * MEMBER_BYTES_MIN && countMembers(bytes, max) > max;
+}
+
+/** Whether a JSON text has more values than are read at once. A value and its separator take two bytes. */
+export function hasManyValues(bytes: Uint8Array): boolean {
+  return bytes.length > 2 * VALUES_MAX && countSeparators(bytes, VALUES_MAX) >= VALUES_MAX;
 }
 
 function refuse(limit: string): Denial {

@@ -15,6 +15,7 @@ import { findNearestNames } from '../text/nearest.ts';
 import { toToolError } from './call-errors.ts';
 import type { ChangesSource } from './changes-source.ts';
 import { FIELD_ATTRIBUTES, type Fields, findUnknown, isObject, readFields } from './fields.ts';
+import { hasManyMembers, hasManyValues } from './read-body.ts';
 import { ToolError } from './tool-error.ts';
 
 /** What the sessions of all requests share. */
@@ -73,6 +74,8 @@ export interface UserContext {
 
 /** The answer is parsed at once, which must not keep other callers waiting for long. */
 const ANSWER_BYTES_MAX = 1024 * 1024;
+/** A hundred records of a hundred fields, each with id and name of a related record. */
+const ANSWER_MEMBERS_MAX = 30_000;
 const KEPT_MS = 5 * 60_000;
 /** A field that is not known is looked for again after this time. */
 const KEPT_FRESH_MS = 10_000;
@@ -168,7 +171,9 @@ export class Session {
     });
     if (denial !== null) throw toToolError(denial, model);
     if (writer.isTooLarge) throw TOO_LARGE;
-    const answer = writer.isWhole ? readAnswer(writer.join()) : null;
+    const bytes = writer.join();
+    if (hasManyMembers(bytes, ANSWER_MEMBERS_MAX) || hasManyValues(bytes)) throw TOO_LARGE;
+    const answer = writer.isWhole ? readAnswer(bytes) : null;
     if (answer === null) throw BROKEN_OFF;
     if (answer.error !== undefined) throw toToolError(answer.error, model);
     const limit = writer.headers[LIMIT_HEADER];
@@ -317,9 +322,13 @@ export class Session {
 
 const NO_FIELDS: Fields = new Map();
 
-const TOO_LARGE = new ToolError('upstream_bad_response', 'The answer of Odoo is larger than 1 MiB.', {
-  next: 'Ask for fewer fields or records.',
-});
+const TOO_LARGE = new ToolError(
+  'upstream_bad_response',
+  'The answer of Odoo is larger than 1 MiB, or has more values than are read at once.',
+  {
+    next: 'Ask for fewer fields or records.',
+  },
+);
 const BROKEN_OFF = new ToolError('upstream_unreachable', 'The answer of Odoo broke off.', {
   next: 'Try again. After a write, look first whether it was done.',
 });

@@ -16,6 +16,10 @@ test.each([
   expect(findNearestName(name, MEMBERS)).toBe(nearest);
 });
 
+test('very long names are not near', () => {
+  expect(findNearestNames('name', ['name'.repeat(100), 'nmae'], 3)).toEqual(['nmae']);
+});
+
 test('counts two swapped letters as one edit', () => {
   expect(findNearestName('ba', ['b-xa', 'ab', 'xx'])).toBe('ab');
   expect(findNearestName('prot', ['post12', 'port', 'pr'])).toBe('port');

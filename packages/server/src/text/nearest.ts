@@ -7,8 +7,8 @@ export function findNearestName<Name extends string>(name: string, known: readon
 
 /**
  * Up to `max` known names that `accepts` accepts, the most similar one first. Equally similar names keep their order.
- * `accepts` is asked only about names that would be among the result. The cost grows with the length of `known` and of
- * its names, so the caller bounds both.
+ * `accepts` is asked only about names that would be among the result. Very long names are never near. The cost grows
+ * with the length of `known`, so the caller bounds it.
  */
 export function findNearestNames<Name extends string>(
   name: string,
@@ -20,6 +20,7 @@ export function findNearestNames<Name extends string>(
   const wanted = name.slice(0, NAME_LENGTH_MAX).toLowerCase();
   const best: { candidate: Name; distance: number }[] = [];
   for (const candidate of known) {
+    if (candidate.length > CANDIDATE_LENGTH_MAX) continue;
     const limit = best.length < max ? Number.POSITIVE_INFINITY : best[max - 1]!.distance;
     const distance = measureDistance(wanted, candidate.toLowerCase(), limit);
     if (distance >= limit || !accepts(candidate)) continue;
@@ -31,6 +32,7 @@ export function findNearestNames<Name extends string>(
 }
 
 const NAME_LENGTH_MAX = 64;
+const CANDIDATE_LENGTH_MAX = 256;
 
 /**
  * Edit distance in which two swapped letters count as one edit (optimal string alignment). If it is at least `limit`,

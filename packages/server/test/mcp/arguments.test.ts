@@ -36,6 +36,14 @@ test.each([
   expect(isError).toBe(true);
 });
 
+test('refuses long values as JSON text, which are read at once', async () => {
+  const { call } = await startStage();
+  const values = (bytes: number) => `{"name": "${'x'.repeat(bytes)}"}`;
+  const create = async (text: string) => call('create_record', { model: 'res.partner', values: text });
+  expect((await create(values(60_000))).isError).toBe(false);
+  expect((await create(values(70_000))).text).toContain('`values`: expected record, received string.');
+});
+
 test('refuses arguments that are no object, and names an unknown tool', async () => {
   const { connect } = await startStage();
   const client = await connect();

@@ -17,11 +17,11 @@ function printCall({ message = '', params = '', meta = '', args = '', tool = 'co
   return `{"jsonrpc":"2.0","id":1,"method":"tools/call"${message},"params":{"name":"${tool}"${params},"_meta":{${meta}},"arguments":{"model":"res.partner"${args}}}}`;
 }
 
-async function start() {
+async function start(result = '5') {
   const upstream = closeAfterTest(
     await startUpstream((socket, request) => {
       const isQuestion = request.body.includes('fields_get');
-      answerLikeOdoo(socket, printResult(isQuestion ? '{"id": {"type": "integer"}}' : '5'));
+      answerLikeOdoo(socket, printResult(isQuestion ? '{"id": {"type": "integer"}}' : result));
     }),
   );
   const masterKey = Buffer.alloc(32, 7).toString('base64');
@@ -62,6 +62,13 @@ test('keep the event loop no longer than a valid request of their size', { timeo
     // Was more than ten times as long.
     expect(blockedMs, JSON.stringify(body).slice(0, 60)).toBeLessThan(3 * validMs);
   }
+});
+
+test('an answer of Odoo with very many members is refused before it is read', async () => {
+  const print = (count: number) => `[{"id":1,${repeat(count, (index) => `"n${index}":1`)}}]`;
+  const search = printCall({ tool: 'search_records', args: ',"fields":["id"]' });
+  expect(await (await start(print(29_990)))(search)).toContain('"records":[{"id":1');
+  expect(await (await start(print(30_000)))(search)).toContain('has more values than are read at once');
 });
 
 test('are refused beyond the limits, and accepted up to them', async () => {

@@ -7,6 +7,7 @@ import { type Pair, startPair } from '../pair.ts';
 import { readInFlight } from '../read-in-flight.ts';
 import { answerLikeOdoo, makeCall, printResult, type Script } from '../scripted-upstream.ts';
 import { printChunk } from '../stream/framing.ts';
+import { countTurns } from '../watch-turns.ts';
 import { findDefect } from './answer-check.ts';
 import { type Connection, openConnection, printPost } from './connection.ts';
 
@@ -216,6 +217,17 @@ test('sends the answer of a valid call before it refuses the garbage that follow
   expect((await connection.next())?.status).toBe(400);
   await connection.closed;
   expect(connection.rest.length).toBe(0);
+});
+
+test('answers a flood of pipelined requests a few at a time', async () => {
+  await start();
+  const count = 5000;
+  const connection = open();
+  const turns = await countTurns(async () => {
+    connection.socket.write('GET /x HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(count));
+    for (let answered = 0; answered < count; answered++) expect((await connection.next())?.status).toBe(404);
+  });
+  expect(turns).toBeGreaterThan(count / 150);
 });
 
 test('cancels the first of pipelined calls when their client leaves, and sends no other', async () => {

@@ -4,8 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { makeCall } from '../scripted-upstream.ts';
 import { createDecoder, takeAnswer, unpack } from '../take-answer.ts';
+import { countTurns } from '../watch-turns.ts';
 import { startCaller } from './caller.ts';
-import { type Framing, untilWritable, writeEnd, writeHead, writePiece } from './framing.ts';
+import { type Framing, printChunk, untilWritable, writeEnd, writeHead, writePiece } from './framing.ts';
 import { ODOO_HEAD, OUR_HEAD, startPair } from './pair.ts';
 
 describe.each<Framing>(['length', 'chunked', 'close'])('an answer framed by %s', (framing) => {
@@ -61,6 +62,26 @@ test('a short first piece of a chunked answer is sent soon, although further pie
   proceed.resolve();
   await caller.ended;
   expect(takeAnswer(caller.received)!.body.toString()).toBe(`${OUR_HEAD}[1${',1'.repeat(pieces)}]}`);
+});
+
+test('an answer in chunks of a byte is passed on a few chunks at a time', async () => {
+  const count = 100_000;
+  const chunks = Buffer.concat([
+    ...Array.from(ODOO_HEAD, (letter) => printChunk(Buffer.from(letter))),
+    printChunk(Buffer.from('[')),
+    Buffer.from('1\r\n1\r\n'.repeat(count)),
+    printChunk(Buffer.from(']')),
+    printChunk(Buffer.from('}')),
+  ]);
+  const { proxy, upstream } = await startPair((socket) => {
+    writeHead(socket, 'chunked', 0);
+    socket.write(chunks);
+    writeEnd(socket, 'chunked');
+  });
+  const caller = startCaller(proxy, makeCall(upstream.url), { headers: { connection: 'close' } });
+  const turns = await countTurns(() => caller.ended);
+  expect(takeAnswer(caller.received)!.body.toString()).toBe(`${OUR_HEAD}[${'1'.repeat(count)}]}`);
+  expect(turns).toBeGreaterThan(count / 2000);
 });
 
 test.each(['gzip', 'br', 'zstd'])('bytes compressed with %s are sent at once too', async (encoding) => {

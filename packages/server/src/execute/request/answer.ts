@@ -3,6 +3,7 @@
  * so that a truncated answer never looks complete.
  */
 
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Awaitable } from '../../streams/and-then.ts';
 import type { AnswerHeaders, AnswerWriter } from '../../streams/answer-writer.ts';
 import { ByteStreamError } from '../../streams/byte-stream.ts';
@@ -131,13 +132,30 @@ async function streamResult(
   }
 }
 
-/** Returns a function that waits until the caller has read the bytes, and throws if the caller is too slow. */
+/**
+ * A turn of the event loop receives up to 2 MiB of an answer, in pieces of a byte if the server wants it. Other work
+ * may run after these parts of it.
+ */
+const TURN_BYTES_MAX = 512 * 1024;
+const TURN_PIECES_MAX = 1000;
+
+/**
+ * Returns a function that waits until the caller has read the bytes, and others have had their turn. It throws if the
+ * caller is too slow.
+ */
 function watchPace({ writer, bytesPerSecondMin }: AnswerContext) {
   const pace = new ReadingPace(bytesPerSecondMin);
   const isCounted = () => !writer.isHeldBack;
+  let turnBytes = 0;
+  let turnPieces = 0;
   return async (bytes: number, drained: Promise<void> | undefined): Promise<void> => {
-    if (await pace.waitUntilRead(bytes, drained, isCounted)) return;
-    throw pace.slowCallerError;
+    if (!(await pace.waitUntilRead(bytes, drained, isCounted))) throw pace.slowCallerError;
+    turnBytes += bytes;
+    turnPieces++;
+    if (turnBytes < TURN_BYTES_MAX && turnPieces < TURN_PIECES_MAX) return;
+    await yieldToEventLoop();
+    turnBytes = 0;
+    turnPieces = 0;
   };
 }
 

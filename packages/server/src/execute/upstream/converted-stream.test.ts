@@ -1,6 +1,7 @@
 /** A long result is converted in slices, so that the calls of others run between them. */
 import { expect, test } from 'vitest';
 import { convert, cut, shapeOf, TYPES } from '../../../test/values/printed-records.ts';
+import { watchTurns } from '../../../test/watch-turns.ts';
 import { ResultConverter } from '../../odoo/values/result-converter.ts';
 import { readText, ScriptedStream } from '../../streams/scripted-stream.fixture.ts';
 import { ConvertedStream, convertWhole } from './converted-stream.ts';
@@ -19,21 +20,6 @@ function learn(): never {
 
 function makeConverter(): ResultConverter {
   return new ResultConverter(shapeOf(TYPES), 'list');
-}
-
-/** Runs the work, and calls the function in each turn of the event loop until its end, and then. */
-async function watchTurns<Result>(work: () => Promise<Result>, onTurn: () => void): Promise<Result> {
-  let isOver = false;
-  const tick = () => {
-    if (isOver) return;
-    onTurn();
-    setImmediate(tick);
-  };
-  setImmediate(tick);
-  const result = await work();
-  isOver = true;
-  onTurn();
-  return result;
 }
 
 test('pieces that arrive at once are converted in slices', async () => {

@@ -11,6 +11,8 @@ const UNANSWERED_MAX = 16;
 const PIECE_BYTES = 2 * 1024;
 /** Pieces that are fed in one turn of the event loop. In chunks of one byte, they have some thousand chunks. */
 const PIECES_MAX = 8;
+/** Requests that are answered in one turn. More can be in the last piece. */
+const ANSWERS_MAX = 64;
 
 export class RoutedConnection {
   readonly #socket: Socket;
@@ -22,6 +24,9 @@ export class RoutedConnection {
   /** Bytes that HTTP has not received. The socket is paused until there are none: others would pile up here. */
   #unread: Buffer | null;
   #isAdvancing = false;
+  /** Pieces that were fed, and requests that were answered, since other connections had their turn. */
+  #pieces = 0;
+  #answers = 0;
   /** Other connections get their turn before this one is fed again. */
   #isYielding = false;
   /**
@@ -69,6 +74,7 @@ export class RoutedConnection {
     this.#unanswered.add(response);
     response.once('close', () => {
       this.#unanswered.delete(response);
+      this.#answers++;
       this.advance();
     });
   }
@@ -77,15 +83,15 @@ export class RoutedConnection {
   readonly advance = (): void => {
     if (this.#isAdvancing || this.#isYielding) return;
     this.#isAdvancing = true;
-    let pieces = 0;
     while (this.#unread !== null && !this.#isHttpPaused && this.#unanswered.size < UNANSWERED_MAX) {
-      if (pieces++ === PIECES_MAX) {
+      if (this.#pieces >= PIECES_MAX || this.#answers >= ANSWERS_MAX) {
         this.#isYielding = true;
         setImmediate(this.#continue);
         break;
       }
       const piece = this.#unread.subarray(0, PIECE_BYTES);
       this.#unread = piece.length < this.#unread.length ? this.#unread.subarray(piece.length) : null;
+      this.#pieces++;
       this.#feed(piece);
     }
     this.#isAdvancing = false;
@@ -97,6 +103,8 @@ export class RoutedConnection {
 
   readonly #continue = (): void => {
     this.#isYielding = false;
+    this.#pieces = 0;
+    this.#answers = 0;
     this.advance();
   };
 
