@@ -19,7 +19,7 @@ export interface WorkerTimes {
   claimMs: number;
   /** Time limit of an attempt to send a delivery, to the head of the answer. */
   sendMs: number;
-  /** A second of intervals and of delays between attempts. */
+  /** A second of intervals, and of delays before another attempt. */
   secondMs: number;
   /** How often old deliveries are removed and metrics measured. */
   upkeepMs: number;
@@ -66,6 +66,7 @@ export interface SubscriptionWorker {
 const PRUNED_MAX = 1000;
 /** Metrics show so many subscriptions. */
 const MEASURED_MAX = 10_000;
+const SEARCH_RETRY_SECONDS = 5;
 
 export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWorker {
   const { store, reader, notices, send, owner, clock, nowMs, random, openSecrets, times, events, onError } =
@@ -117,6 +118,7 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
   let isClosed = false;
   let isNeeded = false;
   let searching: Promise<void> | null = null;
+  let searchTimer: NodeJS.Timeout | undefined;
 
   function begin(): void {
     poller.load();
@@ -145,8 +147,13 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
   }
 
   function search(): void {
+    clearTimeout(searchTimer);
     searching ??= lookForSubscriptions()
-      .catch(onError)
+      .catch((error: unknown) => {
+        onError(error);
+        // No change may follow that would cause another search.
+        if (!isClosed) searchTimer = setTimeout(search, SEARCH_RETRY_SECONDS * times.secondMs).unref();
+      })
       .finally(() => {
         searching = null;
       });
@@ -175,6 +182,7 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
     }),
     async close(graceMs) {
       isClosed = true;
+      clearTimeout(searchTimer);
       await searching;
       await Promise.all([poller.close(), outbox.close(graceMs), upkeep?.close()]);
       await leadership.close();
