@@ -1,12 +1,13 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { buildKey } from '../../test/stores/store-suite.ts';
 import { openMemoryStore } from '../stores/memory/store.ts';
-import type { Store } from '../stores/ports.ts';
+import type { ChangeListener, Store } from '../stores/ports.ts';
 import type { ChangeReader } from './change-reader.ts';
-import { printBody } from './row.ts';
+import { printBody, type RecordBody } from './row.ts';
 import { createSubscriptionWorker } from './worker.ts';
 
 const POLL = { timeout: 10_000, interval: 10 };
-const BODY = printBody({
+const BODY: RecordBody = {
   v: 1,
   instance: 'prod',
   model: 'res.partner',
@@ -20,12 +21,13 @@ const BODY = printBody({
   key: null,
   secrets: [],
   updated_at: 0,
-});
+};
 const NOTHING = { changes: [], noted: [], state: {}, more: false, isRepeatable: true };
 
-async function openStore(): Promise<Store> {
+async function openStore(changes: Partial<RecordBody> = {}): Promise<Store> {
   const store = openMemoryStore();
-  await store.subscriptions.insert({ id: 's', name: 'contacts', body: BODY, createdAt: 0 }, 10);
+  const body = printBody({ ...BODY, ...changes });
+  await store.subscriptions.insert({ id: 's', name: 'contacts', body, createdAt: 0 }, 10);
   return store;
 }
 
@@ -86,4 +88,68 @@ test('a worker that was closed looks for subscriptions no more', async () => {
   // Several times the delay of a retry.
   await new Promise((resolve) => setTimeout(resolve, 300));
   expect(looks).toBe(before);
+});
+
+describe('during a reading that fails', () => {
+  const INSTANCE = { masterKeyId: 'm', body: '{}' };
+  const corrections: [string, (store: Store, tell: ChangeListener) => unknown][] = [
+    ['of the instance', ({ instances }) => instances.replace('i', 1, INSTANCE)],
+    ['of the key', ({ keys }) => keys.revoke('k', 1)],
+    [
+      'of the subscription',
+      ({ subscriptions }) =>
+        subscriptions.replace('s', 1, {
+          body: printBody({ ...BODY, key: 'k', updated_at: 1 }),
+          restarts: false,
+        }),
+    ],
+    ['that the store may have missed', (_, tell) => tell(null)],
+  ];
+
+  test.each(corrections)('a change %s is followed by another reading at once', async (_, correct) => {
+    const store = await openStore({ key: 'k' });
+    await store.instances.insert({ id: 'i', name: 'prod', ...INSTANCE });
+    await store.keys.insert(buildKey({ id: 'k' }));
+    const listeners: ChangeListener[] = [];
+    const { watch } = store;
+    store.watch = (listener) => {
+      listeners.push(listener);
+      watch(listener);
+    };
+    let readings = 0;
+    const ends: (() => void)[] = [];
+    const { worker, errors } = startWorker(store, async () => {
+      readings++;
+      await new Promise<void>((resolve) => ends.push(resolve));
+      return { problem: 'The instance does not answer.', isKeyOver: false };
+    });
+    await expect.poll(() => readings, POLL).toBe(1);
+    await correct(store, (change) => {
+      for (const listener of listeners) listener(change);
+    });
+    ends.shift()?.();
+    await expect.poll(() => readings, POLL).toBe(2);
+    ends.shift()?.();
+    // Nothing was corrected during the second one. Its pause is 864 seconds.
+    await expect.poll(() => worker.states().reading, POLL).toBe(0);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(readings).toBe(2);
+    expect(errors).toEqual([]);
+  });
+});
+
+test('a failed reading is repeated at once when the store may have missed a change', async () => {
+  const store = await openStore();
+  const listeners: ChangeListener[] = [];
+  store.watch = (listener) => void listeners.push(listener);
+  let readings = 0;
+  const { worker } = startWorker(store, async () => {
+    readings++;
+    return { problem: 'The instance does not answer.', isKeyOver: false };
+  });
+  for (const count of [1, 2, 3]) {
+    await expect.poll(() => readings, POLL).toBe(count);
+    await expect.poll(() => worker.states().reading, POLL).toBe(0);
+    for (const listener of listeners) listener(null);
+  }
 });

@@ -163,6 +163,7 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
     start() {
       store.watch((change) => {
         if (isClosed) return;
+        if (change === null) poller.retry(() => true);
         if (change?.kind === 'instance') poller.retry((it) => 'instance' in it && it.instance === change.id);
         if (change?.kind === 'key') poller.retry((it) => 'key' in it && it.key === change.id);
         if (change !== null && change.kind !== 'subscription') return;
