@@ -679,9 +679,9 @@ export interface SubscriptionStore {
 export interface LeaseStore {
   /**
    * True if the lease was free, expired or already this owner's: the owner has it for `ttlMs` from now. Removes expired
-   * leases of others.
+   * leases of others. `latestMs`: a lease that ends later than this from now counts as expired. Null: none does.
    */
-  acquire(name: string, owner: string, ttlMs: number): Awaitable<boolean>;
+  acquire(name: string, owner: string, ttlMs: number, latestMs?: number | null): Awaitable<boolean>;
   release(name: string, owner: string): Awaitable<void>;
 }
 
