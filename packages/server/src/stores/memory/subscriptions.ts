@@ -1,4 +1,5 @@
 /** Subscriptions and their deliveries in memory. */
+import { chooseDeliveryPlace } from '../delivery-place.ts';
 import { NEW_SUBSCRIPTION } from '../new-subscription.ts';
 import type {
   AuditBatch,
@@ -144,16 +145,10 @@ export function createMemorySubscriptions(
       row.progressVersion++;
       edit(row, { readAt: now, problem: null });
       for (const delivery of added) {
-        let place = { attempts: 0, nextAt: now };
-        for (const older of listWaiting(id, delivery.record)) {
-          const nextAt = older.nextAt ?? now;
-          // One that is being sent stays, and the new one waits for its end.
-          if (older.claim !== null) place = { attempts: 0, nextAt };
-          else {
-            place = { attempts: older.attempts, nextAt };
-            put({ ...older, state: 'merged', nextAt: null, endedAt: now });
-          }
-        }
+        const waiting = listWaiting(id, delivery.record).map((it) => ({ ...it, nextAt: it.nextAt ?? now }));
+        const place = chooseDeliveryPlace(waiting, now);
+        for (const older of waiting)
+          if (older.claim === null) put({ ...older, state: 'merged', nextAt: null, endedAt: now });
         put({
           seq: ++lastSeq,
           ...delivery,

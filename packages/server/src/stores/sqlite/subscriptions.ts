@@ -1,5 +1,6 @@
 /** Subscriptions and their deliveries in SQLite. */
 import type { DatabaseSync, StatementResultingChanges } from 'node:sqlite';
+import { chooseDeliveryPlace, type WaitingDelivery } from '../delivery-place.ts';
 import type {
   AuditBatch,
   Change,
@@ -35,6 +36,10 @@ const DUE_AT = `CASE state WHEN 'active' THEN (
 
 /** Delay of a subscription whose due deliveries wait for others that are being sent. */
 const BLOCKED_MS = 1000;
+
+interface Waiting extends WaitingDelivery {
+  readonly seq: number;
+}
 
 /** `onChange` is called after each change that watchers must learn of. */
 export function createSqliteSubscriptions(
@@ -290,21 +295,9 @@ export function createSqliteSubscriptions(
       return transact(quick, () => {
         if (commit.run({ id, progressVersion, progress, now }).changes === 0) return false;
         for (const delivery of deliveries) {
-          let place = { attempts: 0, nextAt: now };
-          for (const older of findWaiting.all(id, delivery.record)) {
-            const { seq, attempts, nextAt, claim } = older as {
-              seq: number;
-              attempts: number;
-              nextAt: number;
-              claim: string | null;
-            };
-            // One that is being sent stays, and the new one waits for its end.
-            if (claim !== null) place = { attempts: 0, nextAt };
-            else {
-              place = { attempts, nextAt };
-              merge.run(now, seq);
-            }
-          }
+          const waiting = findWaiting.all(id, delivery.record) as unknown as Waiting[];
+          const place = chooseDeliveryPlace(waiting, now);
+          for (const { seq, claim } of waiting) if (claim === null) merge.run(now, seq);
           insertDelivery.run({ ...delivery, ...place, subscription: id, now });
         }
         if (deliveries.length > 0) quickUpdateDue.run(id);
