@@ -4,7 +4,7 @@ import { openMemoryStore } from '../stores/memory/store.ts';
 import type { ChangeListener, Store } from '../stores/ports.ts';
 import type { ChangeReader } from './change-reader.ts';
 import { printBody, type RecordBody } from './row.ts';
-import { createSubscriptionWorker } from './worker.ts';
+import { createSubscriptionWorker, WORKER_TIMES, type WorkerOptions } from './worker.ts';
 
 const POLL = { timeout: 10_000, interval: 10 };
 const BODY: RecordBody = {
@@ -22,6 +22,7 @@ const BODY: RecordBody = {
   secrets: [],
   updated_at: 0,
 };
+const TIMES = { ...WORKER_TIMES, secondMs: 10 };
 const NOTHING = { changes: [], noted: [], state: {}, more: false, isRepeatable: true };
 
 async function openStore(changes: Partial<RecordBody> = {}): Promise<Store> {
@@ -31,7 +32,11 @@ async function openStore(changes: Partial<RecordBody> = {}): Promise<Store> {
   return store;
 }
 
-function startWorker(store: Store, readChanges: ChangeReader['readChanges']) {
+function startWorker(
+  store: Store,
+  readChanges: ChangeReader['readChanges'],
+  changes: Partial<Pick<WorkerOptions, 'times' | 'send'>> = {},
+) {
   const errors: unknown[] = [];
   const worker = createSubscriptionWorker({
     store,
@@ -41,13 +46,14 @@ function startWorker(store: Store, readChanges: ChangeReader['readChanges']) {
     owner: 'this',
     retentionMs: 60_000,
     keptMax: 10,
-    times: { leaseMs: 15_000, claimMs: 30_000, sendMs: 15_000, secondMs: 10, upkeepMs: 30_000 },
+    times: TIMES,
     events: { deliveryEnded() {}, subscriptionTroubled() {} },
     onError: (error) => errors.push(error),
     openSecrets: () => [],
     clock: Date.now,
     nowMs: () => performance.now(),
     random: () => 0.5,
+    ...changes,
   });
   onTestFinished(() => worker.close(0));
   worker.start();
@@ -152,4 +158,20 @@ test('a failed reading is repeated at once when the store may have missed a chan
     await expect.poll(() => worker.states().reading, POLL).toBe(0);
     for (const listener of listeners) listener(null);
   }
+});
+
+test('deliveries from before the clock was set back by a year are sent', async () => {
+  const store = await openStore();
+  const delivery = { id: 'd', record: '7', type: 'res.partner.upserted', body: '{}' };
+  const reading = { progress: '{"reader":{}}', now: Date.now() + 365 * 86_400_000, deliveries: [delivery] };
+  await store.subscriptions.commitReading('s', 0, reading);
+  const sent: string[] = [];
+  startWorker(store, async () => NOTHING, {
+    times: { ...TIMES, claimMs: 200, sendMs: 50, upkeepMs: 50 },
+    async send({ delivery: { id } }) {
+      sent.push(id);
+      return null;
+    },
+  });
+  await expect.poll(() => sent, POLL).toContain('d');
 });

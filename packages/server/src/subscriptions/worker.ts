@@ -10,7 +10,7 @@ import { Leadership } from './leadership.ts';
 import type { NoticeReader } from './notice-reader.ts';
 import { type DeliveryOutcome, Outbox, type OutboxOptions } from './outbox.ts';
 import { Poller } from './poller.ts';
-import type { Attempt } from './retry-schedule.ts';
+import { type Attempt, LONGEST_DELAY_SECONDS } from './retry-schedule.ts';
 import type { SendDelivery } from './sender.ts';
 
 /** Tests set shorter ones. */
@@ -141,6 +141,10 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
       backlogs = [];
       return;
     }
+    const retryMs = LONGEST_DELAY_SECONDS * times.secondMs;
+    await subscriptions.limitWaits({ now: clock(), claimMs: times.claimMs, retryMs });
+    // What is due may be due earlier now.
+    outbox.wake();
     backlogs = await subscriptions.measure(MEASURED_MAX);
     const before = clock() - options.retentionMs;
     while ((await subscriptions.prune(before, options.keptMax, PRUNED_MAX)) >= PRUNED_MAX && !isClosed);

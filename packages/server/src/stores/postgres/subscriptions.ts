@@ -31,6 +31,8 @@ const IS_NEWEST = `record IS NOT NULL AND state IN ('delivered', 'failed') AND N
   WHERE newer.subscription = deliveries.subscription AND newer.record = deliveries.record
     AND newer.seq > deliveries.seq
 )`;
+/** $1: the latest end of a claim, $2: that of the wait for a retry. */
+const IS_LATE = `state = 'waiting' AND next_at > $1 AND (claim IS NOT NULL OR attempts = 0 OR next_at > $2)`;
 /** Delay of a subscription whose due deliveries wait for others that are being sent. */
 const BLOCKED_MS = 1000;
 /** An arbitrary number that other programs on the database are unlikely to lock. */
@@ -338,6 +340,29 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
         }
         await updateDue(statements, id);
       });
+    },
+    async limitWaits({ now, claimMs, retryMs }) {
+      const ends = [now + claimMs, now + retryMs];
+      const late = await database.query<{ id: string }>(
+        `SELECT id FROM subscriptions WHERE retry_at > $2
+           OR EXISTS (SELECT FROM deliveries WHERE subscription = subscriptions.id AND ${IS_LATE})`,
+        ends,
+      );
+      for (const { id } of late) {
+        await database.transact(async (statements) => {
+          await lock(statements, id);
+          await statements.change(
+            `UPDATE deliveries SET next_at = CASE WHEN claim IS NOT NULL OR attempts = 0 THEN $1 ELSE $2 END
+             WHERE subscription = $3 AND ${IS_LATE}`,
+            [...ends, id],
+          );
+          await statements.change('UPDATE subscriptions SET retry_at = $1 WHERE id = $2 AND retry_at > $1', [
+            now + retryMs,
+            id,
+          ]);
+          await updateDue(statements, id);
+        });
+      }
     },
     async logDelivery(id, { id: delivery, type, body, state, status, failure, durationMs }, now, act) {
       const make = async (statements: Statements) => {

@@ -163,6 +163,20 @@ export function createSqliteSubscriptions(
     "UPDATE subscriptions SET state = 'disabled', reason = ?, version = version + 1 WHERE id = ? AND state = 'active'",
   );
 
+  const IS_LATE = `state = 'waiting' AND next_at > :claimEnd
+    AND (claim IS NOT NULL OR attempts = 0 OR next_at > :retryEnd)`;
+  const listLate = quick.prepare(
+    `SELECT id FROM subscriptions WHERE retry_at > :retryEnd
+       OR EXISTS (SELECT 1 FROM deliveries WHERE subscription = subscriptions.id AND ${IS_LATE})`,
+  );
+  const limitDeliveries = quick.prepare(
+    `UPDATE deliveries SET next_at = CASE WHEN claim IS NOT NULL OR attempts = 0 THEN :claimEnd ELSE :retryEnd END
+     WHERE subscription = :id AND ${IS_LATE}`,
+  );
+  const limitRetry = quick.prepare(
+    'UPDATE subscriptions SET retry_at = :retryEnd WHERE id = :id AND retry_at > :retryEnd',
+  );
+
   const insertEnded = durable.prepare(
     `INSERT INTO deliveries
        (id, subscription, record, type, state, attempts, created_at, ended_at, status, failure, duration_ms, body)
@@ -377,6 +391,17 @@ export function createSqliteSubscriptions(
         quickUpdateDue.run(id);
       });
       if (disables !== null) onChange();
+    },
+    limitWaits({ now, claimMs, retryMs }) {
+      const [claimEnd, retryEnd] = [now + claimMs, now + retryMs];
+      transact(quick, () => {
+        for (const row of listLate.all({ claimEnd, retryEnd })) {
+          const id = String(row['id']);
+          limitDeliveries.run({ id, claimEnd, retryEnd });
+          limitRetry.run({ id, retryEnd });
+          quickUpdateDue.run(id);
+        }
+      });
     },
     logDelivery(id, { state, ...delivery }, now, act) {
       runWithAct(
