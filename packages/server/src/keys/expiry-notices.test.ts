@@ -86,6 +86,26 @@ test('several processes give each notice once', async () => {
   for (const each of processes) expect(each.states()).toHaveLength(2);
 });
 
+test('a notice is given once although the answer about its lease was lost', async () => {
+  await Promise.all([create(30), create(30)]);
+  const { acquire } = store.leases;
+  let lost = 0;
+  store.leases.acquire = async (...lease) => {
+    const isAcquired = await acquire(...lease);
+    if (lost === 2) return isAcquired;
+    lost++;
+    throw new Error('The connection was closed.');
+  };
+  const one = open();
+  const other = open();
+  now = START + 20 * DAY_MS;
+  await expect(one.check()).rejects.toThrow('closed');
+  await expect(one.check()).rejects.toThrow('closed');
+  for (let round = 0; round < 3; round++) for (const each of [other, one]) await each.check();
+  expect(given).toHaveLength(2);
+  expect(new Set(given.map(({ keyId }) => keyId)).size).toBe(2);
+});
+
 test('the time of the first notice is a setting, and 0 turns notices off', async () => {
   await create(100);
   const days = [10, 40, 69.9, 70, 97, 100];

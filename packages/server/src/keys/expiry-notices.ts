@@ -59,8 +59,8 @@ const KEYS_MAX = 1000;
 export function createExpiryNotices(options: ExpiryNoticesOptions): ExpiryNotices {
   const { store, leases, clock, noticeDays, onNotice, onError } = options;
   const stagesDays = [noticeDays, ...(noticeDays > LAST_NOTICE_DAYS ? [LAST_NOTICE_DAYS] : []), 0];
-  /** Names of the leases that were asked for. */
-  let asked = new Set<string>();
+  /** The owner of each lease that was asked for; null: the store has answered. */
+  const owners = new Map<string, string | null>();
   let states: ExpiryNotice[] = [];
   let task: PeriodicTask | undefined;
 
@@ -89,15 +89,18 @@ export function createExpiryNotices(options: ExpiryNoticesOptions): ExpiryNotice
     const names = new Set<string>();
     for (const [index, { notice, expiresAt }] of present.entries()) {
       const name = `key-notice:${notice}`;
-      const isNew = !asked.has(name);
-      const state = states[index] as ExpiryNotice;
-      // The owner is new for each claim: a process would acquire its own lease again.
-      if (isNew && (await leases.acquire(name, randomUUID(), expiresAt + 2 * DAY_MS - clock())))
-        onNotice(state);
       names.add(name);
-      asked.add(name);
+      // The owner stays until the store answers: a lease may have been stored although the answer was lost. It is new
+      // for each lease: a process would acquire its own lease again.
+      const asked = owners.get(name);
+      if (asked === null) continue;
+      const owner = asked ?? randomUUID();
+      owners.set(name, owner);
+      const isAcquired = await leases.acquire(name, owner, expiresAt + 2 * DAY_MS - clock());
+      owners.set(name, null);
+      if (isAcquired) onNotice(states[index] as ExpiryNotice);
     }
-    asked = names;
+    for (const name of owners.keys()) if (!names.has(name)) owners.delete(name);
   }
 
   return {

@@ -555,6 +555,15 @@ export interface DeliveryClaim {
   readonly except: readonly string[];
 }
 
+/** The longest waits that the rules for deliveries allow. */
+export interface WaitLimits {
+  readonly now: number;
+  /** A delivery that is being sent, or that was never tried, waits this long at most. */
+  readonly claimMs: number;
+  /** A delivery that is tried again, and a receiver that fails, wait this long at most. */
+  readonly retryMs: number;
+}
+
 /** The outcome of one attempt. */
 export interface DeliveryResult extends Pick<DeliveryRecord, 'id' | 'status' | 'failure' | 'durationMs'> {
   /** `waiting`: it is tried again at `nextAt`. */
@@ -649,6 +658,8 @@ export interface SubscriptionStore {
   claimDeliveries(claim: DeliveryClaim): Awaitable<DeliveryBatch[]>;
   /** Records the attempts of a claim. Results of deliveries that another claim has by now are ignored. */
   recordAttempts(id: string, claim: string, outcome: AttemptOutcome): Awaitable<void>;
+  /** Shortens longer waits of deliveries, which a clock that was set back leaves behind. */
+  limitWaits(limits: WaitLimits): Awaitable<void>;
   /** Adds a delivery about no record that has ended already: a ping. It tells what it found about the receiver. */
   logDelivery(
     id: string,
@@ -679,9 +690,9 @@ export interface SubscriptionStore {
 export interface LeaseStore {
   /**
    * True if the lease was free, expired or already this owner's: the owner has it for `ttlMs` from now. Removes expired
-   * leases of others.
+   * leases of others. `latestMs`: a lease that ends later than this from now counts as expired. Null: none does.
    */
-  acquire(name: string, owner: string, ttlMs: number): Awaitable<boolean>;
+  acquire(name: string, owner: string, ttlMs: number, latestMs?: number | null): Awaitable<boolean>;
   release(name: string, owner: string): Awaitable<void>;
 }
 

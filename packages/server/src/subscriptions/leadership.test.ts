@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createMemoryLeases } from '../stores/memory/leases.ts';
 import type { LeaseStore } from '../stores/ports.ts';
 import { Leadership } from './leadership.ts';
 
@@ -23,4 +24,39 @@ test('tells of a lease that was lost and acquired again in between, as after a s
   await expect.poll(() => held).toEqual([true, true]);
   await leadership.close();
   expect(leadership.isHeld).toBe(false);
+});
+
+describe('after the clock of the store was set back by an hour', () => {
+  const HOUR_MS = 3_600_000;
+
+  function open(leases: LeaseStore) {
+    const changes: boolean[] = [];
+    const leadership = new Leadership({
+      leases,
+      owner: 'this',
+      nowMs: () => 0,
+      ttlMs: 1500,
+      onChange: () => changes.push(leadership.isHeld),
+      onError: (error) => {
+        throw error;
+      },
+    });
+    onTestFinished(() => leadership.close());
+    leadership.start();
+    return changes;
+  }
+
+  test('a process takes over from one that has died', async () => {
+    const rows = new Map([['subscriptions', { owner: 'dead', endsAt: Date.now() + HOUR_MS }]]);
+    const changes = open(createMemoryLeases(rows));
+    await expect.poll(() => changes).toEqual([true]);
+  });
+
+  test('a process that has lost the lease knows so at its next renewal', async () => {
+    const rows = new Map<string, { owner: string; endsAt: number }>();
+    const changes = open(createMemoryLeases(rows));
+    await expect.poll(() => changes).toEqual([true]);
+    rows.set('subscriptions', { owner: 'other', endsAt: Date.now() + 2400 });
+    await expect.poll(() => changes[1]).toBe(false);
+  });
 });

@@ -20,6 +20,8 @@ const LEASE = 'subscriptions';
 const RENEWAL = 1 / 3;
 /** Part of the time of the lease that is left to differences between clocks. */
 const MARGIN = 1 / 10;
+/** How much later than its time a lease may end. One that ends later is from before the clock was set back. */
+const LATE_MS_MAX = 1000;
 
 export class Leadership {
   readonly #options: LeadershipOptions;
@@ -65,11 +67,14 @@ export class Leadership {
     // The time of the lease begins in the store, after this.
     const startedMs = nowMs();
     try {
-      if (await leases.acquire(LEASE, owner, ttlMs)) {
+      // A process that died before the clock was set back must not have the lease until the clock is there again.
+      if (await leases.acquire(LEASE, owner, ttlMs, ttlMs + LATE_MS_MAX)) {
         // It was lost in between, for example because this process was stopped. Work that saw that has ended.
         if (!this.isHeld) this.#wasHeld = false;
         this.#untilMs = startedMs + ttlMs * (1 - MARGIN);
       }
+      // Another process has it, as after a clock that was set back.
+      else this.#untilMs = Number.NEGATIVE_INFINITY;
     } catch (error) {
       onError(error);
     }

@@ -56,6 +56,8 @@ interface Known {
   storedUntilMs: number;
   /** Where the search for vanished records goes on. */
   checkedTo: number;
+  /** It, its instance or its key was changed during its reading: the next one follows at once. */
+  isOutdated: boolean;
 }
 
 const READINGS_MAX = 16;
@@ -112,19 +114,29 @@ export class Poller {
   /** Reads the list of active subscriptions again. `changed`: one of them, which is read at once. */
   load(changed?: string): void {
     this.#mustLoad = true;
-    if (changed !== undefined && this.#known.has(changed) && !this.#running.has(changed))
-      this.#queue.set(changed, this.#options.nowMs());
+    const known = changed === undefined ? undefined : this.#known.get(changed);
+    if (known !== undefined) this.#readAtOnce(known);
     this.#loading ??= this.#loadAll().finally(() => {
       this.#loading = null;
     });
   }
 
-  /** An instance or a key was changed: subscriptions that it may have kept from reading are read at once. */
+  /**
+   * An instance or a key was changed: subscriptions that it may have kept from reading are read at once. One that is
+   * being read is read again, as its reading may have begun before the change.
+   */
   retry(concerns: (subscription: Subscription) => boolean): void {
-    for (const [id, { subscription, failures }] of this.#known)
-      if (failures > 0 && concerns(subscription) && this.#queue.has(id))
-        this.#queue.set(id, this.#options.nowMs());
+    for (const [id, known] of this.#known)
+      if (concerns(known.subscription) && (known.failures > 0 || this.#running.has(id)))
+        this.#readAtOnce(known);
     this.#run();
+  }
+
+  #readAtOnce(known: Known): void {
+    const { id } = known.subscription;
+    if (this.#running.has(id)) known.isOutdated = true;
+    // One that is held is due already.
+    else if (this.#queue.has(id)) this.#queue.set(id, this.#options.nowMs());
   }
 
   /** The lease is lost: another process reads. */
@@ -189,6 +201,7 @@ export class Poller {
         problem: known?.problem ?? null,
         storedUntilMs: 0,
         checkedTo: 0,
+        isOutdated: false,
       });
       if (this.#running.has(row.id)) continue;
       const spreadMs = Math.min(subscription.interval_seconds * secondMs, SPREAD_MS_MAX);
@@ -234,6 +247,7 @@ export class Poller {
   #begin(id: string, known: Known): void {
     const instance = nameSource(known.subscription);
     const { onError, nowMs } = this.#options;
+    known.isOutdated = false;
     this.#runningOf.set(instance, (this.#runningOf.get(instance) ?? 0) + 1);
     const reading = this.#poll(id, known)
       .catch((error: unknown) => {
@@ -244,9 +258,9 @@ export class Poller {
         this.#running.delete(id);
         this.#leave(instance);
         const current = this.#known.get(id);
-        if (current !== undefined)
-          // A subscription that was changed meanwhile is read at once.
-          this.#queue.set(id, nowMs() + (current === known ? this.#choosePauseMs(known) : 0));
+        // A subscription that was changed meanwhile is read at once.
+        const isAtOnce = current !== known || known.isOutdated;
+        if (current !== undefined) this.#queue.set(id, nowMs() + (isAtOnce ? 0 : this.#choosePauseMs(known)));
         this.#run();
       });
     this.#running.set(id, reading);

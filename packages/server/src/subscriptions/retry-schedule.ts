@@ -20,6 +20,7 @@ export const RETRY_DELAYS_SECONDS: readonly number[] = [
 const RETRY_DELAY_SECONDS_MAX = 24 * HOUR;
 /** Fraction by which a delay is longer at most, so that retries do not come together for ever. */
 const JITTER = 0.1;
+export const LONGEST_DELAY_SECONDS = RETRY_DELAY_SECONDS_MAX * (1 + JITTER);
 const DISABLED_AFTER_SECONDS = 5 * DAY;
 /** A clock that jumps ahead must not disable a subscription. */
 const FAILURES_BEFORE_DISABLED_MIN = RETRY_DELAYS_SECONDS.length;

@@ -10,7 +10,7 @@ import { Leadership } from './leadership.ts';
 import type { NoticeReader } from './notice-reader.ts';
 import { type DeliveryOutcome, Outbox, type OutboxOptions } from './outbox.ts';
 import { Poller } from './poller.ts';
-import type { Attempt } from './retry-schedule.ts';
+import { type Attempt, LONGEST_DELAY_SECONDS } from './retry-schedule.ts';
 import type { SendDelivery } from './sender.ts';
 
 /** Tests set shorter ones. */
@@ -19,7 +19,7 @@ export interface WorkerTimes {
   claimMs: number;
   /** Time limit of an attempt to send a delivery, to the head of the answer. */
   sendMs: number;
-  /** A second of intervals and of delays between attempts. */
+  /** A second of intervals, and of delays before another attempt. */
   secondMs: number;
   /** How often old deliveries are removed and metrics measured. */
   upkeepMs: number;
@@ -66,6 +66,7 @@ export interface SubscriptionWorker {
 const PRUNED_MAX = 1000;
 /** Metrics show so many subscriptions. */
 const MEASURED_MAX = 10_000;
+const SEARCH_RETRY_SECONDS = 5;
 
 export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWorker {
   const { store, reader, notices, send, owner, clock, nowMs, random, openSecrets, times, events, onError } =
@@ -117,6 +118,7 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
   let isClosed = false;
   let isNeeded = false;
   let searching: Promise<void> | null = null;
+  let searchTimer: NodeJS.Timeout | undefined;
 
   function begin(): void {
     poller.load();
@@ -139,14 +141,23 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
       backlogs = [];
       return;
     }
+    const retryMs = LONGEST_DELAY_SECONDS * times.secondMs;
+    await subscriptions.limitWaits({ now: clock(), claimMs: times.claimMs, retryMs });
+    // What is due may be due earlier now.
+    outbox.wake();
     backlogs = await subscriptions.measure(MEASURED_MAX);
     const before = clock() - options.retentionMs;
     while ((await subscriptions.prune(before, options.keptMax, PRUNED_MAX)) >= PRUNED_MAX && !isClosed);
   }
 
   function search(): void {
+    clearTimeout(searchTimer);
     searching ??= lookForSubscriptions()
-      .catch(onError)
+      .catch((error: unknown) => {
+        onError(error);
+        // No change may follow that would cause another search.
+        if (!isClosed) searchTimer = setTimeout(search, SEARCH_RETRY_SECONDS * times.secondMs).unref();
+      })
       .finally(() => {
         searching = null;
       });
@@ -156,6 +167,7 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
     start() {
       store.watch((change) => {
         if (isClosed) return;
+        if (change === null) poller.retry(() => true);
         if (change?.kind === 'instance') poller.retry((it) => 'instance' in it && it.instance === change.id);
         if (change?.kind === 'key') poller.retry((it) => 'key' in it && it.key === change.id);
         if (change !== null && change.kind !== 'subscription') return;
@@ -175,6 +187,7 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
     }),
     async close(graceMs) {
       isClosed = true;
+      clearTimeout(searchTimer);
       await searching;
       await Promise.all([poller.close(), outbox.close(graceMs), upkeep?.close()]);
       await leadership.close();

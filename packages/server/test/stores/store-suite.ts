@@ -1082,6 +1082,16 @@ function describeLeases(use: () => Store): void {
     await expect.poll(() => leases.acquire('short', 'two', 60_000), NOTIFIED).toBe(true);
     expect(await leases.acquire('renewed', 'two', 60_000)).toBe(false);
   });
+
+  test('count as expired if they end later than they may, as after a clock that was set back', async () => {
+    const { leases } = use();
+    await leases.acquire('job', 'one', 3_600_000);
+    expect(await leases.acquire('job', 'two', 15_000)).toBe(false);
+    expect(await leases.acquire('job', 'two', 15_000, null)).toBe(false);
+    expect(await leases.acquire('job', 'two', 15_000, 3_600_000)).toBe(false);
+    expect(await leases.acquire('job', 'two', 15_000, 16_000)).toBe(true);
+    expect(await leases.acquire('job', 'one', 15_000, 16_000)).toBe(false);
+  });
 }
 
 function describeOwnChanges(use: () => Store): void {

@@ -281,6 +281,44 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     expect(await claim(9000)).toMatchObject([{ deliveries: [{ id: '2@3000', attempts: 2 }] }]);
   });
 
+  test('a newer version is due at once although the clock was set back since one that was never tried', async () => {
+    await commit(3_600_000, '1', '2');
+    await claim(3_600_000, { deliveriesMax: 1 });
+    await commit(3_601_000, '1');
+    await commit(2000, '1', '2');
+    expect(await store.findNextDue([])).toBe(2000);
+    // The other one is being sent.
+    expect(idsOf(await claim(2000))).toEqual(['2@2000']);
+    await record('c3600000', 2100, [{ id: '1@3600000' }]);
+    expect(idsOf(await claim(2100))).toEqual(['1@2000']);
+  });
+
+  test('waits that a clock that was set back left behind are limited', async () => {
+    const limits = { now: 2000, claimMs: 30_000, retryMs: 90_000 };
+    await commit(3_600_000, '1', '2', '3');
+    await claim(3_600_000, { deliveriesMax: 2 });
+    await record('c3600000', 3_600_100, [{ id: '1@3600000', state: 'waiting', nextAt: 3_609_000 }], {
+      failures: 1,
+      failingSince: 3_600_100,
+      retryAt: 3_609_000,
+    });
+    await store.limitWaits({ ...limits, now: 3_600_100 });
+    expect(await store.findNextDue([])).toBe(3_609_000);
+    await store.limitWaits(limits);
+    const listTimes = async () =>
+      (await store.listDeliveries('s', { beforeSeq: null, limit: 10 })).map(({ id, nextAt }) => [id, nextAt]);
+    const limited = [
+      ['3@3600000', 32_000],
+      ['2@3600000', 32_000],
+      ['1@3600000', 92_000],
+    ];
+    expect(await listTimes()).toEqual(limited);
+    expect(await find()).toMatchObject({ retryAt: 92_000, failures: 1 });
+    expect(await store.findNextDue([])).toBe(92_000);
+    await store.limitWaits({ ...limits, now: 3000 });
+    expect(await listTimes()).toEqual(limited);
+  });
+
   test('the older version is sent first if its sender has died', async () => {
     await commit(2000, '1');
     await claim(2000);
@@ -426,10 +464,11 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
         'resume',
         'replay',
         'ping',
+        'limit',
         'prune',
       ),
       records: fc.uniqueArray(fc.integer({ min: 1, max: 3 }), { maxLength: 3 }),
-      wait: fc.constantFrom(0, 1, 1000, 40_000),
+      wait: fc.constantFrom(0, 1, 1000, 40_000, -30_000),
     });
     let round = 0;
     await fc.assert(
@@ -525,6 +564,9 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
               break;
             case 'replay':
               await both((each) => each.replaySince(id, now - 40_000, now));
+              break;
+            case 'limit':
+              await both((each) => each.limitWaits({ now, claimMs: 30_000, retryMs: 60_000 }));
               break;
             case 'ping': {
               const ping = {

@@ -8,10 +8,11 @@ interface Lease {
 
 export function createMemoryLeases(leases = new Map<string, Lease>()): LeaseStore {
   return {
-    acquire(name, owner, ttlMs) {
+    acquire(name, owner, ttlMs, latestMs = null) {
       const lease = leases.get(name);
       const now = Date.now();
-      if (lease && lease.owner !== owner && lease.endsAt > now) return false;
+      const isTooLate = latestMs !== null && lease !== undefined && lease.endsAt > now + latestMs;
+      if (lease && lease.owner !== owner && lease.endsAt > now && !isTooLate) return false;
       for (const [other, { endsAt }] of leases) if (endsAt <= now) leases.delete(other);
       leases.set(name, { owner, endsAt: now + ttlMs });
       return true;

@@ -1,4 +1,5 @@
 /** Subscriptions and their deliveries in memory. */
+import { chooseDeliveryPlace } from '../delivery-place.ts';
 import { NEW_SUBSCRIPTION } from '../new-subscription.ts';
 import type {
   AuditBatch,
@@ -144,16 +145,10 @@ export function createMemorySubscriptions(
       row.progressVersion++;
       edit(row, { readAt: now, problem: null });
       for (const delivery of added) {
-        let place = { attempts: 0, nextAt: now };
-        for (const older of listWaiting(id, delivery.record)) {
-          const nextAt = older.nextAt ?? now;
-          // One that is being sent stays, and the new one waits for its end.
-          if (older.claim !== null) place = { attempts: 0, nextAt };
-          else {
-            place = { attempts: older.attempts, nextAt };
-            put({ ...older, state: 'merged', nextAt: null, endedAt: now });
-          }
-        }
+        const waiting = listWaiting(id, delivery.record).map((it) => ({ ...it, nextAt: it.nextAt ?? now }));
+        const place = chooseDeliveryPlace(waiting, now);
+        for (const older of waiting)
+          if (older.claim === null) put({ ...older, state: 'merged', nextAt: null, endedAt: now });
         put({
           seq: ++lastSeq,
           ...delivery,
@@ -260,6 +255,18 @@ export function createMemorySubscriptions(
       }
       updateDue(row);
     },
+    limitWaits({ now, claimMs, retryMs }) {
+      for (const row of rows.values()) {
+        const { id, retryAt } = row.shown;
+        const latestOf = (it: Delivery) => now + (it.claim !== null || it.attempts === 0 ? claimMs : retryMs);
+        const late = listWaiting(id).filter((it) => (it.nextAt ?? 0) > latestOf(it));
+        const isLate = (retryAt ?? 0) > now + retryMs;
+        if (late.length === 0 && !isLate) continue;
+        for (const it of late) put({ ...it, nextAt: latestOf(it) });
+        if (isLate) edit(row, { retryAt: now + retryMs });
+        updateDue(row);
+      }
+    },
     logDelivery(id, { state, ...delivery }, now, act) {
       put({
         ...delivery,
@@ -321,12 +328,13 @@ export function createMemorySubscriptions(
     prune(before, keptMax, limit) {
       const ended = [...deliveries.values()].filter(({ endedAt }) => endedAt !== null);
       const old = ended.filter(({ endedAt }) => (endedAt ?? before) < before).slice(0, limit);
+      const left = ended.filter(({ endedAt }) => (endedAt ?? before) >= before);
       const orphans = [...deliveries.values()]
         .filter(({ subscription }) => !rows.has(subscription))
         .slice(0, limit);
       const surplus = [...rows.keys()]
         .flatMap((id) =>
-          ended.filter(({ subscription }) => subscription === id).slice(0, -keptMax || undefined),
+          left.filter(({ subscription }) => subscription === id).slice(0, -keptMax || undefined),
         )
         .slice(0, limit);
       const removed = new Set([...old, ...orphans, ...surplus].map(({ seq }) => seq));

@@ -14,13 +14,14 @@ export function createPostgresLeases(database: Database): LeaseStore {
       [PRUNED_MAX],
     );
   return {
-    async acquire(name, owner, ttlMs) {
+    async acquire(name, owner, ttlMs, latestMs = null) {
       const taken = await database.change(
         `INSERT INTO leases (name, owner, ends_at)
          VALUES ($1, $2, clock_timestamp() + make_interval(secs => $3::double precision / 1000))
          ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, ends_at = excluded.ends_at
-         WHERE leases.owner = excluded.owner OR leases.ends_at <= clock_timestamp()`,
-        [name, owner, ttlMs],
+         WHERE leases.owner = excluded.owner OR leases.ends_at <= clock_timestamp()
+           OR leases.ends_at > clock_timestamp() + make_interval(secs => $4::double precision / 1000)`,
+        [name, owner, ttlMs, latestMs],
       );
       if (taken === 1) await prune();
       return taken === 1;

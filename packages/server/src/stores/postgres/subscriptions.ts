@@ -1,4 +1,5 @@
 /** Subscriptions and their deliveries in PostgreSQL. */
+import { chooseDeliveryPlace, type WaitingDelivery } from '../delivery-place.ts';
 import type {
   AuditBatch,
   Change,
@@ -30,16 +31,15 @@ const IS_NEWEST = `record IS NOT NULL AND state IN ('delivered', 'failed') AND N
   WHERE newer.subscription = deliveries.subscription AND newer.record = deliveries.record
     AND newer.seq > deliveries.seq
 )`;
+/** $1: the latest end of a claim, $2: that of the wait for a retry. */
+const IS_LATE = `state = 'waiting' AND next_at > $1 AND (claim IS NOT NULL OR attempts = 0 OR next_at > $2)`;
 /** Delay of a subscription whose due deliveries wait for others that are being sent. */
 const BLOCKED_MS = 1000;
 /** An arbitrary number that other programs on the database are unlikely to lock. */
 const INSERT_LOCK = 3_772_610_884_953;
 
-interface Waiting {
-  seq: number;
-  attempts: number;
-  nextAt: number;
-  claim: string | null;
+interface Waiting extends WaitingDelivery {
+  readonly seq: number;
 }
 
 export function createPostgresSubscriptions(database: Database): SubscriptionStore {
@@ -182,10 +182,9 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
         if (changed === 0) return false;
         if (deliveries.length === 0) return true;
         const records = deliveries.map(({ record }) => record);
-        // The newest delivery that waits for each record, as the new one takes over from it.
-        const places = await statements.query<Waiting & { record: string }>(
-          `SELECT DISTINCT ON (record) record, seq, attempts, next_at AS "nextAt", claim FROM deliveries
-           WHERE subscription = $1 AND record = ANY ($2) AND state = 'waiting' ORDER BY record, seq DESC`,
+        const waiting = await statements.query<WaitingDelivery & { record: string }>(
+          `SELECT record, attempts, next_at AS "nextAt", claim FROM deliveries
+           WHERE subscription = $1 AND record = ANY ($2) AND state = 'waiting' ORDER BY seq`,
           [id, records],
         );
         await statements.change(
@@ -193,12 +192,11 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
            WHERE subscription = $1 AND record = ANY ($2) AND state = 'waiting' AND claim IS NULL`,
           [id, records, now],
         );
-        const byRecord = new Map(places.map((place) => [place.record, place]));
-        const placed = deliveries.map((delivery) => {
-          const older = byRecord.get(delivery.record);
-          const attempts = older === undefined || older.claim !== null ? 0 : older.attempts;
-          return { ...delivery, attempts, nextAt: older?.nextAt ?? now };
-        });
+        const byRecord = Map.groupBy(waiting, ({ record }) => record);
+        const placed = deliveries.map((delivery) => ({
+          ...delivery,
+          ...chooseDeliveryPlace(byRecord.get(delivery.record) ?? [], now),
+        }));
         await statements.change(
           `INSERT INTO deliveries (id, subscription, record, type, state, attempts, next_at, created_at, body)
            SELECT added.id, $1, added.record, added.type, 'waiting', added.attempts, added.next_at, $2, added.body
@@ -342,6 +340,29 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
         }
         await updateDue(statements, id);
       });
+    },
+    async limitWaits({ now, claimMs, retryMs }) {
+      const ends = [now + claimMs, now + retryMs];
+      const late = await database.query<{ id: string }>(
+        `SELECT id FROM subscriptions WHERE retry_at > $2
+           OR EXISTS (SELECT FROM deliveries WHERE subscription = subscriptions.id AND ${IS_LATE})`,
+        ends,
+      );
+      for (const { id } of late) {
+        await database.transact(async (statements) => {
+          await lock(statements, id);
+          await statements.change(
+            `UPDATE deliveries SET next_at = CASE WHEN claim IS NOT NULL OR attempts = 0 THEN $1 ELSE $2 END
+             WHERE subscription = $3 AND ${IS_LATE}`,
+            [...ends, id],
+          );
+          await statements.change('UPDATE subscriptions SET retry_at = $1 WHERE id = $2 AND retry_at > $1', [
+            now + retryMs,
+            id,
+          ]);
+          await updateDue(statements, id);
+        });
+      }
     },
     async logDelivery(id, { id: delivery, type, body, state, status, failure, durationMs }, now, act) {
       const make = async (statements: Statements) => {

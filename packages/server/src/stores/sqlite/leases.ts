@@ -6,14 +6,14 @@ export function createSqliteLeases(database: DatabaseSync): LeaseStore {
   const acquire = database.prepare(
     `INSERT INTO leases (name, owner, ends_at) VALUES (:name, :owner, :now + :ttlMs)
      ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, ends_at = excluded.ends_at
-     WHERE owner = excluded.owner OR ends_at <= :now`,
+     WHERE owner = excluded.owner OR ends_at <= :now OR ends_at > :now + :latestMs`,
   );
   const prune = database.prepare('DELETE FROM leases WHERE ends_at <= ?');
   const release = database.prepare('DELETE FROM leases WHERE name = ? AND owner = ?');
   return {
-    acquire(name, owner, ttlMs) {
+    acquire(name, owner, ttlMs, latestMs = null) {
       const now = Date.now();
-      const isTaken = acquire.run({ name, owner, now, ttlMs }).changes > 0;
+      const isTaken = acquire.run({ name, owner, now, ttlMs, latestMs }).changes > 0;
       if (isTaken) prune.run(now);
       return isTaken;
     },

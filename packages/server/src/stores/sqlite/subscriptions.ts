@@ -1,5 +1,6 @@
 /** Subscriptions and their deliveries in SQLite. */
 import type { DatabaseSync, StatementResultingChanges } from 'node:sqlite';
+import { chooseDeliveryPlace, type WaitingDelivery } from '../delivery-place.ts';
 import type {
   AuditBatch,
   Change,
@@ -35,6 +36,10 @@ const DUE_AT = `CASE state WHEN 'active' THEN (
 
 /** Delay of a subscription whose due deliveries wait for others that are being sent. */
 const BLOCKED_MS = 1000;
+
+interface Waiting extends WaitingDelivery {
+  readonly seq: number;
+}
 
 /** `onChange` is called after each change that watchers must learn of. */
 export function createSqliteSubscriptions(
@@ -156,6 +161,20 @@ export function createSqliteSubscriptions(
   );
   const disable = quick.prepare(
     "UPDATE subscriptions SET state = 'disabled', reason = ?, version = version + 1 WHERE id = ? AND state = 'active'",
+  );
+
+  const IS_LATE = `state = 'waiting' AND next_at > :claimEnd
+    AND (claim IS NOT NULL OR attempts = 0 OR next_at > :retryEnd)`;
+  const listLate = quick.prepare(
+    `SELECT id FROM subscriptions WHERE retry_at > :retryEnd
+       OR EXISTS (SELECT 1 FROM deliveries WHERE subscription = subscriptions.id AND ${IS_LATE})`,
+  );
+  const limitDeliveries = quick.prepare(
+    `UPDATE deliveries SET next_at = CASE WHEN claim IS NOT NULL OR attempts = 0 THEN :claimEnd ELSE :retryEnd END
+     WHERE subscription = :id AND ${IS_LATE}`,
+  );
+  const limitRetry = quick.prepare(
+    'UPDATE subscriptions SET retry_at = :retryEnd WHERE id = :id AND retry_at > :retryEnd',
   );
 
   const insertEnded = durable.prepare(
@@ -290,21 +309,9 @@ export function createSqliteSubscriptions(
       return transact(quick, () => {
         if (commit.run({ id, progressVersion, progress, now }).changes === 0) return false;
         for (const delivery of deliveries) {
-          let place = { attempts: 0, nextAt: now };
-          for (const older of findWaiting.all(id, delivery.record)) {
-            const { seq, attempts, nextAt, claim } = older as {
-              seq: number;
-              attempts: number;
-              nextAt: number;
-              claim: string | null;
-            };
-            // One that is being sent stays, and the new one waits for its end.
-            if (claim !== null) place = { attempts: 0, nextAt };
-            else {
-              place = { attempts, nextAt };
-              merge.run(now, seq);
-            }
-          }
+          const waiting = findWaiting.all(id, delivery.record) as unknown as Waiting[];
+          const place = chooseDeliveryPlace(waiting, now);
+          for (const { seq, claim } of waiting) if (claim === null) merge.run(now, seq);
           insertDelivery.run({ ...delivery, ...place, subscription: id, now });
         }
         if (deliveries.length > 0) quickUpdateDue.run(id);
@@ -384,6 +391,17 @@ export function createSqliteSubscriptions(
         quickUpdateDue.run(id);
       });
       if (disables !== null) onChange();
+    },
+    limitWaits({ now, claimMs, retryMs }) {
+      const [claimEnd, retryEnd] = [now + claimMs, now + retryMs];
+      transact(quick, () => {
+        for (const row of listLate.all({ claimEnd, retryEnd })) {
+          const id = String(row['id']);
+          limitDeliveries.run({ id, claimEnd, retryEnd });
+          limitRetry.run({ id, retryEnd });
+          quickUpdateDue.run(id);
+        }
+      });
     },
     logDelivery(id, { state, ...delivery }, now, act) {
       runWithAct(

@@ -1,0 +1,177 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { buildKey } from '../../test/stores/store-suite.ts';
+import { openMemoryStore } from '../stores/memory/store.ts';
+import type { ChangeListener, Store } from '../stores/ports.ts';
+import type { ChangeReader } from './change-reader.ts';
+import { printBody, type RecordBody } from './row.ts';
+import { createSubscriptionWorker, WORKER_TIMES, type WorkerOptions } from './worker.ts';
+
+const POLL = { timeout: 10_000, interval: 10 };
+const BODY: RecordBody = {
+  v: 1,
+  instance: 'prod',
+  model: 'res.partner',
+  domain: [],
+  fields: ['name'],
+  url: 'https://shop.example.com/hook',
+  interval_seconds: 86_400,
+  payload: 'full',
+  gone: false,
+  start: 'now',
+  key: null,
+  secrets: [],
+  updated_at: 0,
+};
+const TIMES = { ...WORKER_TIMES, secondMs: 10 };
+const NOTHING = { changes: [], noted: [], state: {}, more: false, isRepeatable: true };
+
+async function openStore(changes: Partial<RecordBody> = {}): Promise<Store> {
+  const store = openMemoryStore();
+  const body = printBody({ ...BODY, ...changes });
+  await store.subscriptions.insert({ id: 's', name: 'contacts', body, createdAt: 0 }, 10);
+  return store;
+}
+
+function startWorker(
+  store: Store,
+  readChanges: ChangeReader['readChanges'],
+  changes: Partial<Pick<WorkerOptions, 'times' | 'send'>> = {},
+) {
+  const errors: unknown[] = [];
+  const worker = createSubscriptionWorker({
+    store,
+    reader: { readChanges, listIds: async () => ({ ids: [] }), findGone: async () => ({ gone: [] }) },
+    notices: { listDue: async () => [] },
+    send: async () => null,
+    owner: 'this',
+    retentionMs: 60_000,
+    keptMax: 10,
+    times: TIMES,
+    events: { deliveryEnded() {}, subscriptionTroubled() {} },
+    onError: (error) => errors.push(error),
+    openSecrets: () => [],
+    clock: Date.now,
+    nowMs: () => performance.now(),
+    random: () => 0.5,
+    ...changes,
+  });
+  onTestFinished(() => worker.close(0));
+  worker.start();
+  return { worker, errors };
+}
+
+test('subscriptions are worked although the store failed at the start, without a further change', async () => {
+  const store = await openStore();
+  const { list } = store.subscriptions;
+  const failure = new Error('The store cannot be used: it does not answer in time.');
+  let failures = 0;
+  store.subscriptions.list = (query) => {
+    if (failures === 3) return list(query);
+    failures++;
+    throw failure;
+  };
+  let readings = 0;
+  const { worker, errors } = startWorker(store, async () => {
+    readings++;
+    return NOTHING;
+  });
+  await expect.poll(() => readings, POLL).toBe(1);
+  expect(worker.states().isLeading).toBe(true);
+  expect(errors).toEqual([failure, failure, failure]);
+});
+
+test('a worker that was closed looks for subscriptions no more', async () => {
+  const store = await openStore();
+  let looks = 0;
+  store.subscriptions.list = () => {
+    looks++;
+    throw new Error('The store cannot be used.');
+  };
+  const { worker } = startWorker(store, async () => NOTHING);
+  await expect.poll(() => looks, POLL).toBeGreaterThan(1);
+  await worker.close(0);
+  const before = looks;
+  // Several times the delay of a retry.
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(looks).toBe(before);
+});
+
+describe('during a reading that fails', () => {
+  const INSTANCE = { masterKeyId: 'm', body: '{}' };
+  const corrections: [string, (store: Store, tell: ChangeListener) => unknown][] = [
+    ['of the instance', ({ instances }) => instances.replace('i', 1, INSTANCE)],
+    ['of the key', ({ keys }) => keys.revoke('k', 1)],
+    [
+      'of the subscription',
+      ({ subscriptions }) =>
+        subscriptions.replace('s', 1, {
+          body: printBody({ ...BODY, key: 'k', updated_at: 1 }),
+          restarts: false,
+        }),
+    ],
+    ['that the store may have missed', (_, tell) => tell(null)],
+  ];
+
+  test.each(corrections)('a change %s is followed by another reading at once', async (_, correct) => {
+    const store = await openStore({ key: 'k' });
+    await store.instances.insert({ id: 'i', name: 'prod', ...INSTANCE });
+    await store.keys.insert(buildKey({ id: 'k' }));
+    const listeners: ChangeListener[] = [];
+    const { watch } = store;
+    store.watch = (listener) => {
+      listeners.push(listener);
+      watch(listener);
+    };
+    let readings = 0;
+    const ends: (() => void)[] = [];
+    const { worker, errors } = startWorker(store, async () => {
+      readings++;
+      await new Promise<void>((resolve) => ends.push(resolve));
+      return { problem: 'The instance does not answer.', isKeyOver: false };
+    });
+    await expect.poll(() => readings, POLL).toBe(1);
+    await correct(store, (change) => {
+      for (const listener of listeners) listener(change);
+    });
+    ends.shift()?.();
+    await expect.poll(() => readings, POLL).toBe(2);
+    ends.shift()?.();
+    // Nothing was corrected during the second one. Its pause is 864 seconds.
+    await expect.poll(() => worker.states().reading, POLL).toBe(0);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(readings).toBe(2);
+    expect(errors).toEqual([]);
+  });
+});
+
+test('a failed reading is repeated at once when the store may have missed a change', async () => {
+  const store = await openStore();
+  const listeners: ChangeListener[] = [];
+  store.watch = (listener) => void listeners.push(listener);
+  let readings = 0;
+  const { worker } = startWorker(store, async () => {
+    readings++;
+    return { problem: 'The instance does not answer.', isKeyOver: false };
+  });
+  for (const count of [1, 2, 3]) {
+    await expect.poll(() => readings, POLL).toBe(count);
+    await expect.poll(() => worker.states().reading, POLL).toBe(0);
+    for (const listener of listeners) listener(null);
+  }
+});
+
+test('deliveries from before the clock was set back by a year are sent', async () => {
+  const store = await openStore();
+  const delivery = { id: 'd', record: '7', type: 'res.partner.upserted', body: '{}' };
+  const reading = { progress: '{"reader":{}}', now: Date.now() + 365 * 86_400_000, deliveries: [delivery] };
+  await store.subscriptions.commitReading('s', 0, reading);
+  const sent: string[] = [];
+  startWorker(store, async () => NOTHING, {
+    times: { ...TIMES, claimMs: 200, sendMs: 50, upkeepMs: 50 },
+    async send({ delivery: { id } }) {
+      sent.push(id);
+      return null;
+    },
+  });
+  await expect.poll(() => sent, POLL).toContain('d');
+});
