@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
 import {
   answerLikeOdoo,
@@ -37,11 +37,7 @@ describe.skipIf(SERVER_URL === '')('two proxies that keep answers in the Redis o
     upstream = await startUpstream((socket, _request, index) =>
       answerLikeOdoo(socket, printResult(String(index))),
     );
-    const options = {
-      allow: [upstream.url],
-      settings: { 'store.url': `sqlite:${folder}/store.db`, 'redis.url': wire.url, 'cache.store': 'redis' },
-    };
-    [one, two] = [await startProxy(options), await startProxy(options)];
+    [one, two] = [await start(), await start()];
   });
   afterEach(async () => {
     await Promise.all([one.close(), two.close()]);
@@ -50,6 +46,11 @@ describe.skipIf(SERVER_URL === '')('two proxies that keep answers in the Redis o
     rmSync(folder, { recursive: true });
   });
 
+  const start = (redisUrl = wire.url) =>
+    startProxy({
+      allow: [upstream.url],
+      settings: { 'store.url': `sqlite:${folder}/store.db`, 'redis.url': redisUrl, 'cache.store': 'redis' },
+    });
   const read = (changes = {}) => makeCall(upstream.url, { action: 'search_read', ...changes });
   const write = (changes = {}) => read({ action: 'write', params: [[1], {}], ...changes });
   const ask = async (proxy: RunningProxy, headers: Record<string, string> = MINUTE, changes = {}) =>
@@ -105,6 +106,18 @@ describe.skipIf(SERVER_URL === '')('two proxies that keep answers in the Redis o
     await expect.poll(() => isBack(two), POLL).toBe(true);
     expect(await ask(two)).toBeGreaterThan(last);
     expect((await send(`${one.url}/readyz`)).status).toBe(200);
+  });
+
+  test('return no answer from before a write by a process that had lost Redis, and was restarted', async () => {
+    const reader = await start(SERVER_URL);
+    onTestFinished(() => reader.close());
+    const before = await keep(reader);
+    wire.cut();
+    expect((await two.call(write())).status).toBe(200);
+    expect(await ask(reader)).toBe(before);
+    await two.close();
+    two = await start(SERVER_URL);
+    expect(await ask(reader)).toBeGreaterThan(before);
   });
 
   test('wait only 100 ms for a slow Redis', async () => {
