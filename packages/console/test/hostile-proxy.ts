@@ -1,6 +1,7 @@
 /** A proxy whose objects, records and Odoo have hostile and very long values, and the paths of all pages with them. */
 import { startSandbox } from '../../sandbox/src/index.ts';
 import { makeAct, makeCall } from '../../server/src/audit/audit.fixture.ts';
+import { findVersion } from '../../server/src/instances/instance-version.fixture.ts';
 import { startProxy } from '../../server/test/harness.ts';
 import { AUDIENCE, describeIssuer, startIssuer } from '../../server/test/tokens/issuer.ts';
 import { ADMIN_TOKEN, askAdmin, MASTER_KEY, type SeededProxy } from './seed-proxy.ts';
@@ -50,7 +51,8 @@ export async function startHostileProxy(): Promise<HostileProxy> {
     db: 'd'.repeat(63),
     key_expires_at: new Date(Date.now() - WEEK_MS).toISOString(),
   });
-  await proxy.app.instances.changeKey(LONG_NAME, 1, {
+  const { instances } = proxy.app;
+  await instances.changeKey(await findVersion(instances, LONG_NAME, 1), {
     failure: `${MARKUP} ${REVERSED} ${ONE_WORD.repeat(8)}`,
   });
   const key = await ask('POST', '/keys', {

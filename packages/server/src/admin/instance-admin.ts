@@ -83,7 +83,7 @@ export function createInstanceAdmin(deps: AdminDeps, describeAct: DescribeAct): 
         async (instance) => {
           const changes = compare(instance);
           if (Object.keys(changes).length === 0) return 'done';
-          return instances.update(name, instance.version, given, describe('instance.update', name, changes));
+          return instances.update(instance, given, describe('instance.update', name, changes));
         },
       );
       return show(await find(name));
@@ -95,7 +95,7 @@ export function createInstanceAdmin(deps: AdminDeps, describeAct: DescribeAct): 
         version,
         (instance) => {
           const changes = compareMembers({ ...members(instance), api_key: SECRET }, {});
-          return instances.remove(name, instance.version, describe('instance.remove', name, changes));
+          return instances.remove(instance, describe('instance.remove', name, changes));
         },
       );
     },

@@ -68,6 +68,15 @@ export async function openReplicas({ settings, keys, logger, clock, months, nowM
   const answersClient = keepsAnswers
     ? await connect('redis for kept answers', `${prefix}:answers`, () => {})
     : null;
+  const answers =
+    answersClient &&
+    new RedisAnswers({
+      redis: answersClient,
+      seal: createAnswerSeal(keys.deriveSecret('kept answers')),
+      secret: keys.deriveSecret('names of kept answers'),
+      bytesMax: cache.bytesMax,
+    });
+  await answers?.start();
 
   return {
     limits: new SharedKeyLimits({ redis: client, nowMs, clock, months }),
@@ -75,14 +84,7 @@ export async function openReplicas({ settings, keys, logger, clock, months, nowM
     /** Null if idempotency keys are kept in the store. */
     idempotency: keepsIdempotencyKeys ? createRedisIdempotency(client) : null,
     /** Null if answers are kept in memory, or not at all. */
-    answers:
-      answersClient &&
-      new RedisAnswers({
-        redis: answersClient,
-        seal: createAnswerSeal(keys.deriveSecret('kept answers')),
-        secret: keys.deriveSecret('names of kept answers'),
-        bytesMax: cache.bytesMax,
-      }),
+    answers,
     /** Number of processes seen lately, including this one. */
     count: () => client.replicas,
     isUp: () => client.trouble === null,

@@ -1,6 +1,6 @@
 /**
- * Claims that could not be released because the store failed. Their release is retried every second until the store
- * answers. Without it, a call that was never sent would count as one that may have run.
+ * Claims that could not be released because the store failed. Their release is retried every second until it succeeds.
+ * Without it, a call that was never sent would count as one that may have run.
  */
 import type { IdempotencyStore } from '../stores/ports.ts';
 
@@ -33,18 +33,22 @@ export class PendingReleases {
   }
 
   #start(): void {
-    this.#running ??= this.#release()
-      // The failure was reported when the release was added.
-      .catch(() => {})
-      .finally(() => {
-        this.#running = null;
-      });
+    this.#running ??= this.#release().finally(() => {
+      this.#running = null;
+    });
   }
 
   async #release(): Promise<void> {
     for (const [attempt, id] of this.#pending) {
-      await this.#store.release(id, attempt);
       this.#pending.delete(attempt);
+      try {
+        await this.#store.release(id, attempt);
+      } catch {
+        // The failure was reported when the release was added. The others are next: the store may be away, or refuse
+        // only this one.
+        this.#pending.set(attempt, id);
+        return;
+      }
     }
     this.#stop();
   }

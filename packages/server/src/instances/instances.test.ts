@@ -6,6 +6,7 @@ import { TEST_CERTIFICATE, TEST_KEY } from '../egress/test-certificate.fixture.t
 import { makeBatch } from '../stores/audit-batch.fixture.ts';
 import { openMemoryStore } from '../stores/memory/store.ts';
 import type { Store } from '../stores/ports.ts';
+import { findVersion } from './instance-version.fixture.ts';
 import {
   createInstances,
   type DescribeReseal,
@@ -146,7 +147,7 @@ describe('adding', () => {
   test('uses a new id for a name that is used again', async () => {
     const { instances } = await startWithProd();
     const before = await instances.find('prod');
-    expect(await instances.remove('prod', 1)).toBe('done');
+    expect(await instances.remove(await findVersion(instances, 'prod', 1))).toBe('done');
     await instances.add(PROD);
     expect((await instances.find('prod'))?.id).not.toBe(before?.id);
   });
@@ -231,9 +232,16 @@ describe('input', () => {
     const { instances } = await startWithProd();
     const changes = { ...{ name: 'other' }, timeout_ms: 0, db: undefined };
     expect(
-      (await findInvalid(instances.update('prod', 1, changes as never))).map(({ path }) => path),
+      (await findInvalid(instances.update(await findVersion(instances, 'prod', 1), changes as never))).map(
+        ({ path }) => path,
+      ),
     ).toEqual(['timeout_ms', 'name']);
-    expect(await instances.update('prod', 1, { timeout_ms: 5, ...{ db: undefined } } as never)).toBe('done');
+    expect(
+      await instances.update(await findVersion(instances, 'prod', 1), {
+        timeout_ms: 5,
+        ...{ db: undefined },
+      } as never),
+    ).toBe('done');
     expect(await instances.get('prod')).toMatchObject({ db: 'prod', timeoutMs: 5 });
   });
 });
@@ -243,7 +251,12 @@ describe('changing', () => {
     const world = await startWithProd({ concurrency: 4 });
     const before = await world.instances.find('prod');
     world.now = 2_000;
-    expect(await world.instances.update('prod', 1, { db: 'prod2', timeout_ms: 5_000 })).toBe('done');
+    expect(
+      await world.instances.update(await findVersion(world.instances, 'prod', 1), {
+        db: 'prod2',
+        timeout_ms: 5_000,
+      }),
+    ).toBe('done');
     expect(await world.instances.get('prod')).toMatchObject({
       id: before?.id,
       db: 'prod2',
@@ -260,20 +273,34 @@ describe('changing', () => {
 
   test('another version is a conflict, and an unknown name is missing', async () => {
     const { instances } = await startWithProd();
-    expect(await instances.update('prod', 2, { db: 'x' })).toBe('conflict');
-    expect(await instances.changeKey('prod', 2, { failure: 'x' })).toBe('conflict');
-    expect(await instances.remove('prod', 2)).toBe('conflict');
-    expect(await instances.update('test', 1, { db: 'x' })).toBe('missing');
-    expect(await instances.changeKey('test', 1, {})).toBe('missing');
-    expect(await instances.remove('test', 1)).toBe('missing');
+    expect(await instances.update(await findVersion(instances, 'prod', 2), { db: 'x' })).toBe('conflict');
+    expect(await instances.changeKey(await findVersion(instances, 'prod', 2), { failure: 'x' })).toBe(
+      'conflict',
+    );
+    expect(await instances.remove(await findVersion(instances, 'prod', 2))).toBe('conflict');
+    expect(await instances.update(await findVersion(instances, 'test', 1), { db: 'x' })).toBe('missing');
+    expect(await instances.changeKey(await findVersion(instances, 'test', 1), {})).toBe('missing');
+    expect(await instances.remove(await findVersion(instances, 'test', 1))).toBe('missing');
     expect(await instances.openKey('test')).toBeNull();
     expect(await instances.get('prod')).toMatchObject({ db: 'prod', version: 1 });
   });
 
+  test('an instance that was added again under the same name is another one', async () => {
+    const { instances } = await startWithProd();
+    const removed = await findVersion(instances, 'prod', 1);
+    await instances.remove(removed);
+    await instances.add({ ...PROD, db: 'again' });
+    expect(await instances.update(removed, { db: 'x' })).toBe('conflict');
+    expect(await instances.changeKey(removed, { failure: 'x' })).toBe('conflict');
+    expect(await instances.remove(removed)).toBe('conflict');
+    expect(await instances.get('prod')).toMatchObject({ db: 'again', key: { failure: null }, version: 1 });
+  });
+
   test('of two concurrent changes one succeeds', async () => {
     const { instances } = await startWithProd();
+    const from = await findVersion(instances, 'prod', 1);
     const outcomes = await Promise.all(
-      ['a', 'b', 'c'].map((db) => instances.update('prod', 1, { db, api_key: `key-${db}` })),
+      ['a', 'b', 'c'].map((db) => instances.update(from, { db, api_key: `key-${db}` })),
     );
     expect(outcomes.toSorted()).toEqual(['conflict', 'conflict', 'done']);
     const winner = ['a', 'b', 'c'][outcomes.indexOf('done')];
@@ -289,18 +316,24 @@ describe('changing', () => {
     'https://erp.example.com',
   ])('the url to %s needs the key again', async (url) => {
     const { instances } = await startWithProd();
-    expect(await findInvalid(instances.update('prod', 1, { url }))).toEqual([
+    expect(await findInvalid(instances.update(await findVersion(instances, 'prod', 1), { url }))).toEqual([
       { path: 'url', message: expect.stringContaining('`api_key`') },
     ]);
     expect(await instances.find('prod')).toMatchObject({ url: PROD.url });
-    expect(await instances.update('prod', 1, { url, api_key: 'another-key' })).toBe('done');
+    expect(
+      await instances.update(await findVersion(instances, 'prod', 1), { url, api_key: 'another-key' }),
+    ).toBe('done');
     const instance = await instances.find('prod');
     expect([instance?.url, instance?.apiKey]).toEqual([url, 'another-key']);
   });
 
   test('another spelling of the same url does not require the key', async () => {
     const { instances } = await startWithProd();
-    expect(await instances.update('prod', 1, { url: 'https://ERP.example.com:443/odoo' })).toBe('done');
+    expect(
+      await instances.update(await findVersion(instances, 'prod', 1), {
+        url: 'https://ERP.example.com:443/odoo',
+      }),
+    ).toBe('done');
     expect((await instances.find('prod'))?.apiKey).toBe(API_KEY);
   });
 
@@ -308,9 +341,9 @@ describe('changing', () => {
     const world = await startWithProd();
     const other = await start(world);
     expect((await other.find('prod'))?.apiKey).toBe(API_KEY);
-    await world.instances.update('prod', 1, { api_key: 'another-key' });
+    await world.instances.update(await findVersion(world.instances, 'prod', 1), { api_key: 'another-key' });
     expect((await other.find('prod'))?.apiKey).toBe('another-key');
-    await world.instances.remove('prod', 2);
+    await world.instances.remove(await findVersion(world.instances, 'prod', 2));
     expect(await other.find('prod')).toBeNull();
   });
 });
@@ -320,7 +353,7 @@ describe('finding', () => {
     const { instances } = await startWithProd({ allow_private: true });
     const first = await instances.find('prod');
     expect(await instances.find('prod')).toBe(first);
-    await instances.update('prod', 1, { timeout_ms: 5 });
+    await instances.update(await findVersion(instances, 'prod', 1), { timeout_ms: 5 });
     const second = await instances.find('prod');
     expect(second).not.toBe(first);
     expect(second?.trust).toEqual(first?.trust);
@@ -408,7 +441,7 @@ describe('a row that cannot be used', () => {
     ['with an unknown member', (body: string) => body.replace('{', '{"more":1,')],
     ['with an invalid url', (body: string) => body.replace('https://', 'ftp://')],
   ])('is told by name and stops no other: %s', async (_what, change) => {
-    const { instances, errors } = await startWithBroken(change);
+    const { store, instances, errors } = await startWithBroken(change);
     for (const act of [instances.find, instances.get, instances.openKey]) {
       const use = async () => act('prod');
       await expect(use()).rejects.toThrow(VaultError);
@@ -417,7 +450,8 @@ describe('a row that cannot be used', () => {
     expect((await instances.find('whole'))?.apiKey).toBe(API_KEY);
     expect((await instances.list({ after: null, limit: 1 })).map(({ name }) => name)).toEqual(['whole']);
     expect(errors).toEqual([expect.any(VaultError)]);
-    expect(await instances.remove('prod', 2)).toBe('done');
+    const row = (await store.instances.findByName('prod')) ?? expect.fail();
+    expect(await instances.remove(row)).toBe('done');
   });
 
   test.each([
@@ -445,7 +479,9 @@ describe('the key of an instance', () => {
 
   test('can have a second key beside it, and both can change in one step', async () => {
     const { instances } = await startWithProd();
-    expect(await instances.changeKey('prod', 1, { pending: PENDING })).toBe('done');
+    expect(await instances.changeKey(await findVersion(instances, 'prod', 1), { pending: PENDING })).toBe(
+      'done',
+    );
     const proving = await instances.openKey('prod');
     expect(proving).toMatchObject({
       record: { version: 2, key: { pendingStep: 'proving' } },
@@ -455,7 +491,7 @@ describe('the key of an instance', () => {
     expect((await instances.find('prod'))?.apiKey).toBe(API_KEY);
 
     const pending = { apiKey: API_KEY, step: 'revoking', since: 6, expiresAt: null } as const;
-    await instances.changeKey('prod', 2, {
+    await instances.changeKey(await findVersion(instances, 'prod', 2), {
       apiKey: PENDING_KEY,
       expiresAt: 9_000,
       isExpiryKnown: true,
@@ -467,7 +503,10 @@ describe('the key of an instance', () => {
     expect(revoking?.record.key).toMatchObject({ expiresAt: 9_000, isExpiryKnown: true, failure: null });
     expect((await instances.find('prod'))?.apiKey).toBe(PENDING_KEY);
 
-    await instances.changeKey('prod', 3, { pending: null, failure: 'Odoo said no' });
+    await instances.changeKey(await findVersion(instances, 'prod', 3), {
+      pending: null,
+      failure: 'Odoo said no',
+    });
     expect(await instances.openKey('prod')).toMatchObject({
       pending: null,
       record: { key: { expiresAt: 9_000, failure: 'Odoo said no', pendingStep: null } },
@@ -476,29 +515,32 @@ describe('the key of an instance', () => {
 
   test('has its state reset when an operator gives another key, but not when it is the same', async () => {
     const { instances } = await startWithProd({ key_expires_at: '2027-01-31T00:00:00Z' });
-    await instances.changeKey('prod', 1, { failure: 'Odoo said no' });
+    await instances.changeKey(await findVersion(instances, 'prod', 1), { failure: 'Odoo said no' });
     const { key } = (await instances.get('prod')) ?? {};
-    await instances.update('prod', 2, { api_key: API_KEY });
+    await instances.update(await findVersion(instances, 'prod', 2), { api_key: API_KEY });
     expect((await instances.get('prod'))?.key).toEqual(key);
-    await instances.update('prod', 3, { api_key: 'another-key' });
+    await instances.update(await findVersion(instances, 'prod', 3), { api_key: 'another-key' });
     expect((await instances.get('prod'))?.key).toMatchObject({
       expiresAt: null,
       isExpiryKnown: false,
       failure: null,
     });
-    await instances.update('prod', 4, { api_key: 'a-third-key', key_expires_at: '2028-01-31T00:00:00Z' });
+    await instances.update(await findVersion(instances, 'prod', 4), {
+      api_key: 'a-third-key',
+      key_expires_at: '2028-01-31T00:00:00Z',
+    });
     expect((await instances.get('prod'))?.key).toMatchObject({
       expiresAt: Date.parse('2028-01-31T00:00:00Z'),
       isExpiryKnown: true,
     });
-    await instances.update('prod', 5, { key_expires_at: null });
+    await instances.update(await findVersion(instances, 'prod', 5), { key_expires_at: null });
     expect((await instances.get('prod'))?.key).toMatchObject({ expiresAt: null, isExpiryKnown: false });
   });
 
   test('if an operator replaces it during a rotation, the second key is marked for removal at Odoo', async () => {
     const { instances } = await startWithProd();
-    await instances.changeKey('prod', 1, { pending: PENDING });
-    await instances.update('prod', 2, { api_key: 'another-key' });
+    await instances.changeKey(await findVersion(instances, 'prod', 1), { pending: PENDING });
+    await instances.update(await findVersion(instances, 'prod', 2), { api_key: 'another-key' });
     const state = await instances.openKey('prod');
     expect([state?.apiKey, state?.pending?.apiKey]).toEqual(['another-key', PENDING_KEY]);
     expect(state?.pending?.step).toBe('revoking');
@@ -506,15 +548,22 @@ describe('the key of an instance', () => {
 
   test('if an operator restores it during a rotation, it is not removed at Odoo', async () => {
     const { instances } = await startWithProd();
-    await instances.changeKey('prod', 1, { pending: { ...PENDING, step: 'revoking' } });
-    await instances.update('prod', 2, { api_key: PENDING_KEY });
+    await instances.changeKey(await findVersion(instances, 'prod', 1), {
+      pending: { ...PENDING, step: 'revoking' },
+    });
+    await instances.update(await findVersion(instances, 'prod', 2), { api_key: PENDING_KEY });
     expect((await instances.openKey('prod'))?.pending).toBeNull();
   });
 
   test('never goes to another server, and neither does the second key', async () => {
     const { instances } = await startWithProd();
-    await instances.changeKey('prod', 1, { pending: { ...PENDING, step: 'revoking' } });
-    await instances.update('prod', 2, { url: 'https://other.example', api_key: API_KEY });
+    await instances.changeKey(await findVersion(instances, 'prod', 1), {
+      pending: { ...PENDING, step: 'revoking' },
+    });
+    await instances.update(await findVersion(instances, 'prod', 2), {
+      url: 'https://other.example',
+      api_key: API_KEY,
+    });
     expect((await instances.openKey('prod'))?.pending).toBeNull();
   });
 });
@@ -543,7 +592,7 @@ describe('another master key', () => {
     expect((await instances.list({ after: null, limit: 10 })).map(({ name }) => name)).toEqual(['prod']);
     await expect((async () => instances.find('prod'))()).rejects.toThrow(world.vault?.masterKeyId);
     await expect(instances.add({ ...PROD, name: 'test' })).rejects.toThrow(world.vault?.masterKeyId);
-    expect(await instances.remove('prod', 1)).toBe('done');
+    expect(await instances.remove(await findVersion(instances, 'prod', 1))).toBe('done');
     await start(world, { vault: makeVault() });
   });
 
@@ -553,7 +602,7 @@ describe('another master key', () => {
     const names = Array.from({ length: 120 }, (_, n) => `n${n}`);
     const first = await start(world);
     for (const name of names) await first.add({ ...PROD, name, api_key: `key-of-${name}` });
-    await first.changeKey('n3', 1, {
+    await first.changeKey(await findVersion(first, 'n3', 1), {
       pending: { apiKey: PENDING_KEY, step: 'revoking', since: 1, expiresAt: null },
     });
 
@@ -580,7 +629,7 @@ describe('another master key', () => {
     while (!isDone) await expectAllFound(b, c);
     expect(await resealing).toBe(120);
     // A replica that has not swapped yet seals under the old key once more.
-    await b.update('n5', 2, { timeout_ms: 5 });
+    await b.update(await findVersion(b, 'n5', 2), { timeout_ms: 5 });
     await expectAllFound(b, c);
     const d = await restart(newKey, [oldKey]);
     expect(await d.reseal(describeReseal)).toBe(1);
@@ -604,8 +653,8 @@ describe('another master key', () => {
     );
     const change = async (name: string) => {
       for (;;) {
-        const version = (await first.get(name))?.version ?? 0;
-        if ((await replicas[0]?.update(name, version, { db: `db-${name}` })) === 'done') return;
+        const record = (await first.get(name)) ?? expect.fail();
+        if ((await replicas[0]?.update(record, { db: `db-${name}` })) === 'done') return;
       }
     };
     const [counts] = await Promise.all([
@@ -632,7 +681,7 @@ describe('another master key', () => {
         ...instances,
         async list(query) {
           const page = await instances.list(query);
-          await first.update('prod', 1, { db: 'changed' });
+          await first.update(await findVersion(first, 'prod', 1), { db: 'changed' });
           return page;
         },
       },
@@ -662,7 +711,7 @@ describe('another master key', () => {
 test('returned values, stored rows and errors show no secret', async () => {
   const { store, instances } = await startWithProd({ certificates: TEST_CERTIFICATE });
   const pending = { apiKey: PENDING_KEY, step: 'revoking', since: 5, expiresAt: null } as const;
-  await instances.changeKey('prod', 1, { pending });
+  await instances.changeKey(await findVersion(instances, 'prod', 1), { pending });
   const instance = await instances.find('prod');
   const state = await instances.openKey('prod');
   const handedOut = [
@@ -674,7 +723,9 @@ test('returned values, stored rows and errors show no secret', async () => {
     await instances.get('prod'),
     await instances.list({ after: null, limit: 10 }),
     await store.instances.findByName('prod'),
-    await instances.update('prod', 2, { url: 'https://other.example' }).catch((error: unknown) => error),
+    await instances
+      .update(await findVersion(instances, 'prod', 2), { url: 'https://other.example' })
+      .catch((error: unknown) => error),
     await tamper(store, 'prod', (body) => body.replace('erp.example.com', 'evil.example')),
     await instances.openKey('prod').catch((error: unknown) => error),
   ];

@@ -47,16 +47,22 @@ export interface Instances {
     input: InstanceInput,
     describeAct?: (made: InstanceRecord) => AuditBatch,
   ): Promise<InstanceRecord | null>;
-  /** Rejects with an {@link InstanceInputError}. */
-  update(name: string, version: number, changes: InstanceChanges, act?: AuditBatch): Promise<Change>;
-  remove(name: string, version: number, act?: AuditBatch): Promise<Change>;
+  /**
+   * Rejects with an {@link InstanceInputError}. `conflict`, here and below: the instance has another version, or was
+   * removed and one of the same name was added.
+   */
+  update(from: InstanceVersion, changes: InstanceChanges, act?: AuditBatch): Promise<Change>;
+  remove(from: InstanceVersion, act?: AuditBatch): Promise<Change>;
   openKey(name: string): Promise<KeyState | null>;
-  changeKey(name: string, version: number, change: KeyChange, act?: AuditBatch): Promise<Change>;
+  changeKey(from: InstanceVersion, change: KeyChange, act?: AuditBatch): Promise<Change>;
   /** Reseals under the current master key the instances that other master keys sealed. Returns their number. */
   reseal(describeAct: DescribeReseal): Promise<number>;
   /** The store stays open. */
   close(): void;
 }
+
+/** The version that a change applies to. */
+export type InstanceVersion = Pick<InstanceRecord, 'id' | 'name' | 'version'>;
 
 export interface InstancesOptions {
   store: Store;
@@ -113,18 +119,17 @@ export async function createInstances({
   }
 
   async function change(
-    name: string,
-    version: number,
+    { id, name, version }: InstanceVersion,
     edit: (opened: Body) => Body,
     act: AuditBatch | undefined,
   ): Promise<Change> {
     const row = await rows.findByName(name);
     if (row === null) return 'missing';
-    if (row.version !== version) return 'conflict';
+    if (row.id !== id || row.version !== version) return 'conflict';
     const opened = openRow(row, requireVault());
     const next = { ...edit(opened), updated_at: clock() };
     const sealed = sealRow(row, next, requireVault());
-    return changeAndForget(name, () => rows.replace(row.id, version, sealed, act));
+    return changeAndForget(name, () => rows.replace(id, version, sealed, act));
   }
 
   /** Drops the cached instance, also after a failure: its outcome may be unknown. */
@@ -181,15 +186,16 @@ export async function createInstances({
       return outcome === 'done' ? made : null;
     },
 
-    async update(name, version, changes, act) {
+    async update(from, changes, act) {
       const given = readChanges(changes);
-      return change(name, version, (opened) => applyChanges(opened, given), act);
+      return change(from, (opened) => applyChanges(opened, given), act);
     },
 
-    async remove(name, version, act) {
+    async remove({ id, name, version }, act) {
       const row = await rows.findByName(name);
       if (row === null) return 'missing';
-      return changeAndForget(name, () => rows.remove(row.id, version, act));
+      if (row.id !== id) return 'conflict';
+      return changeAndForget(name, () => rows.remove(id, version, act));
     },
 
     async openKey(name) {
@@ -197,8 +203,7 @@ export async function createInstances({
       return row && toKeyState(row, openRow(row, requireVault()));
     },
 
-    changeKey: (name, version, keyChange, act) =>
-      change(name, version, (opened) => applyKeyChange(opened, keyChange), act),
+    changeKey: (from, keyChange, act) => change(from, (opened) => applyKeyChange(opened, keyChange), act),
 
     reseal: async (describeAct) => (vault === null ? 0 : resealAll(rows, vault, { onError, describeAct })),
     close: () => cache.close(),

@@ -91,6 +91,8 @@ type RotationRequest = Pick<RotationDeps, 'describeAct'>;
 
 interface RunResult {
   last: StepResult;
+  /** Id of the instance that the last step was for; null if there was none. */
+  id: string | null;
   /** A new key was requested, and none is in use or pending. */
   isRequestOpen: boolean;
 }
@@ -105,7 +107,9 @@ const TOO_SOON =
 export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
   const { instances, leases, owner, clock, onEvent, onError, storesFailures } = options;
   const deps: RotationDeps = { ...options, pauseMs: options.pauseMs ?? PAUSE_MS };
+  /** By the name of the instance. */
   const states = new Map<string, KeyStatus>();
+  // By the id of the instance: one that is removed and added again under the same name is another one.
   /** The next step of an instance waits until then, unless its version changes. */
   const retries = new Map<string, { version: number; at: number }>();
   const warnedAt = new Map<string, number>();
@@ -115,26 +119,31 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
   let isClosed = false;
 
   async function checkEach(): Promise<void> {
-    const seen = new Set<string>();
+    const names = new Set<string>();
+    const ids = new Set<string>();
     for (let after: string | null = null; ; ) {
       const page: InstanceRecord[] = await instances.list({ after, limit: PAGE_SIZE });
       await Promise.all(page.map((record) => check(record).catch(onError)));
-      for (const { name } of page) seen.add(name);
+      for (const { name, id } of page) {
+        names.add(name);
+        ids.add(id);
+      }
       after = page.at(-1)?.name ?? null;
       if (page.length < PAGE_SIZE || isClosed) break;
     }
     if (isClosed) return;
-    for (const known of [states, retries, warnedAt])
-      for (const name of known.keys()) if (!seen.has(name)) known.delete(name);
+    keepOnly(states, names);
+    keepOnly(retries, ids);
+    keepOnly(warnedAt, ids);
   }
 
   async function check(record: InstanceRecord): Promise<void> {
     note(record);
-    const { name, version, key } = record;
-    const retry = retries.get(name);
+    const { id, name, version } = record;
+    const retry = retries.get(id);
     const isWaiting = retry !== undefined && retry.version === version && retry.at > clock();
     if (!isClosed && !isWaiting && isStepDue(record, clock())) await run(name, null);
-    warn(name, key.rotate);
+    warn(record);
   }
 
   function note({ name, key }: InstanceRecord): void {
@@ -142,10 +151,10 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
     states.set(name, { instance: name, state: judgeKey(key, clock()), expiresAt, failure });
   }
 
-  function warn(instance: string, isToRotate: boolean): void {
-    const warning = chooseWarning(states.get(instance), isToRotate);
-    if (warning === null || clock() - (warnedAt.get(instance) ?? -Infinity) < DAY_MS) return;
-    warnedAt.set(instance, clock());
+  function warn({ id, name, key }: InstanceRecord): void {
+    const warning = chooseWarning(states.get(name), key.rotate);
+    if (warning === null || clock() - (warnedAt.get(id) ?? -Infinity) < DAY_MS) return;
+    warnedAt.set(id, clock());
     onEvent(warning);
   }
 
@@ -167,7 +176,7 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
     if (!(await acquire())) return undefined;
     try {
       const result = await takeSteps(name, request, acquire);
-      await finish(name, result.last);
+      await finish(name, result);
       return result;
     } finally {
       await leases.release(lease, owner);
@@ -181,11 +190,13 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
     renewLease: () => unknown,
   ): Promise<RunResult> {
     let isRequestOpen = request !== null;
+    let id: string | null = null;
     for (;;) {
       const state = isClosed ? null : await instances.openKey(name);
-      if (state === null) return { last: 'nothing', isRequestOpen };
+      if (state === null) return { last: 'nothing', id, isRequestOpen };
+      id = state.record.id;
       const last = await takeStep(state, isRequestOpen, { ...deps, ...request });
-      if (typeof last === 'object' || FINAL_RESULTS.has(last)) return { last, isRequestOpen };
+      if (typeof last === 'object' || FINAL_RESULTS.has(last)) return { last, id, isRequestOpen };
       if (last === 'made' || last === 'switched') isRequestOpen = false;
       if (last === 'switched')
         onEvent({ kind: 'rotated', instance: name, expiresAt: state.pending?.expiresAt ?? null });
@@ -195,21 +206,21 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
   }
 
   /** Stores a failure where operators see it, and sets the time of the next attempt. */
-  async function finish(name: string, last: StepResult): Promise<void> {
+  async function finish(name: string, { last, id }: RunResult): Promise<void> {
     let record = await instances.get(name);
     if (typeof last === 'object') {
       const { failure } = last;
       onEvent({ kind: 'failed', instance: name, failure });
-      if (storesFailures && record !== null && record.key.failure !== failure) {
-        await instances.changeKey(name, record.version, { failure });
+      if (storesFailures && record?.id === id && record.key.failure !== failure) {
+        await instances.changeKey(record, { failure });
         record = await instances.get(name);
       }
     }
-    if (record === null) return;
+    if (record === null || record.id !== id) return;
     note(record);
     // Jitter: instances that were added together should not call Odoo together for ever.
     const delayMs = chooseDelay(record, last) * (0.9 + Math.random() / 5);
-    retries.set(name, { version: record.version, at: clock() + delayMs });
+    retries.set(id, { version: record.version, at: clock() + delayMs });
   }
 
   function checkAll(): Promise<void> {
@@ -254,6 +265,10 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
       await Promise.allSettled([checking, ...running.values()]);
     },
   };
+}
+
+function keepOnly(map: Map<string, unknown>, names: ReadonlySet<string>): void {
+  for (const name of map.keys()) if (!names.has(name)) map.delete(name);
 }
 
 function chooseWarning(status: KeyStatus | undefined, isToRotate: boolean): KeyRotationEvent | null {

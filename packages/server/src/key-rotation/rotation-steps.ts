@@ -1,7 +1,8 @@
 /**
  * The steps that replace the key of one instance. Each step ends with one write to the store, and the stored key works
  * between any two steps. So another process can continue after a crash. Knows neither schedules nor leases: if two
- * processes run the same step, the version of the instance lets one write succeed.
+ * processes run the same step, the version of the instance lets one write succeed. An instance that is removed and
+ * added again is another one: what a step learned of the old one is not written.
  *
  * no pending key → make → `proving`: the new key is stored, but not used yet → prove → `revoking`: the new key is used,
  * while calls that began with the old key end → revoke → no pending key
@@ -117,7 +118,7 @@ async function learn(state: KeyState, { instances, ask, clock }: RotationDeps): 
   const expiresAt = findExpiry(apiKey, keys);
   if (expiresAt === undefined) return 'nothing';
   const learned = { expiresAt, isExpiryKnown: true, failure: null };
-  const change = await instances.changeKey(record.name, record.version, learned);
+  const change = await instances.changeKey(record, learned);
   return change === 'done' ? 'learned' : 'conflict';
 }
 
@@ -145,12 +146,10 @@ async function make(state: KeyState, deps: RotationDeps, isRequested: boolean): 
   if (typeof made !== 'string' || !KEY_SHAPE.test(made) || made === state.apiKey)
     return { failure: explainNoKey(label) };
   const pending: PendingKey = { apiKey: made, step: 'proving', since: now, expiresAt };
-  const change = await instances
-    .changeKey(record.name, record.version, { pending })
-    .catch(async (error: unknown) => {
-      await removeUnlessStored(record, made, deps);
-      throw error;
-    });
+  const change = await instances.changeKey(record, { pending }).catch(async (error: unknown) => {
+    await removeUnlessStored(record, made, deps);
+    throw error;
+  });
   if (change === 'done') return 'made';
   await removeUnlessStored(record, made, deps);
   return 'conflict';
@@ -195,14 +194,14 @@ async function prove(
   deps: RotationDeps,
 ): Promise<StepResult> {
   const { instances, ask, clock } = deps;
-  const { name, version, key } = record;
+  const { name, key } = record;
   const answer = await askForUser(record, pending.apiKey, ask);
   if (answer.kind === 'unanswered' || (answer.kind === 'refused' && answer.type !== 'access_denied'))
     return { failure: explainUnanswered('trying the new key', answer) };
   if (answer.kind === 'refused' || readUid(answer.value) !== record.userId) {
     const removal = await askToRevoke(record, apiKey, pending.apiKey, ask);
     if (removal.kind === 'unanswered') return { failure: explainUnanswered('removing the new key', removal) };
-    await instances.changeKey(name, version, { pending: null });
+    await instances.changeKey(record, { pending: null });
     return { failure: explainNotProven(labelKey(name, pending.since), removal.kind === 'result') };
   }
   const next = {
@@ -214,7 +213,7 @@ async function prove(
   };
   const expiresAt = { from: key.expiresAt, to: pending.expiresAt };
   const act = deps.describeAct({ kind: 'rotated', instance: name, expiresAt });
-  const change = await instances.changeKey(name, version, next, act);
+  const change = await instances.changeKey(record, next, act);
   if (change === 'done') return 'switched';
   await removeUnlessStored(record, pending.apiKey, deps);
   return 'conflict';
@@ -242,10 +241,10 @@ async function revoke(
   // Odoo also refuses a key that no longer exists: an earlier attempt may have removed it, or it has expired.
   if (!isDone && (answer.kind === 'unanswered' || !(await isInvalid(record, pending.apiKey, ask))))
     return { failure: explainNotRevoked(answer) };
-  const { name, version, key } = record;
+  const { name, key } = record;
   const expiresAt = { from: key.expiresAt, to: key.expiresAt };
   const act = describeAct({ kind: 'revoked', instance: name, expiresAt });
-  const change = await instances.changeKey(name, version, { pending: null, failure: null }, act);
+  const change = await instances.changeKey(record, { pending: null, failure: null }, act);
   return change === 'done' ? 'revoked' : 'conflict';
 }
 

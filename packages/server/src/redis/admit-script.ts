@@ -168,12 +168,16 @@ return answer
 `);
 
 /**
- * KEYS: the leases of one key. ARGV: duration in milliseconds, then names. Also restores leases that Redis has lost.
+ * KEYS: the leases of one key. ARGV: duration in milliseconds, then names. Also restores leases that Redis has lost, so
+ * it must not run after a turn that ends one of them.
  */
-export const RENEW = defineScript(`${READ_NOW}
+export const RENEW = defineScript(
+  `${READ_NOW}
 for lease = 2, #ARGV do redis.call('ZADD', KEYS[1], now + ARGV[1], ARGV[lease]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
-`);
+`,
+  { staysInOrder: true },
+);
 
 /** The answers to the requests of a turn, in their order. */
 export function readAdmitAnswers(reply: unknown): AdmitAnswer[] {

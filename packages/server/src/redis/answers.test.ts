@@ -31,17 +31,19 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
       testRedis.connect(testRedis.wire.url, PATIENCE_MS),
       testRedis.connect(),
     ]);
-    one = open(oneRedis);
-    two = open(twoRedis);
+    [one, two] = [await open(oneRedis), await open(twoRedis)];
   });
   afterEach(async () => {
     inspector.disconnect();
     await testRedis.close();
   });
 
-  function open(redis: RedisClient, changes: { secret?: Uint8Array; bytesMax?: number } = {}) {
+  /** Drops all earlier answers, as a process that starts does. */
+  async function open(redis: RedisClient, changes: { secret?: Uint8Array; bytesMax?: number } = {}) {
     const { secret = SECRET, bytesMax = 1_000_000 } = changes;
-    return new RedisAnswers({ redis, secret, bytesMax, seal: createAnswerSeal(secret) });
+    const answers = new RedisAnswers({ redis, secret, bytesMax, seal: createAnswerSeal(secret) });
+    await answers.start();
+    return answers;
   }
 
   /** Begins a read that finds no kept answer. */
@@ -89,9 +91,9 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   });
 
   test('many simultaneous requests for a large answer do not make Redis appear away', async () => {
-    const answers = open(twoRedis, { bytesMax: 10_000_000 });
+    const answers = await open(twoRedis, { bytesMax: 10_000_000 });
+    const other = await open(twoRedis, { bytesMax: 10_000_000 });
     await keep(answers, 'x'.repeat(1_000_000));
-    const other = open(twoRedis, { bytesMax: 10_000_000 });
     const found = await Promise.all(Array.from({ length: 100 }, () => other.find(PARTNERS, MINUTE)));
     expect(new Set(found.map(({ kept }) => kept?.answer.length))).toEqual(new Set([1_000_000]));
     expect(twoRedis.trouble).toBeNull();
@@ -180,6 +182,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   );
 
   test('an answer cannot be read in Redis, nor decrypted under another name, time or secret', async () => {
+    const withOtherSecret = await open(oneRedis, { secret: randomBytes(32) });
     await keep(one, 'a very private address');
     const held = [];
     for (const name of await inspector.keys(`${testRedis.prefix}:*`))
@@ -193,25 +196,26 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await look(one)).toBeNull();
     await inspector.hset(entry, 'asked', asked);
     expect(await look(one)).toBe('a very private address');
-    expect(await look(open(oneRedis, { secret: randomBytes(32) }))).toBeNull();
+    expect(await look(withOtherSecret)).toBeNull();
     const other = { ...PARTNERS, name: 'of another user' };
     await inspector.copy(entry, oneRedis.name('answer', other.name));
     expect(await look(one, MINUTE, other)).toBeNull();
   });
 
   test('an answer that cannot be decrypted is replaced by the next one', async () => {
+    const other = await open(twoRedis);
     await keep(one, 'before');
     await inspector.hset(oneRedis.name('answer', PARTNERS.name), 'answer', randomBytes(100));
     expect(await look(two)).toBeNull();
     await keep(two, 'after');
     expect(await look(two)).toBe('after');
     await inspector.hset(oneRedis.name('answer', PARTNERS.name), 'answer', 'short');
-    expect(await look(open(twoRedis))).toBeNull();
+    expect(await look(other)).toBeNull();
     expect(twoRedis.trouble).toBeNull();
   });
 
   test('the total size is bounded; answers that expire first are removed first', async () => {
-    const answers = open(oneRedis, { bytesMax: 20_000 });
+    const answers = await open(oneRedis, { bytesMax: 20_000 });
     const scopes = Array.from({ length: 10 }, (_, index) => ({ ...PARTNERS, name: `read ${index}` }));
     for (const [index, scope] of scopes.entries())
       await keep(answers, 'x'.repeat(4000), scope, MINUTE - (index % 2) * 30_000);
@@ -225,7 +229,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   });
 
   test('an answer that is kept again counts once, and expired answers do not count', async () => {
-    const answers = open(oneRedis, { bytesMax: 12_000 });
+    const answers = await open(oneRedis, { bytesMax: 12_000 });
     const other = { ...PARTNERS, name: 'other' };
     await keep(answers, 'x'.repeat(4000), other);
     for (let round = 0; round < 5; round++) {
@@ -237,7 +241,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   });
 
   test.each(['ends', 'sizes', 'marks', 'answer'])('works after Redis has lost %s', async (lost) => {
-    const answers = open(oneRedis, { bytesMax: 20_000 });
+    const answers = await open(oneRedis, { bytesMax: 20_000 });
     await keep(answers, 'before');
     await inspector.del(oneRedis.name(...(lost === 'answer' ? ['answer', PARTNERS.name] : [lost])));
     const kept = await look(answers);
@@ -261,10 +265,11 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   });
 
   test('a find after a write stays after it where Redis has lost the script of the write', async () => {
+    const other = await open(await testRedis.connect());
     await keep(one, 'before');
     await one.drop('https://erp.example test', null);
     await inspector.script('FLUSH');
-    await look(open(await testRedis.connect()));
+    await look(other);
     const isDropped = one.drop(PARTNERS.database, PARTNERS.model);
     expect(await look(one)).toBeNull();
     await isDropped;
@@ -282,6 +287,18 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     testRedis.wire.mend();
     await expect.poll(() => oneRedis.trouble, POLL).toBeNull();
     expect(await look(one)).toBeNull();
+    expect(await look(two)).toBeNull();
+  });
+
+  test('a process that starts drops all answers, because it may have missed a write before', async () => {
+    await keep(one, 'before');
+    testRedis.wire.cut();
+    await expect.poll(() => oneRedis.trouble, POLL).not.toBeNull();
+    await one.drop(PARTNERS.database, PARTNERS.model);
+    expect(await look(two)).toBe('before');
+    await oneRedis.close();
+    const restarted = await open(await testRedis.connect());
+    expect(await look(restarted)).toBeNull();
     expect(await look(two)).toBeNull();
   });
 
@@ -303,9 +320,9 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   });
 
   test('a Redis that answers too late soon counts as a miss', async () => {
-    await keep(one, 'before');
     const redis = await testRedis.connect(testRedis.wire.url);
-    const answers = open(redis);
+    const answers = await open(redis);
+    await keep(one, 'before');
     testRedis.wire.freeze();
     const startedMs = performance.now();
     expect(await look(answers)).toBeNull();

@@ -1,7 +1,7 @@
 /**
  * Kept answers in Redis for all replicas, encrypted and under names that reveal nothing. While Redis is away or slow,
- * or after it has lost its data, no answer is found. When it is back, all answers are dropped first: writes may have
- * been missed meanwhile, and a restore or failover may have reverted some.
+ * or after it has lost its data, no answer is found. When it is back, and when a process starts, all answers are
+ * dropped first: writes may have been missed before, and a restore or failover may have reverted some.
  */
 import { createHmac, createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -47,6 +47,14 @@ export class RedisAnswers implements AnswerStore {
     this.#bytesMax = bytesMax;
     this.#marks = redis.name('marks');
     redis.onBack(() => void this.#drop());
+  }
+
+  /**
+   * Drops all answers: this process may have missed writes before it was restarted. Called once, before all other
+   * methods. If Redis is away, the answers are dropped when it is back. Never rejects.
+   */
+  async start(): Promise<void> {
+    await this.#drop();
   }
 
   async find(scope: ReadScope, maxAgeMs: number): Promise<Found> {

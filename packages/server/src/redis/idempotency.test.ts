@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { describeIdempotency, describeSharedIdempotency } from '../../test/stores/idempotency-suite.ts';
-import { createIdempotency } from '../idempotency/idempotency.ts';
+import { createIdempotency, type Idempotency } from '../idempotency/idempotency.ts';
 import { RedisAwayError, type RedisClient } from './client.ts';
 import { createRedisIdempotency } from './idempotency.ts';
 import { defineScript } from './script.ts';
@@ -16,6 +17,8 @@ const CLAIM = {
   runsForMs: 60_000,
   expiresInMs: 120_000,
 };
+const CALL = { clientId: 'c', index: 0, operation: 'execute', bytes: new Uint8Array() };
+const RUN = { runsForMs: 60_000, isReadOnly: false };
 
 describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
   let testRedis: TestRedis;
@@ -30,6 +33,21 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   afterEach(async () => {
     await testRedis.close();
   });
+
+  /** Its claims go through the wire. */
+  function open(): Idempotency {
+    const idempotency = createIdempotency({
+      store: createRedisIdempotency(one),
+      secret: new Uint8Array(32),
+      keptForMs: 60_000,
+      answerBytesMax: 1000,
+      clientBounds: { keysMax: 10, answerBytesMax: 1000 },
+      nowMs: () => 1,
+      onError: () => {},
+    });
+    onTestFinished(() => idempotency.close());
+    return idempotency;
+  }
 
   describeIdempotency(() => createRedisIdempotency(one));
   describeSharedIdempotency(() => [createRedisIdempotency(one), createRedisIdempotency(two)]);
@@ -47,18 +65,8 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   });
 
   test('releases claims whose answer was lost, once Redis answers again', async () => {
-    const idempotency = createIdempotency({
-      store: createRedisIdempotency(one),
-      secret: new Uint8Array(32),
-      keptForMs: 60_000,
-      answerBytesMax: 1000,
-      clientBounds: { keysMax: 10, answerBytesMax: 1000 },
-      nowMs: () => 1,
-      onError: () => {},
-    });
-    const call = { clientId: 'c', index: 0, operation: 'execute', bytes: new Uint8Array() };
-    const claim = (key: string) =>
-      idempotency.begin({ ...call, key }).claim({ runsForMs: 60_000, isReadOnly: false });
+    const idempotency = open();
+    const claim = (key: string) => idempotency.begin({ ...CALL, key }).claim(RUN);
     expect(await claim('a')).toBeNull();
     testRedis.wire.freeze();
     await expect(claim('b')).rejects.toThrow(RedisAwayError);
@@ -69,7 +77,25 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await expect.poll(() => other.measure('c'), POLL).toEqual({ keys: 1, answerBytes: 0 });
     expect(await claim('b')).toBeNull();
     expect(await claim('a')).toEqual({ kind: 'running' });
-    await idempotency.close();
+  });
+
+  test('a release that Redis always refuses does not keep later claims from being released', async () => {
+    const inspector = new Redis(SERVER_URL);
+    onTestFinished(() => inspector.disconnect());
+    const idempotency = open();
+    const first = idempotency.begin({ ...CALL, key: 'a' });
+    expect(await first.claim(RUN)).toBeNull();
+    const [row = ''] = await inspector.keys(`${one.name('idempotency')}:*`);
+    await inspector.set(row, 'of another program');
+    await first.finish('not_run');
+    testRedis.wire.freeze();
+    await expect(idempotency.begin({ ...CALL, key: 'b' }).claim(RUN)).rejects.toThrow(RedisAwayError);
+    testRedis.wire.mend();
+    await expect.poll(() => one.trouble, POLL).toBeNull();
+    const other = createRedisIdempotency(two);
+    // Its own claim stays counted.
+    await expect.poll(() => other.measure('c'), POLL).toEqual({ keys: 1, answerBytes: 0 });
+    expect(await idempotency.begin({ ...CALL, key: 'b' }).claim(RUN)).toBeNull();
   });
 
   test('ignores counts of past hours, and values that it has not written', async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { KeyLimits, type LimitedKey } from '../limits/key-limits.ts';
 import { MonthCounts } from '../limits/month.ts';
 import { openMemoryStore } from '../stores/memory/store.ts';
@@ -166,6 +167,34 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     limits.release(key);
     expect((await limits.admit(key)).ok).toBe(true);
   }, 15_000);
+
+  test('a renewal does not bring an ended lease back where Redis has lost its scripts', async () => {
+    const key = { id: 'a', policy: { concurrency: 1 } };
+    const other = { id: 'b', policy: { concurrency: 1 } };
+    const { limits, redis } = await startReplica();
+    const inspector = new Redis(SERVER_URL);
+    onTestFinished(() => inspector.disconnect());
+    let heartbeats = 0;
+    let endsCall = false;
+    // Called after the renewal of the same heartbeat.
+    redis.onHeartbeat(() => {
+      heartbeats++;
+      if (!endsCall) return;
+      endsCall = false;
+      limits.release(key);
+    });
+    expect((await limits.admit(key)).ok).toBe(true);
+    const before = heartbeats;
+    await expect.poll(() => heartbeats, POLL).toBeGreaterThan(before);
+    await inspector.script('FLUSH');
+    // Redis knows the script of admissions again, and not that of renewals.
+    expect((await limits.admit(other)).ok).toBe(true);
+    endsCall = true;
+    await expect.poll(() => endsCall, POLL).toBe(false);
+    // This query comes after the renewal, also if that was sent again.
+    await limits.admit(other);
+    expect(await limits.admit(key)).toMatchObject({ ok: true });
+  });
 
   test('counts calls per day for all replicas, also after a restart of one', async () => {
     const key = { id: 'a', policy: { per_day: 5 } };

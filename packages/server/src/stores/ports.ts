@@ -382,7 +382,10 @@ export interface ApprovalStore {
   claim(
     claim: Pick<ApprovalRow, 'id' | 'client' | 'fingerprint'> & { attempt: string; now: number },
   ): Awaitable<boolean>;
-  /** Makes the row approved again if this attempt has used it. */
+  /**
+   * Makes the row approved again if this attempt has used it. It stays used if the same call was asked for again, and
+   * that row is not used: the call could otherwise run twice.
+   */
   release(id: string, attempt: string): Awaitable<void>;
   /**
    * Deletes the values of rows whose time is over by `now`, and removes rows whose time was over by `removeBefore`: of

@@ -1,6 +1,7 @@
 /** What needs an administrator: `GET /admin/v1/attention`. */
 import { ATTENTION_SEVERITIES } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
+import { findVersion } from '../../src/instances/instance-version.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { runCommand } from '../commands/run-command.ts';
 import { POLL } from '../poll.ts';
@@ -54,7 +55,9 @@ test('lists keys at Odoo that have expired, or will soon', async () => {
 test('lists a key at Odoo that could not be replaced', async () => {
   const { proxy, post, list } = await start();
   await post('/instances', { ...INSTANCE, name: 'prod' });
-  await proxy.app.instances.changeKey('prod', 1, { failure: 'Odoo is away.' });
+  await proxy.app.instances.changeKey(await findVersion(proxy.app.instances, 'prod', 1), {
+    failure: 'Odoo is away.',
+  });
   expect(await list()).toEqual([
     expect.objectContaining({
       kind: 'instance_key_not_rotated',
@@ -234,7 +237,9 @@ test('erp-proxy status prints texts of Odoo without commands to a terminal', asy
   const settings = { ...SETTINGS, 'store.url': `sqlite:${folder}/proxy.db` };
   const { proxy, post } = await startAdmin({ settings });
   await post('/instances', { ...INSTANCE, name: 'prod' });
-  await proxy.app.instances.changeKey('prod', 1, { failure: 'Odoo says: \u001b[2J\nnothing.' });
+  await proxy.app.instances.changeKey(await findVersion(proxy.app.instances, 'prod', 1), {
+    failure: 'Odoo says: \u001b[2J\nnothing.',
+  });
   const { stdout } = await runCommand(['status'], { folder, env: {} });
   expect(stdout).toContain('could not be replaced: Odoo says:  [2J nothing.\n');
 });

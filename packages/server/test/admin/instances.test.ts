@@ -108,9 +108,9 @@ test('records what a change did, even if another change follows before its answe
   const { instances } = proxy.app;
   const { update } = instances;
   // Another administrator removes it before this change is answered.
-  instances.update = async (name, version, changes, act) => {
-    const outcome = await update(name, version, changes, act);
-    await instances.remove(name, version + 1);
+  instances.update = async (from, changes, act) => {
+    const outcome = await update(from, changes, act);
+    await instances.remove({ ...from, version: from.version + 1 });
     return outcome;
   };
   expect((await patch('/instances/prod', { db: 'prod2' })).status).toBe(404);

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { InstanceInput } from '@erp-proxy/contract';
 import { afterEach, expect, test } from 'vitest';
+import { findVersion } from '../../src/instances/instance-version.fixture.ts';
 import { expectError, printCall, printExecuteKw, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
 import { answerTrue, type ScriptedUpstream, startUpstream } from '../scripted-upstream.ts';
@@ -194,10 +195,15 @@ test('is called over its protocol', async () => {
 test('a change applies to the next call', async () => {
   await start();
   await proxy.call(NAMED);
-  expect(await proxy.app.instances.update('prod', 1, { db: 'other', api_key: 'another-key' })).toBe('done');
+  expect(
+    await proxy.app.instances.update(await findVersion(proxy.app.instances, 'prod', 1), {
+      db: 'other',
+      api_key: 'another-key',
+    }),
+  ).toBe('done');
   await proxy.call(NAMED);
   expect(upstream.requests.at(-1)?.body.toString()).toContain('["other",2,"another-key"');
-  expect(await proxy.app.instances.remove('prod', 2)).toBe('done');
+  expect(await proxy.app.instances.remove(await findVersion(proxy.app.instances, 'prod', 2))).toBe('done');
   expect((await proxy.call(NAMED)).status).toBe(400);
 });
 

@@ -33,10 +33,8 @@ function live(dieAt: number): Life {
       instances: {
         ...harness.instances,
         openKey: (name) => around('openKey', async () => harness.instances.openKey(name)),
-        changeKey: (name, version, change) =>
-          around(`write ${change.pending?.step ?? 'other'}`, () =>
-            harness.instances.changeKey(name, version, change),
-          ),
+        changeKey: (from, change) =>
+          around(`write ${change.pending?.step ?? 'other'}`, () => harness.instances.changeKey(from, change)),
       } satisfies Instances,
       leases: {
         acquire: (...lease) => around('acquire', async () => harness.leases.acquire(...lease)),

@@ -144,11 +144,27 @@ test('a removed instance has no state', async () => {
   harness = await startHarness({ rotate: false, nowDays: 80 });
   const rotation = harness.openRotation();
   await rotation.checkAll();
-  const { version = 0 } = (await harness.instances.get('prod')) ?? {};
-  await harness.instances.remove('prod', version);
+  await harness.instances.remove((await harness.instances.get('prod')) ?? expect.fail());
   await rotation.checkAll();
   expect(rotation.states()).toEqual([]);
   expect(rotation.warning()).toBeNull();
+});
+
+test('an instance that was added again under the same name is asked for its expiry at once', async () => {
+  harness = await startHarness({ rotate: false });
+  const { instances, sandbox } = harness;
+  const { record, apiKey } = (await instances.openKey('prod')) ?? expect.fail();
+  const keyword = { key: apiKey, scope: 'rpc', name: 'second', expiration_date: '2027-02-01' };
+  await harness.ask(record, apiKey, { model: 'res.users.apikeys', method: 'generate', keyword });
+  const rotation = harness.openRotation();
+  await rotation.checkAll();
+  expect(await readKey()).toMatchObject({ isExpiryKnown: false });
+  await instances.remove(record);
+  const { userId, apiKey: adminKey } = sandbox.users.admin;
+  const server = { url: sandbox.url, db: sandbox.db, user_id: userId, api_key: adminKey };
+  await instances.add({ name: 'prod', ...server, allow_private: true });
+  await rotation.checkAll();
+  expect(await readKey()).toMatchObject({ expiresAt: END, isExpiryKnown: true });
 });
 
 test('every instance is checked, also beyond one page', async () => {

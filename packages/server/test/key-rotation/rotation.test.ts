@@ -1,5 +1,5 @@
 /** Replacing keys: when, by which calls, and what happens on failures. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Instances } from '../../src/instances/instances.ts';
 import type { AskOdoo, OdooAnswer, Question } from '../../src/key-rotation/ask-odoo.ts';
 import { KeyRotationError } from '../../src/key-rotation/key-rotation.ts';
@@ -215,7 +215,7 @@ describe('a failure says what to do, and the old key stays:', () => {
       await harness.ask(record, apiKey, { model: 'res.users.apikeys', method: 'generate', keyword });
     }
     const expiresAt = CREATED_AT + 90 * DAY_MS;
-    await harness.instances.update('prod', record.version, {
+    await harness.instances.update(record, {
       key_expires_at: new Date(expiresAt).toISOString(),
     });
     await expectFailure(/Limit of 10 API keys.*Remove keys/);
@@ -238,8 +238,8 @@ describe('a failure says what to do, and the old key stays:', () => {
     harness.advance(1.2 * HOUR_MS);
     await rotation.checkAll();
     expect(countCalls('generate')).toBe(2);
-    const { version = 0 } = (await harness.instances.get('prod')) ?? {};
-    await harness.instances.update('prod', version, { timeout_ms: 5000 });
+    const record = (await harness.instances.get('prod')) ?? expect.fail();
+    await harness.instances.update(record, { timeout_ms: 5000 });
     await rotation.checkAll();
     expect(countCalls('generate')).toBe(3);
   });
@@ -367,12 +367,12 @@ describe('a change by the operator during a rotation takes precedence', () => {
     let isDone = false;
     return {
       ...harness.instances,
-      async changeKey(name, version, change) {
+      async changeKey(from, change) {
         if (change.pending?.step === step && !isDone) {
           isDone = true;
           await work();
         }
-        return harness.instances.changeKey(name, version, change);
+        return harness.instances.changeKey(from, change);
       },
     };
   }
@@ -387,7 +387,7 @@ describe('a change by the operator during a rotation takes precedence', () => {
     });
     const api_key = made.kind === 'result' ? String(made.value) : expect.fail();
     const key_expires_at = '2027-04-20T00:00:00Z';
-    expect(await harness.instances.update('prod', record.version, { api_key, key_expires_at })).toBe('done');
+    expect(await harness.instances.update(record, { api_key, key_expires_at })).toBe('done');
     return api_key;
   };
 
@@ -413,8 +413,8 @@ describe('a change by the operator during a rotation takes precedence', () => {
       harness = await startHarness();
       const { record, apiKey } = (await harness.instances.openKey('prod')) ?? expect.fail();
       const instances = runBefore(step, async () => {
-        const { version = 0 } = (await harness.instances.get('prod')) ?? {};
-        expect(await harness.instances.remove('prod', version)).toBe('done');
+        const present = (await harness.instances.get('prod')) ?? expect.fail();
+        expect(await harness.instances.remove(present)).toBe('done');
       });
       await harness.openRotation({ instances }).checkAll();
       const keys = await harness.ask(record, apiKey, {
@@ -427,6 +427,66 @@ describe('a change by the operator during a rotation takes precedence', () => {
   );
 });
 
+describe('an instance that is removed, and added again with another server during a step, is another one:', () => {
+  const OTHER_URL = 'https://other.example.com';
+  const asked: string[] = [];
+  beforeEach(() => {
+    asked.splice(0);
+  });
+
+  /** Adds the instance again after the answer of Odoo to this method. */
+  function addAgainAfter(method: string, answerInstead?: OdooAnswer): AskOdoo {
+    let isDone = false;
+    return async (record, apiKey, question) => {
+      asked.push(`${record.url} ${question.method}`);
+      const answer = await harness.ask(record, apiKey, question);
+      if (question.method !== method || isDone) return answer;
+      isDone = true;
+      const { instances } = harness;
+      await instances.remove((await instances.get('prod')) ?? expect.fail());
+      const other = { url: OTHER_URL, db: 'other', user_id: 2, api_key: 'b2'.repeat(20) };
+      await instances.add({ name: 'prod', ...other, rotate_key: true });
+      return answerInstead ?? answer;
+    };
+  }
+
+  /** Checks the key once, and returns the number of keys that the user has at the first server afterwards. */
+  async function checkWith(ask: AskOdoo): Promise<unknown> {
+    const { record, apiKey } = (await harness.instances.openKey('prod')) ?? expect.fail();
+    await harness.openRotation({ ask }).checkAll();
+    const domain = [['user_id', '=', record.userId]];
+    const question = { model: 'res.users.apikeys', method: 'search_count', keyword: { domain } };
+    const answer = await harness.ask(record, apiKey, question);
+    return answer.kind === 'result' ? answer.value : answer;
+  }
+
+  async function expectUntouched(): Promise<void> {
+    const key = { expiresAt: null, isExpiryKnown: false, pendingStep: null, failure: null };
+    expect(await harness.instances.get('prod')).toMatchObject({ url: OTHER_URL, version: 1, key });
+    expect(asked.filter((each) => each.startsWith(OTHER_URL))).toEqual([]);
+  }
+
+  test('it gets no expiry that the old server told', async () => {
+    harness = await startHarness({ nowDays: 10 });
+    expect(await checkWith(addAgainAfter('search_read'))).toBe(1);
+    await expectUntouched();
+  });
+
+  test('it gets no key that the old server made, which is revoked there', async () => {
+    harness = await startHarness({ keyExpiresAt: new Date(CREATED_AT + 90 * DAY_MS).toISOString() });
+    expect(await checkWith(addAgainAfter('generate'))).toBe(1);
+    await expectUntouched();
+    expect(asked.at(-1)).toBe(`${harness.sandbox.url} revoke`);
+  });
+
+  test('it gets no failure of the old server', async () => {
+    harness = await startHarness({ keyExpiresAt: new Date(CREATED_AT + 90 * DAY_MS).toISOString() });
+    await checkWith(addAgainAfter('generate', REFUSED));
+    await expectUntouched();
+    expect(harness.events.map(({ kind }) => kind)).toContain('failed');
+  });
+});
+
 test.each([false, true])(
   'a store that fails while the new key is written loses no key (written: %s)',
   async (isWritten) => {
@@ -435,10 +495,10 @@ test.each([false, true])(
     const rotation = harness.openRotation({
       instances: {
         ...harness.instances,
-        async changeKey(name, version, change) {
+        async changeKey(from, change) {
           if (change.pending?.step !== 'proving' || failures++ > 0)
-            return harness.instances.changeKey(name, version, change);
-          if (isWritten) await harness.instances.changeKey(name, version, change);
+            return harness.instances.changeKey(from, change);
+          if (isWritten) await harness.instances.changeKey(from, change);
           throw new Error('the store is away');
         },
       },
@@ -491,7 +551,7 @@ test('a long server message with the stored key and control characters is masked
   });
   try {
     const record = (await harness.instances.get('prod')) ?? expect.fail();
-    await harness.instances.update('prod', record.version, { url: upstream.url, api_key: stored });
+    await harness.instances.update(record, { url: upstream.url, api_key: stored });
     await expect(harness.openRotation().rotate('prod')).rejects.toThrow('trying the new key');
     const { failure } = (await readKey()) ?? expect.fail();
     expect(failure).toMatch(/trying the new key/);

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Policy } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
+import { findVersion } from '../../src/instances/instance-version.fixture.ts';
 import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { printCall, UPSTREAM_KEY } from '../execute/expectations.ts';
@@ -53,7 +54,7 @@ test('all gauges are 0 after calls whose policy and instance changed continuousl
     for (let turn = 1; !isOver(); turn++) {
       const { version } = (await keys.find(record.id)) ?? record;
       await keys.update(record.id, version, { policy: policies[turn % policies.length] as Policy });
-      await instances.update('prod', turn, { user_id: 2 + (turn % 3) });
+      await instances.update(await findVersion(instances, 'prod', turn), { user_id: 2 + (turn % 3) });
       await sleep(random() * 4);
     }
   }

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InstanceInput, Policy } from '@erp-proxy/contract';
 import { describe, expect, test } from 'vitest';
+import { findVersion } from '../../src/instances/instance-version.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { makeClock, printCall, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { type ProxyOptions, type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
@@ -211,7 +212,7 @@ describe('a call that waits for a permit', () => {
     await queue.holdPermit();
     const waiting = queue.proxy.call(printCall('', { action: '"unlink"', erp_instance: ON_PROD }));
     await queue.waitForQueue(1);
-    await queue.proxy.app.instances.remove('prod', 1);
+    await queue.proxy.app.instances.remove(await findVersion(queue.proxy.app.instances, 'prod', 1));
     queue.release();
     const { status, json } = await waiting;
     expect([status, json.error.data.path]).toEqual([400, 'erp_instance.name']);
@@ -227,7 +228,7 @@ describe('a call that waits for a permit', () => {
     await expect.poll(() => queue.isHeld(), PATIENT).toBe(true);
     const waiting = target.proxy.call(printCall('', { action: '"unlink"', erp_instance: ON_PROD }));
     await target.waitForQueue(1);
-    await target.proxy.app.instances.update('prod', 1, {
+    await target.proxy.app.instances.update(await findVersion(target.proxy.app.instances, 'prod', 1), {
       url: elsewhere.upstream.url,
       api_key: 'another-upstream-key-0123456789',
     });

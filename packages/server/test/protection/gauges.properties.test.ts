@@ -5,6 +5,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
+import { findVersion } from '../../src/instances/instance-version.fixture.ts';
 import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
 import { printCall, printInstance, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
@@ -69,7 +70,9 @@ test('all gauges are 0 after batches, time-outs, callers that leave, and servers
       const { version } = (await proxy.app.keys.find(record.id)) ?? record;
       const limit = round % 2 === 0 ? {} : { limit_max: 1 + (round % 50) };
       await proxy.app.keys.update(record.id, version, { policy: { ...policy, ...limit } });
-      await proxy.app.instances.update('bounded', round, { concurrency: bounds[round % bounds.length] ?? 1 });
+      await proxy.app.instances.update(await findVersion(proxy.app.instances, 'bounded', round), {
+        concurrency: bounds[round % bounds.length] ?? 1,
+      });
       await sleep(random() * 100);
     }
     const { version } = (await proxy.app.keys.find(record.id)) ?? record;

@@ -1,4 +1,5 @@
 /** The part of the store suite about approvals of calls. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
 import { createMemoryApprovals } from '../../src/stores/memory/approvals.ts';
@@ -153,6 +154,39 @@ export function describeApprovals(use: () => ApprovalStore): void {
     expect(await find('a')).toMatchObject({ state: 'used' });
   });
 
+  test('stays used when it is released after the same call was asked for again', async () => {
+    for (const [fingerprint, decision] of [
+      ['pending', null],
+      ['approved', approve()],
+      ['refused', refuse()],
+    ] as const) {
+      const [first, again] = [`first ${fingerprint}`, `again ${fingerprint}`];
+      await ask({ id: first, fingerprint });
+      await store.decide(first, approve());
+      await store.claim(claimOf(first, 'one', { fingerprint }));
+      expect(await ask({ id: again, fingerprint, createdAt: NOW })).toMatchObject({ id: again });
+      if (decision !== null) await store.decide(again, decision);
+      await store.release(first, 'one');
+      await store.release(first, 'one');
+      expect(await find(first)).toMatchObject({ state: 'used', usedAt: NOW });
+      expect(await find(again)).toMatchObject({ state: fingerprint });
+    }
+  });
+
+  test('can be used again if other rows of its call are used, or were over before it was asked for', async () => {
+    await ask({ id: 'over', expiresAt: 1200 });
+    await ask({ createdAt: 1200 });
+    await store.decide('a', approve());
+    await store.claim(claimOf('a', 'one', { fingerprint: 'f' }));
+    await ask({ id: 'b', createdAt: NOW });
+    await store.decide('b', approve());
+    await store.claim(claimOf('b', 'two', { fingerprint: 'f' }));
+    await store.release('a', 'one');
+    await store.release('b', 'two');
+    expect(await find('a')).toMatchObject({ state: 'approved' });
+    expect(await find('b'), 'released after the other one').toMatchObject({ state: 'used' });
+  });
+
   test('lists the newest first, page by page, without the values of the calls', async () => {
     const ages: [string, number][] = [
       ['a', 3],
@@ -260,6 +294,24 @@ export function describeSharedApprovals(use: () => [ApprovalStore, ApprovalStore
       const claims = results.filter((result) => result === true).length;
       const { state } = (await use()[1].find(id)) as ApprovalRow;
       expect(claims).toBe(state === 'used' ? 1 : 0);
+    }
+  });
+
+  test('of a release and a request for the same call at once, one row stays open', async () => {
+    const [one, two] = use();
+    for (let round = 0; round < 30; round++) {
+      const [first, again] = [`${round} first`, `${round} again`];
+      const call = { fingerprint: `${round}` };
+      await one.ask(buildRequest({ id: first, ...call }), BOUNDS);
+      await one.decide(first, approve());
+      expect(await one.claim(claimOf(first, 'one', call))).toBe(true);
+      const ask = async () => void (await two.ask(buildRequest({ id: again, ...call }), BOUNDS));
+      const release = async () => one.release(first, 'one');
+      const [earlier, later] = round % 2 === 0 ? [ask, release] : [release, ask];
+      // Other interleavings in other rounds.
+      await Promise.all([earlier(), sleep(round % 3).then(later)]);
+      const rows = await one.findOf('c', call.fingerprint, [first, again]);
+      expect(rows.filter(({ state }) => state !== 'used')).toHaveLength(1);
     }
   });
 

@@ -22,9 +22,7 @@ export function createMemoryApprovals(appendAct: (act: AuditBatch | undefined) =
   return {
     ask({ createdAt: now, ...request }, { clientMax, totalMax }) {
       const open = [...rows.values()].filter((row) => isOpen(row, now));
-      const same = open.find(
-        ({ client, fingerprint }) => client === request.client && fingerprint === request.fingerprint,
-      );
+      const same = open.find((row) => isSameCall(row, request));
       if (same !== undefined) return toRow(same);
       const pending = open.filter(({ state }) => state === 'pending');
       if (pending.filter(({ client }) => client === request.client).length >= clientMax) return 'client_full';
@@ -76,8 +74,11 @@ export function createMemoryApprovals(appendAct: (act: AuditBatch | undefined) =
     },
     release(id, attempt) {
       const row = rows.get(id);
-      if (row?.state === 'used' && row.attempt === attempt)
-        put({ ...row, state: 'approved', usedAt: null, attempt: null });
+      if (row?.state !== 'used' || row.attempt !== attempt) return;
+      const isAskedAgain = [...rows.values()].some(
+        (other) => isSameCall(other, row) && isOpen(other, row.createdAt),
+      );
+      if (!isAskedAgain) put({ ...row, state: 'approved', usedAt: null, attempt: null });
     },
     prune(now, removeBefore, limit) {
       const over = [...rows.values()].filter(({ expiresAt }) => expiresAt <= now);
@@ -98,6 +99,12 @@ const UNDECIDED = {
   usedAt: null,
   attempt: null,
 } as const;
+
+type Call = Pick<ApprovalRow, 'client' | 'fingerprint'>;
+
+function isSameCall(one: Call, other: Call): boolean {
+  return one.client === other.client && one.fingerprint === other.fingerprint;
+}
 
 function readState(
   { state, expiresAt }: ApprovalRow,

@@ -2,13 +2,18 @@
 import type { ApprovalAnswer, ApprovalRow, ApprovalStore, ApprovalWithCall } from '../ports.ts';
 import { runWithAct } from './acts.ts';
 import { createParameters, isStorable } from './sql.ts';
-import type { Database } from './statements.ts';
+import type { Database, Statements } from './statements.ts';
 
 const COLUMNS = `id, client, fingerprint, state, facts, created_at AS "createdAt", expires_at AS "expiresAt",
   decided_at AS "decidedAt", decided_by AS "decidedBy", reason, used_at AS "usedAt"`;
 
 /** An arbitrary number that other programs on the database are unlikely to lock. */
 const ASK_LOCK = 3_772_610_884_952;
+
+/** Until the end of the transaction, no other request is stored. */
+async function lockRequests(statements: Statements): Promise<void> {
+  await statements.query(`SELECT pg_advisory_xact_lock(${ASK_LOCK})`);
+}
 
 export function createPostgresApprovals(database: Database): ApprovalStore {
   return {
@@ -35,7 +40,7 @@ export function createPostgresApprovals(database: Database): ApprovalStore {
       if (known !== null) return known;
       return database.transact(async (statements): Promise<ApprovalAnswer> => {
         // New requests are rare and short. One at a time, none is stored twice and the bounds are exact.
-        await statements.query(`SELECT pg_advisory_xact_lock(${ASK_LOCK})`);
+        await lockRequests(statements);
         const stored = await judge(statements);
         if (stored !== null) return stored;
         const [row] = await statements.query<ApprovalRow>(
@@ -104,11 +109,19 @@ export function createPostgresApprovals(database: Database): ApprovalStore {
       return changed > 0;
     },
     async release(id, attempt) {
-      await database.change(
-        `UPDATE approvals SET state = 'approved', used_at = NULL, attempt = NULL
-         WHERE id = $1 AND state = 'used' AND attempt = $2`,
-        [id, attempt],
-      );
+      await database.transact(async (statements) => {
+        // A request for the same call that is stored at the same time must be seen.
+        await lockRequests(statements);
+        await statements.change(
+          `UPDATE approvals AS released SET state = 'approved', used_at = NULL, attempt = NULL
+           WHERE id = $1 AND state = 'used' AND attempt = $2 AND NOT EXISTS (
+             SELECT FROM approvals
+             WHERE client = released.client AND fingerprint = released.fingerprint AND state <> 'used'
+               AND expires_at > released.created_at
+           )`,
+          [id, attempt],
+        );
+      });
     },
     async prune(now, removeBefore, limit) {
       // Skips locked rows: replicas must not wait for each other.

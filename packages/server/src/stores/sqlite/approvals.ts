@@ -54,8 +54,12 @@ export function createSqliteApprovals({ durable, quick }: ApprovalConnections): 
      WHERE id = :id AND client = :client AND fingerprint = :fingerprint AND state = 'approved' AND expires_at > :now`,
   );
   const release = durable.prepare(
-    `UPDATE approvals SET state = 'approved', used_at = NULL, attempt = NULL
-     WHERE id = ? AND state = 'used' AND attempt = ?`,
+    `UPDATE approvals AS released SET state = 'approved', used_at = NULL, attempt = NULL
+     WHERE id = ? AND state = 'used' AND attempt = ? AND NOT EXISTS (
+       SELECT 1 FROM approvals
+       WHERE client = released.client AND fingerprint = released.fingerprint AND state <> 'used'
+         AND expires_at > released.created_at
+     )`,
   );
   const clear = quick.prepare(
     `UPDATE approvals SET call = NULL WHERE id IN (
