@@ -194,6 +194,8 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
     for (;;) {
       const state = isClosed ? null : await instances.openKey(name);
       if (state === null) return { last: 'nothing', id, isRequestOpen };
+      // A request is for the instance that had the name when it was made.
+      if (id !== null && state.record.id !== id) return { last: 'conflict', id, isRequestOpen };
       id = state.record.id;
       const last = await takeStep(state, isRequestOpen, { ...deps, ...request });
       if (typeof last === 'object' || FINAL_RESULTS.has(last)) return { last, id, isRequestOpen };

@@ -71,7 +71,7 @@ function readWord(part: string): string | number {
   return /^\d{1,15}$/.test(word) ? Number(word) : word;
 }
 
-/** Undefined for a text that is no JSON, or has more or is nested deeper than a request may be. */
+/** Undefined for a text that is no JSON, is too long, or is nested too deeply. */
 function readJson(text: string): unknown {
   if (text.length > JSON_LENGTH_MAX) return undefined;
   try {

@@ -74,7 +74,7 @@ export interface UserContext {
 
 /** The answer is parsed at once, which must not keep other callers waiting for long. */
 const ANSWER_BYTES_MAX = 1024 * 1024;
-/** A hundred records of a hundred fields, each with id and name of a related record. */
+/** About a hundred records of a hundred fields, each with id and name of a related record. */
 const ANSWER_MEMBERS_MAX = 30_000;
 const KEPT_MS = 5 * 60_000;
 /** A field that is not known is looked for again after this time. */

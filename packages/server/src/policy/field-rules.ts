@@ -6,6 +6,7 @@ import { compileGlob, type FieldRule, type Policy } from '@erp-proxy/contract';
 import {
   INHERITED_MODELS,
   listNameFields,
+  listSameFields,
   listSearchedFields,
   NAME_SEARCH,
 } from '../odoo/fields/field-sources.ts';
@@ -81,8 +82,9 @@ export class FieldRules {
     if (denying !== undefined || model === null) return denying ?? null;
     // A rule that lists the field of this very model is more precise than one for the model it inherits from.
     if (own.some(({ rule, matches }) => 'allow' in rule && matches(field))) return null;
-    const inherited = INHERITED_MODELS.get(model) ?? [];
-    const rules = inherited.flatMap((each) => this.ofModel(each).map((rule) => ({ each, rule })));
+    const rules = listSameFields(model, field).flatMap((each) =>
+      this.ofModel(each).map((rule) => ({ each, rule })),
+    );
     // What `allow` leaves out can be a field of the model's own, which the rule does not know.
     return rules.find(({ each, rule }) => 'deny' in rule.rule && denies(rule, field, each))?.rule ?? null;
   }

@@ -196,9 +196,28 @@ test('the model of a rule is inherited, also where the types do not tell', () =>
     new FieldJudge(rules, NOTHING_KNOWN).judge(model, { path: [field], tail: null })?.rule.name ?? null;
   expect(judgeOf('res.users', 'vat')).toBe(RULE);
   expect(judgeOf('res.users', 'login')).toBe(null);
-  expect(judgeOf('res.company', 'vat')).toBe(RULE);
   const own = new FieldRules({ ...DENY, 'res.users': { allow: ['login', 'vat'] } });
   expect(new FieldJudge(own, NOTHING_KNOWN).judge('res.users', { path: ['vat'], tail: null })).toBe(null);
+});
+
+test('the address of a company is that of its partner; its name and searches by it are its own', () => {
+  const judgeOf = (denied: string, path: string, tail: Tail = null) =>
+    judge({ 'res.partner': { deny: [denied] } }, 'sale.order', path, tail);
+  expect(judgeOf('city', 'company_id.city')).toBe(RULE);
+  expect(judgeOf('city', 'company_id.name')).toBe(null);
+  for (const denied of ['email', 'vat', 'parent_id', 'company_name']) {
+    expect(judgeOf(denied, 'company_id', 'searched')).toBe(null);
+    expect(judgeOf(denied, 'company_id', 'shown')).toBe(null);
+    expect(judgeOf(denied, 'company_id', 'parents')).toBe(null);
+  }
+});
+
+test('vendors in the context are judged by `deny` alone, since other calls have them too', () => {
+  const use = { path: ['product_code'], tail: null, model: 'product.supplierinfo', onlyDeny: true } as const;
+  const judgeUse = (fields: NonNullable<Policy['fields']>) =>
+    new FieldJudge(new FieldRules(fields), KNOWN).judge('res.partner', use)?.rule.name ?? null;
+  expect(judgeUse({ 'product.*': { allow: ['name'] } })).toBe(null);
+  expect(judgeUse({ 'product.*': { deny: ['product_code'] } })).toBe('fields["product.*"]');
 });
 
 test('asks for the types that a path needs, one model after the other', () => {
@@ -223,8 +242,7 @@ test('asks for no types of models that can carry no denied value', () => {
     return [...judge.lacking.keys()];
   };
   expect(lackingFor(DENY, 'x_code')).toEqual([]);
-  expect(lackingFor(DENY, 'x_company_vat')).toEqual([]);
-  expect(lackingFor(DENY, 'x_deep')).toEqual(['res.users']);
+  expect(lackingFor(DENY, 'x_company_vat')).toEqual(['res.company']);
   expect(lackingFor(ALLOW, 'x_code')).toEqual(['res.country']);
 });
 

@@ -73,7 +73,6 @@ export class FieldJudge {
   readonly #rules: FieldRules;
   readonly #known: Known;
   readonly #judgedOrders = new Map<string, JudgedOrder>();
-  /** Judges by the rules with `deny` alone. */
   #denying: FieldJudge | null = null;
 
   constructor(rules: FieldRules, known: Known, lacking: LackingTypes = new Map()) {
@@ -86,6 +85,10 @@ export class FieldJudge {
   judge(model: string, use: FieldUse): DeniedField | null {
     const { path, tail } = use;
     if (use.model === null) return this.#judgeAnywhere(path);
+    if (use.onlyDeny) {
+      const { onlyDeny, ...same } = use;
+      return this.#findDenyingJudge()?.judge(model, same) ?? null;
+    }
     let at: string | null = use.model ?? model;
     for (const [index, name] of path.entries()) {
       // From 19 on, `id.vat` in a domain is `vat` of the record itself.
@@ -151,12 +154,19 @@ export class FieldJudge {
     path: readonly string[],
     inverse: string | null,
   ): DeniedField | null {
-    const { denying } = this.#rules;
-    if (model === null || denying.all.length === 0) return null;
-    this.#denying ??= new FieldJudge(denying, this.#known, this.lacking);
-    const denied = this.#denying.#findDenyingOrder(model, inverse);
-    this.lacksOrders ||= this.#denying.lacksOrders;
+    const judge = this.#findDenyingJudge();
+    if (model === null || judge === null) return null;
+    const denied = judge.#findDenyingOrder(model, inverse);
+    this.lacksOrders ||= judge.lacksOrders;
     return denied === null || denied === 'unknown' ? null : { ...denied, path, order: { kind, model } };
+  }
+
+  /** Judges by the rules with `deny` alone; null: there are none. */
+  #findDenyingJudge(): FieldJudge | null {
+    const { denying } = this.#rules;
+    if (denying.all.length === 0) return null;
+    this.#denying ??= new FieldJudge(denying, this.#known, this.lacking);
+    return this.#denying;
   }
 
   /** `constant`: a field that has the same value in all of the records. */

@@ -383,8 +383,8 @@ export interface ApprovalStore {
     claim: Pick<ApprovalRow, 'id' | 'client' | 'fingerprint'> & { attempt: string; now: number },
   ): Awaitable<boolean>;
   /**
-   * Makes the row approved again if this attempt has used it. It stays used if the same call was asked for again, and
-   * that row is not used: the call could otherwise run twice.
+   * Makes the row approved again if this attempt has used it. It stays used if the same call was asked for again since,
+   * or has an open row: the call could otherwise run twice.
    */
   release(id: string, attempt: string): Awaitable<void>;
   /**

@@ -67,7 +67,7 @@ export class Leadership {
     // The time of the lease begins in the store, after this.
     const startedMs = nowMs();
     try {
-      // A process that died before the clock was set back must not have the lease until the clock is there again.
+      // A process that died before the clock was set back must not keep the lease for that long.
       if (await leases.acquire(LEASE, owner, ttlMs, ttlMs + LATE_MS_MAX)) {
         // It was lost in between, for example because this process was stopped. Work that saw that has ended.
         if (!this.isHeld) this.#wasHeld = false;

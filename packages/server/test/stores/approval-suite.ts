@@ -173,7 +173,7 @@ export function describeApprovals(use: () => ApprovalStore): void {
     }
   });
 
-  test('can be used again if other rows of its call are used, or were over before it was asked for', async () => {
+  test('can be used again if it is the newest of its call, and the others were used or over before', async () => {
     await ask({ id: 'over', expiresAt: 1200 });
     await ask({ createdAt: 1200 });
     await store.decide('a', approve());
@@ -183,8 +183,8 @@ export function describeApprovals(use: () => ApprovalStore): void {
     await store.claim(claimOf('b', 'two', { fingerprint: 'f' }));
     await store.release('a', 'one');
     await store.release('b', 'two');
-    expect(await find('a')).toMatchObject({ state: 'approved' });
-    expect(await find('b'), 'released after the other one').toMatchObject({ state: 'used' });
+    expect(await find('a'), 'the call was asked for again').toMatchObject({ state: 'used' });
+    expect(await find('b')).toMatchObject({ state: 'approved' });
   });
 
   test('lists the newest first, page by page, without the values of the calls', async () => {

@@ -7,6 +7,8 @@ export interface ContextFields {
   fields: readonly string[];
   /** The only value that uses them; undefined: any but an empty one. */
   value?: false;
+  /** Calls of other models have the member too, so that what `allow` leaves out is not denied by it. */
+  onlyDeny?: true;
 }
 
 const ADDRESS = ['street', 'street2', 'zip', 'city', 'state_id', 'country_id'];
@@ -25,8 +27,8 @@ export const CONTEXT_FIELDS: readonly ContextFields[] = [
   { member: 'input_full_display_name', model: 'res.partner', fields: ['name'] },
   { member: 'show_total_amount', model: 'purchase.order', fields: ['amount_total'] },
   // Products show the name and code of this vendor, which Odoo reads without the user's rights.
-  { member: 'partner_id', model: 'product.supplierinfo', fields: SUPPLIER_NAMES },
-  { member: 'seller_id', model: 'product.supplierinfo', fields: SUPPLIER_NAMES },
+  { member: 'partner_id', model: 'product.supplierinfo', fields: SUPPLIER_NAMES, onlyDeny: true },
+  { member: 'seller_id', model: 'product.supplierinfo', fields: SUPPLIER_NAMES, onlyDeny: true },
   { member: 'with_remaining_hours', model: 'sale.order.line', fields: ['remaining_hours'] },
   { member: 'with_price_unit', model: 'sale.order.line', fields: ['price_unit'] },
   // From 17 on, partners are sorted by it first; in 15 and 16 only those of a search by name.

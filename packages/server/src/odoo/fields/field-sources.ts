@@ -10,13 +10,9 @@ export const NAME_SEARCH = ' name search';
 /** Stands for the field that leads to the parent of a record, like the name of a field. */
 export const PARENTS = ' parents';
 
-/**
- * Models whose records have all fields of another record (`_inherits`). Companies compute their address from their
- * partner, and do not declare it as related.
- */
+/** Models whose records have all fields of another record (`_inherits`). */
 export const INHERITED_MODELS: ReadonlyMap<string, readonly string[]> = new Map([
   ['res.users', ['res.partner']],
-  ['res.company', ['res.partner']],
   ['product.product', ['product.template']],
   ['hr.employee', ['resource.resource', 'hr.version']],
   ['hr.employee.public', ['hr.employee', 'resource.resource']],
@@ -29,6 +25,15 @@ export const INHERITED_MODELS: ReadonlyMap<string, readonly string[]> = new Map(
   ['mailing.mailing', ['utm.source']],
   ['hr.recruitment.source', ['utm.source']],
 ]);
+
+/** The address of a partner. Companies compute theirs from it, and do not declare it as related. */
+const ADDRESS: readonly string[] = ['street', 'street2', 'zip', 'city', 'state_id', 'country_id'];
+
+/** Models whose field of this name has the value of the model's field, whatever `fields_get` says. */
+export function listSameFields(model: string, field: string): readonly string[] {
+  if (model === 'res.company' && ADDRESS.includes(field)) return ['res.partner'];
+  return INHERITED_MODELS.get(model) ?? NONE;
+}
 
 /** The fields that the display name of a record shows. */
 const NAME_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -125,9 +130,9 @@ const SHOWN_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['phone_blacklisted', ['phone']],
   ['phone_sanitized_blacklisted', ['phone', 'mobile']],
   ['is_blacklisted', ['email', 'email_from']],
-  ['contact_address', ['street', 'street2', 'zip', 'city', 'state_id', 'country_id']],
-  ['contact_address_complete', ['street', 'street2', 'zip', 'city', 'state_id', 'country_id']],
-  ['contact_address_inline', ['street', 'street2', 'zip', 'city', 'state_id', 'country_id']],
+  ['contact_address', ADDRESS],
+  ['contact_address_complete', ADDRESS],
+  ['contact_address_inline', ADDRESS],
   ['country_code', ['country_id']],
   ['partner_gid', ['company_registry']],
   ['same_vat_partner_id', ['vat']],

@@ -8,7 +8,7 @@ const PLAIN = new RegExp(`^${PATH}$`);
 /** `date:month`, `amount:sum`. */
 const GROUP = new RegExp(`^(${PATH})(?::[a-z_]+)?$`, 'i');
 /** `total:sum(amount)`. Odoo reads the name before the colon if anything but one name is in the brackets. */
-const NAMED_AGGREGATE = new RegExp(`^${NAME}:[a-z_]+\\((${NAME})\\)$`, 'i');
+const NAMED_AGGREGATE = new RegExp(`^(${NAME}):[a-z_]+\\((${NAME})\\)$`, 'i');
 const ORDER = new RegExp(
   `^"?(${PATH})"?(?::[a-z_]+)?"?(?:\\s+(?:asc|desc))?(?:\\s+nulls\\s+(?:first|last))?$`,
   'i',
@@ -30,8 +30,14 @@ export function parseGroup(text: string): Path | null {
 
 /** The field that is aggregated. The name of the result is not a field. */
 export function parseAggregate(text: string): Path | null {
-  const field = NAMED_AGGREGATE.exec(text)?.[1];
+  const field = NAMED_AGGREGATE.exec(text)?.[2];
   return field === undefined ? parseGroup(text) : [field];
+}
+
+/** The name of the result of an aggregate, by which a server can group instead. */
+export function parseResultName(text: string): Path | null {
+  const name = NAMED_AGGREGATE.exec(text)?.[1];
+  return name === undefined ? [] : [name];
 }
 
 /** The terms of `name desc, parent_id`. */

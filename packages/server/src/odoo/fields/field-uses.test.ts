@@ -40,6 +40,8 @@ test.each([
     '[[], ["a:sum", "x:max(b)", "__count"], "c:month"]',
     ['a → named', 'b → named', 'c → grouped'],
   ],
+  // Its second argument is that of the groups in 19.
+  ['web_read_group', '[[], ["a:x(b)"], ["c"]]', ['b → grouped', 'a → grouped', 'c → grouped']],
   [
     'web_read',
     '[[1], {"a": {}, "b": {"fields": {"c": {}}, "order": "d", "context": {"show_vat": 1}}}]',
@@ -196,7 +198,6 @@ describe('what cannot be read is unreadable', () => {
     ['read_group', '[[], ["max(a)"], []]', 'fields'],
     // Odoo reads `a` in each of these: 14 to 16 group by the name before the colon, and aggregates end at a dot.
     ['read_group', '[[], [], ["a:x(b)"]]', 'groupby'],
-    ['web_read_group', '[[], ["a:x(b)"], []]', 'fields'],
     ['web_read_group', '[[], [], ["a:x(b)"]]', 'groupby'],
     ['formatted_read_group', '[[], ["a:x(b)"], []]', 'groupby'],
     ['read_progress_bar', '[[], "a:x(b)", {}]', 'group_by'],
@@ -223,6 +224,7 @@ describe('what cannot be read is unreadable', () => {
     ['read', (path: string) => `[[1], ["${path}"]]`, 'fields'],
     ['export_data', (path: string) => `[[1], ["${path.replaceAll('.', '/')}"]]`, 'fields_to_export'],
     ['read_group', (path: string) => `[[], [], ["${path}"]]`, 'groupby'],
+    ['search_panel_select_range', (path: string) => `["${path}"]`, 'field_name'],
   ])('a path of too many names, at once: %s', (method, print, unreadable) => {
     const pathOf = (names: number) => Array(names).fill('a').join('.');
     const readable = listFieldUses('x.model', method, readArguments(print(pathOf(32))));

@@ -17,7 +17,15 @@ import {
   type RecordOrder,
 } from './field-methods.ts';
 import { NAME_SEARCH, PARENTS } from './field-sources.ts';
-import { type Path, parseAggregate, parseColumn, parseGroup, parseOrder, parsePath } from './field-texts.ts';
+import {
+  type Path,
+  parseAggregate,
+  parseColumn,
+  parseGroup,
+  parseOrder,
+  parsePath,
+  parseResultName,
+} from './field-texts.ts';
 
 /**
  * What a call uses of the records that a field leads to, if it leads to any. `shown`: their names, if it leads to one
@@ -32,6 +40,8 @@ export interface FieldUse {
   tail: Tail;
   /** The model of the first field, if it is not that of the call; null: any model. */
   model?: string | null;
+  /** What `allow` leaves out is not denied. */
+  onlyDeny?: true;
   /** The records that the last field leads to, if there are several, are returned in the order of their model. */
   isListed?: true;
 }
@@ -208,8 +218,10 @@ class UseReader {
     if (values.every((value) => this.#isEmpty(value))) {
       this.#noteUnnamed(form, { name, position: position ?? 0, tail: shown }, values.length > 0);
       const standard = defaults[name];
-      if (standard !== undefined) this.#add([standard], null);
-      if (form === 'panel_parents' && values.length === 0) this.#add(this.#panelField, 'parents');
+      this.#guard(name, () => {
+        if (standard !== undefined) this.#add([standard], null);
+        if (form === 'panel_parents' && values.length === 0) this.#add(this.#panelField, 'parents');
+      });
       return;
     }
     this.#guard(name, () => {
@@ -292,8 +304,11 @@ class UseReader {
         this.#texts(value, parseAggregate, [], 'named');
         break;
       case 'groups':
-      case 'aggregates_or_groups':
         this.#texts(value, parseGroup, [], this.#grouping);
+        break;
+      case 'aggregates_or_groups':
+        this.#texts(value, parseAggregate, [], this.#grouping);
+        this.#texts(value, parseResultName, [], this.#grouping);
         break;
       case 'specification':
         this.#specification(value, []);
@@ -511,7 +526,7 @@ class UseReader {
       for (const row of CONTEXT_FIELDS) {
         const isUsed = row.value === false ? isFalse(value) : !this.#isEmpty(value);
         if (row.member === member && isUsed)
-          for (const field of row.fields) this.#addContextField(field, row.model);
+          for (const field of row.fields) this.#addContextField(field, row.model, row.onlyDeny);
       }
       for (const { prefix, any } of CONTEXT_PREFIXES) {
         if (!member.startsWith(prefix)) continue;
@@ -523,9 +538,9 @@ class UseReader {
   }
 
   /** `model` null: any model, that of the call in particular. */
-  #addContextField(field: string, model: string | null): void {
+  #addContextField(field: string, model: string | null, onlyDeny?: true): void {
     if (model === null) this.#add([field], null);
-    this.#add([field], null, { model });
+    this.#add([field], null, onlyDeny ? { model, onlyDeny } : { model });
   }
 
   #add(path: Path, tail: Tail, more: Omit<FieldUse, 'path' | 'tail'> = {}): void {

@@ -76,7 +76,10 @@ export function createMemoryApprovals(appendAct: (act: AuditBatch | undefined) =
       const row = rows.get(id);
       if (row?.state !== 'used' || row.attempt !== attempt) return;
       const isAskedAgain = [...rows.values()].some(
-        (other) => isSameCall(other, row) && isOpen(other, row.createdAt),
+        (other) =>
+          other.id !== id &&
+          isSameCall(other, row) &&
+          (other.createdAt >= row.createdAt || isOpen(other, row.createdAt)),
       );
       if (!isAskedAgain) put({ ...row, state: 'approved', usedAt: null, attempt: null });
     },

@@ -116,8 +116,8 @@ export function createPostgresApprovals(database: Database): ApprovalStore {
           `UPDATE approvals AS released SET state = 'approved', used_at = NULL, attempt = NULL
            WHERE id = $1 AND state = 'used' AND attempt = $2 AND NOT EXISTS (
              SELECT FROM approvals
-             WHERE client = released.client AND fingerprint = released.fingerprint AND state <> 'used'
-               AND expires_at > released.created_at
+             WHERE client = released.client AND fingerprint = released.fingerprint AND id <> released.id
+               AND (created_at >= released.created_at OR state <> 'used' AND expires_at > released.created_at)
            )`,
           [id, attempt],
         );

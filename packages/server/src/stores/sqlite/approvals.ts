@@ -57,8 +57,8 @@ export function createSqliteApprovals({ durable, quick }: ApprovalConnections): 
     `UPDATE approvals AS released SET state = 'approved', used_at = NULL, attempt = NULL
      WHERE id = ? AND state = 'used' AND attempt = ? AND NOT EXISTS (
        SELECT 1 FROM approvals
-       WHERE client = released.client AND fingerprint = released.fingerprint AND state <> 'used'
-         AND expires_at > released.created_at
+       WHERE client = released.client AND fingerprint = released.fingerprint AND id <> released.id
+         AND (created_at >= released.created_at OR state <> 'used' AND expires_at > released.created_at)
      )`,
   );
   const clear = quick.prepare(
