@@ -637,7 +637,7 @@ const BOUNDARIES: Boundary[] = [
       '../odoo/methods.ts',
       '../odoo/signatures/*',
       '../stores/ports.ts',
-      '../streams/serial-queue.ts',
+      '../streams/{create-pauses,serial-queue}.ts',
       '../text/read-time.ts',
       CONTRACT,
       'zod',
