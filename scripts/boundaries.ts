@@ -324,6 +324,7 @@ const BOUNDARIES: Boundary[] = [
       '../../execute/terms/{conversation,deadline,denial}.ts',
       '../../instances/instances.ts',
       '../../json/*',
+      '../../streams/create-pauses.ts',
       CONTRACT,
       'node:*',
     ],

@@ -2,14 +2,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * Returns a function that is told the length of what was handled. It returns a pause to await whenever `maxLength` was
- * handled since the last one.
+ * Returns a function that is told how much was handled, e.g. characters or rows. It returns a pause to await whenever
+ * `sliceSize` was handled since the last one.
  */
-export function createPauses(maxLength: number): (length: number) => Promise<void> | undefined {
+export function createPauses(sliceSize: number): (size: number) => Promise<void> | undefined {
   let handled = 0;
-  return (length) => {
-    handled += length;
-    if (handled < maxLength) return undefined;
+  return (size) => {
+    handled += size;
+    if (handled < sliceSize) return undefined;
     handled = 0;
     return nextTurn();
   };
