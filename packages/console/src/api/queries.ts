@@ -18,25 +18,23 @@ export function readAdmin<Answer>(path: string, query: Query = {}) {
 }
 
 const PAGE_ROWS = 500;
-/** 10,000 rows. */
-const PAGES_MAX = 20;
+const ROWS_MAX = 10_000;
 
-/** All pages of a list, up to {@link PAGES_MAX}. `isWhole` is false if there are more. */
+/** All pages of a list, up to about {@link ROWS_MAX} rows. `isWhole` is false if there are more. */
 export function readAllAdmin<Item>(path: string, query: Query) {
   return queryOptions({
     queryKey: [path, 'all', query],
     async queryFn({ signal }): Promise<{ items: Item[]; isWhole: boolean }> {
       const items: Item[] = [];
       let cursor: string | null = null;
-      for (let page = 0; page < PAGES_MAX; page++) {
+      do {
         const read: Page<Item> = await send(
           { method: 'GET', path, query: { ...query, limit: PAGE_ROWS, cursor: cursor ?? undefined } },
           signal,
         );
         items.push(...read.items);
         cursor = read.next;
-        if (cursor === null) break;
-      }
+      } while (cursor !== null && items.length < ROWS_MAX);
       return { items, isWhole: cursor === null };
     },
     placeholderData: keepPreviousData,

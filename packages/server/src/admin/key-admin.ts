@@ -51,6 +51,7 @@ export function createKeyAdmin({ keys, explain, clock }: AdminDeps, describeAct:
         list: (place, limit) =>
           keys.list({ ...filters, limit, after: place && { createdAt: place[0], id: place[1] } }),
         show,
+        lengthOf: ({ policy }) => policy?.length ?? 0,
       });
     },
 

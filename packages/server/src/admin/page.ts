@@ -5,10 +5,15 @@
 import type { Page, PageQuery } from '@erp-proxy/contract';
 import type { z } from 'zod';
 import type { Awaitable } from '../stores/ports.ts';
+import { createPauses } from '../streams/create-pauses.ts';
 import { createAdminError } from './admin-error.ts';
 
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 500;
+/** Characters of rows: a page ends with the row that reaches it, because an answer is serialized without a pause. */
+const PAGE_LENGTH_MAX = 1024 * 1024;
+/** Characters of rows that are shown without a pause. A policy of so many takes some milliseconds. */
+const SLICE_LENGTH = 32 * 1024;
 
 export interface Listing<Row, Place, View> {
   /** The shape of a place, which a cursor contains. */
@@ -17,21 +22,32 @@ export interface Listing<Row, Place, View> {
   /** Rows after this place, or from the beginning. */
   list: (after: Place | null, limit: number) => Awaitable<Row[]>;
   show: (row: Row) => View;
+  /** Characters of the row. Left out: rows are short. */
+  lengthOf?: (row: Row) => number;
 }
 
 export async function readPage<Row, Place, View>(
   { limit = LIMIT_DEFAULT, cursor }: PageQuery,
-  { place, placeOf, list, show }: Listing<Row, Place, View>,
+  { place, placeOf, list, show, lengthOf = () => 0 }: Listing<Row, Place, View>,
 ): Promise<Page<View>> {
   if (!(Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX))
     throw createAdminError(400, `limit is a whole number from 1 to ${LIMIT_MAX}.`);
   // One additional row tells whether there is a next page.
   const rows = await list(cursor === undefined ? null : readCursor(cursor, place), limit + 1);
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
+  const items: View[] = [];
+  const pause = createPauses(SLICE_LENGTH);
+  let length = 0;
+  let last: Row | undefined;
+  for (const row of rows.slice(0, limit)) {
+    items.push(show(row));
+    last = row;
+    length += lengthOf(row);
+    if (length >= PAGE_LENGTH_MAX) break;
+    await pause(lengthOf(row));
+  }
   return {
-    items: shown.map(show),
-    next: rows.length > limit && last !== undefined ? printCursor(placeOf(last)) : null,
+    items,
+    next: rows.length > items.length && last !== undefined ? printCursor(placeOf(last)) : null,
   };
 }
 

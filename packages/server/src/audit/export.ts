@@ -1,9 +1,9 @@
 /** Exports all matching records, oldest first, up to the newest record at the start. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditQuery, AuditView } from '@erp-proxy/contract';
 import type { AuditStore } from '../stores/ports.ts';
+import { createPauses } from '../streams/create-pauses.ts';
 import { readSelection, type Selection } from './query.ts';
-import { readView } from './record.ts';
+import { readView, SLICE_LENGTH } from './record.ts';
 
 const PAGE_ROWS = 200;
 
@@ -19,18 +19,19 @@ async function* readRecords(
 ): AsyncGenerator<AuditView> {
   const head = await store.readHead();
   const last = head?.seq ?? Number.POSITIVE_INFINITY;
+  const pause = createPauses(SLICE_LENGTH);
   for (let seq = 0; seq < last; ) {
     const rows = await store.readAfter(seq, PAGE_ROWS);
     if (rows.length === 0) return;
     for (const row of rows) {
       if (row.seq > last) return;
       seq = row.seq;
+      await pause(row.record.length);
       // Rows of several processes are not strictly ordered by time, so the export cannot stop at `until`.
       if ((since !== undefined && row.at < since) || (until !== undefined && row.at >= until)) continue;
       const view = readView(row);
       if (matches(view, wanted)) yield view;
     }
-    await nextTurn();
   }
 }
 

@@ -95,6 +95,12 @@ export function toAuditedCall({
   };
 }
 
+/**
+ * Characters of records that are read, verified or printed without a pause: some milliseconds. The record of an act can
+ * have two policies.
+ */
+export const SLICE_LENGTH = 128 * 1024;
+
 /** A record that cannot be read is shown as damaged, so that it does not prevent reading the others. */
 export function readView({ seq, at, record }: AuditRow): AuditView {
   const view = parseRecord(record);

@@ -5,12 +5,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditQuery, AuditView, Page } from '@erp-proxy/contract';
 import type { AuditRow, AuditStore } from '../stores/ports.ts';
+import { createPauses } from '../streams/create-pauses.ts';
 import { printCursor, readCursor, readLimit, readSelection } from './query.ts';
-import { readView } from './record.ts';
+import { readView, SLICE_LENGTH } from './record.ts';
 
 /** Rows that a store scans without a pause, which takes some milliseconds. */
 const SCAN_ROWS_MAX = 2000;
 const SCANS_MAX = 50;
+/** Characters of records: a page ends with the record that reaches it, because it is serialized without a pause. */
+const PAGE_LENGTH_MAX = 1024 * 1024;
 
 /** The record with this number; null if there is none, or retention has removed it. */
 export async function findRecord(store: Pick<AuditStore, 'search'>, seq: number): Promise<AuditView | null> {
@@ -39,5 +42,21 @@ export async function searchRecords(
     if (next === null || found.length === limit || scans === SCANS_MAX) break;
     await nextTurn();
   }
-  return { items: found.map(readView), next: beforeSeq === null ? null : printCursor(beforeSeq) };
+  const items = await readViews(found);
+  if (items.length < found.length) beforeSeq = found[items.length - 1]?.seq ?? beforeSeq;
+  return { items, next: beforeSeq === null ? null : printCursor(beforeSeq) };
+}
+
+/** The views of the first rows, up to {@link PAGE_LENGTH_MAX}. */
+async function readViews(rows: readonly AuditRow[]): Promise<AuditView[]> {
+  const views: AuditView[] = [];
+  const pause = createPauses(SLICE_LENGTH);
+  let length = 0;
+  for (const row of rows) {
+    views.push(readView(row));
+    length += row.record.length;
+    if (length >= PAGE_LENGTH_MAX) break;
+    await pause(row.record.length);
+  }
+  return views;
 }

@@ -3,12 +3,12 @@
  * and removals. Returns the first place where the store differs from what was written.
  */
 import type { KeyObject } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditVerdict } from '@erp-proxy/contract';
 import { hashRow } from '../stores/audit-chain.ts';
 import type { AuditPosition, AuditRow, AuditStore } from '../stores/ports.ts';
+import { createPauses } from '../streams/create-pauses.ts';
 import { AuditQueryError } from './query.ts';
-import { readView } from './record.ts';
+import { readView, SLICE_LENGTH } from './record.ts';
 
 const PAGE_ROWS = 200;
 const HEAD = /^(0|[1-9]\d{0,14}):([0-9a-f]{64})$/;
@@ -70,6 +70,7 @@ async function findBreak(store: AuditStore, chainKey: KeyObject, chain: Chain): 
   if (floor.seq > end.seq) return { seq: end.seq, problem: 'The stored ends of the chain were changed.' };
   let place = floor;
   let found = judgePlace(place, chain);
+  const pause = createPauses(SLICE_LENGTH);
   while (!found && place.seq < end.seq) {
     const rows = await store.readAfter(place.seq, Math.min(PAGE_ROWS, end.seq - place.seq));
     if (rows.length === 0) return describeGap(place.seq + 1, end.seq);
@@ -77,8 +78,8 @@ async function findBreak(store: AuditStore, chainKey: KeyObject, chain: Chain): 
       found = judgeRow(row, place, chainKey, floor) ?? judgePlace(row, chain);
       if (found) break;
       place = row;
+      await pause(row.record.length);
     }
-    await nextTurn();
   }
   return found ?? (await findRowBehind(store, end)) ?? judgeKeptHead(chain);
 }

@@ -47,24 +47,29 @@ export async function askOdoo(
 }
 
 /** The body of an execute call on the model and server of the request, with its `id`. */
-export function buildCall(request: DataRequest, { method, params = '[]', keyword }: Question): Uint8Array {
-  const parts: (Uint8Array | string)[] = [
-    '{"id":',
-    request.id,
-    ',"action":',
-    JSON.stringify(method),
-    ',"model_id":',
-    JSON.stringify(request.model),
-    ',"params":',
-    params,
-    ',"keyword":{',
-  ];
+export function buildCall(request: DataRequest, { params = '[]', ...question }: Question): Uint8Array {
+  const { head, tail } = frameCall(request, question);
+  return joinParts([head, params, tail]);
+}
+
+/** The bytes of such a body before and after its `params`. */
+export function frameCall(
+  request: DataRequest,
+  { method, keyword }: Omit<Question, 'params'>,
+): { head: Uint8Array; tail: Uint8Array } {
+  const action = `,"action":${JSON.stringify(method)},"model_id":${JSON.stringify(request.model)},"params":`;
+  const head = joinParts(['{"id":', request.id, action]);
+  const tail: (Uint8Array | string)[] = [',"keyword":{'];
   let separator = '';
   for (const [name, value] of Object.entries(keyword)) {
-    parts.push(separator, JSON.stringify(name), ':', value);
+    tail.push(separator, JSON.stringify(name), ':', value);
     separator = ',';
   }
-  parts.push('},"erp_instance":', readMemberBytes(request, 'erp_instance') ?? 'null', '}');
+  tail.push('},"erp_instance":', readMemberBytes(request, 'erp_instance') ?? 'null', '}');
+  return { head, tail: joinParts(tail) };
+}
+
+function joinParts(parts: readonly (Uint8Array | string)[]): Uint8Array {
   return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
 }
 

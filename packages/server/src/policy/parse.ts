@@ -81,12 +81,13 @@ function reportForeignCompanies({ companies, context }: Policy, report: Report):
 
 /** A method without `*` that `models` does not allow is denied, so that a rule about its calls never applies. */
 function reportIdleMethods(member: 'approve' | 'unattended', policy: Policy, report: Report): void {
-  const { models } = policy;
-  const rules = Object.entries(models).map(([pattern, methods]) => ({
+  const given = policy[member];
+  if (given === undefined) return;
+  const rules = Object.entries(policy.models).map(([pattern, methods]) => ({
     matches: compileGlob(pattern),
     methods: compilePatterns(methods),
   }));
-  for (const [model, methods] of Object.entries(policy[member] ?? {})) {
+  for (const [model, methods] of Object.entries(given)) {
     if (model.includes('*')) continue;
     for (const [index, method] of methods.entries()) {
       const isAllowed = rules.some((rule) => rule.matches(model) && rule.methods.find(method) !== undefined);

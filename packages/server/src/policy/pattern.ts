@@ -1,5 +1,5 @@
 /** Lists of patterns in which `*` stands for any text, and the errors of such patterns. */
-import { compileGlob } from '@erp-proxy/contract';
+import { compileGlobs } from './compile-globs.ts';
 
 /** Several patterns, any of which may match. */
 export interface Patterns {
@@ -11,11 +11,9 @@ export interface Patterns {
 
 export function compilePatterns(patterns: readonly string[]): Patterns {
   const literals = new Set(patterns.filter((pattern) => !pattern.includes('*')));
-  const globs = patterns
-    .filter((pattern) => pattern.includes('*'))
-    .map((pattern) => ({ pattern, isMatch: compileGlob(pattern) }));
+  const findGlob = compileGlobs(patterns.filter((pattern) => pattern.includes('*')));
   return {
-    find: (text) => (literals.has(text) ? text : globs.find(({ isMatch }) => isMatch(text))?.pattern),
+    find: (text) => (literals.has(text) ? text : findGlob(text)),
     has: (text) => literals.has(text),
   };
 }

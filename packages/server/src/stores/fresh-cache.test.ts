@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FreshCache, STALE_MS } from './fresh-cache.ts';
 import type { Awaitable, ChangeListener } from './ports.ts';
 
@@ -205,4 +206,64 @@ test('the time limit counts from when a row was last valid, however often the st
   // The limit also applies if reads fail while the store is watching.
   store.isWatching = true;
   expect(() => cache.load('a')).toThrow('away');
+});
+
+describe.each([
+  { store: 'answers at once', later: (row: Row | null): Awaitable<Row | null> => row },
+  { store: 'answers later', later: (row: Row | null): Awaitable<Row | null> => Promise.resolve(row) },
+])('rows that take long to open, of a store that $store', ({ later }) => {
+  const ids = ['a', 'b', 'c', 'd'];
+  let opened: string[];
+  beforeEach(() => {
+    opened = [];
+    rows = new Map(ids.map((id) => [id, { text: id }]));
+    read = (id) => later(rows.get(id) ?? null);
+    cache.close();
+    cache = new FreshCache<Row, Row>({
+      max: 10,
+      kind: 'key',
+      store,
+      read: (id) => read(id),
+      open(row) {
+        opened.push(row.text);
+        time += 10;
+        return row;
+      },
+      nowMs: () => time,
+    });
+  });
+
+  test('are opened one in a turn of the event loop', async () => {
+    const loads = ids.map((id) => cache.load(id));
+    const counts: number[] = [];
+    for (let turn = 0; turn < ids.length; turn++) {
+      await Promise.resolve().then(() => counts.push(opened.length));
+      await nextTurn();
+    }
+    expect(counts.every((count, turn) => count <= turn + 1)).toBe(true);
+    expect((await Promise.all(loads)).map((row) => row?.text)).toEqual(ids);
+    expect(opened).toEqual(ids);
+    expect(ids.map((id) => cache.find(id)?.text)).toEqual(ids);
+  });
+
+  test.each([{ kind: 'key', id: 'd' } as const, null])(
+    'are stale if %o is reported before they are opened',
+    async (change) => {
+      const loads = ids.map((id) => cache.load(id));
+      await Promise.resolve();
+      expect(opened).not.toContain('d');
+      rows.set('d', { text: 'new' });
+      tell(change);
+      const after = cache.load('d');
+      expect((await loads[3])?.text).toBe('d');
+      expect((await after)?.text).toBe('new');
+      expect(cache.find('d')?.text).toBe('new');
+    },
+  );
+
+  test('are opened once for simultaneous loads', async () => {
+    const loads = [...ids, ...ids].map((id) => cache.find(id) ?? cache.load(id));
+    await Promise.all(loads);
+    expect(opened).toEqual(ids);
+  });
 });

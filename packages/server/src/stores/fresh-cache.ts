@@ -5,6 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import { atMost } from '../streams/at-most.ts';
 import { SingleFlight } from '../streams/single-flight.ts';
+import { SlicedTasks } from '../streams/sliced-tasks.ts';
 import type { Awaitable, Store, StoreChange } from './ports.ts';
 
 /**
@@ -35,7 +36,10 @@ export interface FreshCacheOptions<Row, Value> {
   store: Pick<Store, 'watch' | 'isWatching'>;
   /** Reads the store. A failure means that it is unavailable. */
   read: (id: string) => Awaitable<Row | null>;
-  /** Converts a row to the cached value. If it throws, the row is invalid, and no older value is used instead. */
+  /**
+   * Converts a row to the cached value, which may take a millisecond. If it throws, the row is invalid, and no older
+   * value is used instead.
+   */
   open: (row: Row, known: Value | undefined) => Value;
   /** A monotonic clock in milliseconds. */
   nowMs?: () => number;
@@ -46,6 +50,8 @@ export class FreshCache<Row, Value extends object> {
   /** Ids that the store did not have, with the number of invalidations before they were read. */
   readonly #absent = new LRUCache<string, number>(atMost(ABSENT_MAX));
   readonly #loads = new SingleFlight<Value | null>();
+  /** The rows of many loads can arrive at once. */
+  readonly #openings: SlicedTasks;
   readonly #options: FreshCacheOptions<Row, Value>;
   readonly #nowMs: () => number;
   readonly #timer: NodeJS.Timeout;
@@ -60,6 +66,7 @@ export class FreshCache<Row, Value extends object> {
     this.#entries = new LRUCache(atMost(max));
     this.#options = options;
     this.#nowMs = nowMs;
+    this.#openings = new SlicedTasks(nowMs);
     this.#lastWatchedAt = nowMs();
     this.#timer = setInterval(() => this.#noteWatching(), CHECK_MS).unref();
     store.watch((change) => {
@@ -95,11 +102,13 @@ export class FreshCache<Row, Value extends object> {
     } catch (error) {
       return this.#findUsable(id, error);
     }
-    if (!(found instanceof Promise)) return this.#keep(id, found, readAfter, false);
-    const reading = found;
+    const read = found;
+    if (!(read instanceof Promise) && this.#openings.hasTime)
+      return this.#openings.run(() => this.#keep(id, read, readAfter, false));
+    // A row that waits to be opened is still being read: a change that is reported meanwhile makes it stale.
     return this.#loads.run(id, (flight) =>
-      reading.then(
-        (row) => this.#keep(id, row, readAfter, flight.isForgotten),
+      Promise.resolve(read).then(
+        (row) => this.#openings.run(() => this.#keep(id, row, readAfter, flight.isForgotten)),
         (error: unknown) => this.#findUsable(id, error),
       ),
     );

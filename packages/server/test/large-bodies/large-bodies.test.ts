@@ -88,9 +88,19 @@ test('neither does a body of another route, nor one in chunks of one byte', {
   const stage = await startStage();
   const key = await stage.makeKey();
   const idleMs = await readIdleGap(stage);
+  const { erp_instance, model_id } = makeCall(stage.odoo);
+  const file = {
+    path: '/api/erp/upload',
+    headers: {
+      'content-type': 'application/octet-stream',
+      'x-erp-call': JSON.stringify({ erp_instance, model_id, record: 1, field: 'image_1920' }),
+    },
+    body: Buffer.alloc(20 * 1024 ** 2, 65),
+  };
   // A short one is sent several times: alone, it may take less time than a small call beside it.
   const cases: [string, Omit<Posted, 'key'>, number[], count: number][] = [
     ['json2', { path: '/v2/odoo/execute', body: makeJson2Body(stage.odoo, 32 * 1024 ** 2) }, [200, 500], 1],
+    ['file', file, [200], 1],
     ['mcp', { path: '/mcp', body: Buffer.from(`[${'1,'.repeat(500_000)}1]`) }, [413], 10],
     ['mcp, most values', { path: '/mcp', body: Buffer.from(`[${'1,'.repeat(199_999)}1]`) }, [400], 10],
     ['tiny chunks', { body: () => makeTinyChunks(JSON.stringify(makeCall(stage.odoo)), 150_000) }, [200], 1],

@@ -1,10 +1,13 @@
 /** What readChanges does with answers that no Odoo of its own modules gives, and with failures. */
 import { expect, test } from 'vitest';
+import { measureBlocking } from '../../../test/measure-blocking.ts';
 import type { Question } from '../ask-odoo.ts';
 import { prepareContext } from './changes-questions.ts';
 import { readChanges } from './read-changes.ts';
 import type { Asked, ChangesState } from './terms.ts';
 
+const BLOCKED_MS_MAX = 20;
+const BLOCKING_RUNS = 4;
 const QUERY = { domain: '[]', fields: ['name'], context: prepareContext(null) as string };
 const BOUNDS = { changesMax: 10, bytesMax: 1000, pageMax: 2, overlapSeconds: 900, isOver: () => false };
 
@@ -89,4 +92,17 @@ test('an answer ends when its time, its changes or its bytes are used up, and th
   expect([early.asked.length, read]).toMatchObject([1, { changes: [{ id: 2 }], more: true }]);
   const one = await readChanges(script([rows]).ask, QUERY, state, { ...BOUNDS, pageMax: 10, changesMax: 1 });
   expect(one).toMatchObject({ changes: [{ id: 2 }], more: true });
+});
+
+test('a page of many short records does not keep the event loop', async () => {
+  const records = Array.from({ length: 3000 }, (_, index) => row(index + 1, index));
+  const bounds = { ...BOUNDS, changesMax: 3000, bytesMax: 10_000_000, pageMax: 3000 };
+  let blockedMs = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < BLOCKING_RUNS; run++) {
+    const { ask } = script([[row(1, 0)], JSON.stringify(records), []]);
+    const read = async () =>
+      expect(await readChanges(ask, QUERY, null, bounds)).toMatchObject({ changes: { length: 3000 } });
+    blockedMs = Math.min(blockedMs, await measureBlocking(read));
+  }
+  expect(blockedMs).toBeLessThan(BLOCKED_MS_MAX);
 });

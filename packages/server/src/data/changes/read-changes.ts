@@ -7,6 +7,7 @@
  * while a full one would cost too much.
  */
 import { hash, randomBytes } from 'node:crypto';
+import { createPauses } from '../../streams/create-pauses.ts';
 import type { Question } from '../ask-odoo.ts';
 import { askCopy, askFrom, askMatching, askNewest, askSecond, hasTerms } from './changes-questions.ts';
 import {
@@ -44,6 +45,8 @@ const REREAD_PER_SECOND = 10;
 /** Quick scans begin this much before the last answer, for the transactions of single calls. */
 const QUICK_OVERLAP_SECONDS = 10;
 const PAGE_MIN = 1;
+/** Rows that are handled without a pause: some milliseconds. */
+const SLICE_ROWS = 200;
 
 /** The failure of one page, as an exception within this file. */
 class PageError<Failure> extends Error {
@@ -132,10 +135,8 @@ class Reader<Failure> {
     const { rows } = await this.#askPage((limit) => askFrom(this.#query, from, limit));
     const matching = await this.#findMatching(rows);
     const others = rows.filter((row): row is StampedRow => row.second !== null && !matching.has(row.id));
-    this.#runs = addRecords(
-      this.#runs,
-      others.map((row) => this.#digest(row, false)),
-    );
+    const digested = await mapInSlices(others, (row) => this.#digest(row, false));
+    this.#runs = addRecords(this.#runs, digested);
   }
 
   async readPage(): Promise<void> {
@@ -156,9 +157,9 @@ class Reader<Failure> {
     this.#state = { ...this.#state, copiedTo: last?.id ?? null };
     const { from } = this.#state;
     const recent = rows.filter(({ second }) => second !== null && second >= (from ?? 0)) as StampedRow[];
-    const given = recent.map((row) => this.#digest(row, true));
+    const given = await mapInSlices(recent, (row) => this.#digest(row, true));
     this.#runs = limitRuns(addRecords(this.#runs, given), null);
-    for (const row of rows) this.#give(row, true);
+    await mapInSlices(rows, (row) => this.#give(row, true));
   }
 
   async #scan(): Promise<void> {
@@ -180,7 +181,7 @@ class Reader<Failure> {
       return;
     }
     const matching = await this.#findMatching(page.rows);
-    const scanned = page.rows.map((row) => this.#digest(row, matching.has(row.id)));
+    const scanned = await mapInSlices(page.rows, (row) => this.#digest(row, matching.has(row.id)));
     const room = this.#bounds.changesMax - this.changes.length;
     const { give, runs, reached } = compareRecords(this.#runs, scanned, {
       after: after ?? BEGINNING,
@@ -188,7 +189,7 @@ class Reader<Failure> {
       room,
     });
     this.#runs = limitRuns(this.#dropPassed(runs, reached, begun), reached);
-    for (const { row } of give) this.#give(row, matching.has(row.id));
+    await mapInSlices(give, ({ row }) => this.#give(row, matching.has(row.id)));
     if (reached.second === END.second) this.#endScan(begun);
     else this.#state = { ...this.#state, scan: { ...begun, ...continueAfter(reached) } };
   }
@@ -339,6 +340,20 @@ function placePage(
   if (isWhole || last === undefined) return { rows: sorted, upTo: END };
   const complete = sorted.filter(({ second }) => second < last.second);
   return complete.length === 0 ? null : { rows: complete, upTo: { second: last.second - 1, id: LAST_ID } };
+}
+
+/** Nobody reads the state of the reader in the pauses. */
+async function mapInSlices<Row, Result>(
+  rows: readonly Row[],
+  handle: (row: Row) => Result,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const pause = createPauses(SLICE_ROWS);
+  for (const row of rows) {
+    results.push(handle(row));
+    await pause(1);
+  }
+  return results;
 }
 
 function continueAfter({ second, id }: Place): Pick<Scan, 'after' | 'isWithinSecond'> {

@@ -16,7 +16,8 @@ export interface ReadRow {
   readonly members: readonly JsonMember[];
 }
 
-const SLICE_BYTES = 128 * 1024;
+/** Some hundred short records. */
+const SLICE_BYTES = 32 * 1024;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;

@@ -8,7 +8,7 @@ import { Denial } from '../../execute/terms/denial.ts';
 import { NULL_ID } from '../../execute/terms/parsed-body.ts';
 import { findDuplicate, findValue, readMembers } from '../../json/members.ts';
 import { AnswerCollector } from '../../streams/answer-collector.ts';
-import { buildCall } from '../ask-odoo.ts';
+import { frameCall } from '../ask-odoo.ts';
 import { type DataRequest, readDataRequest, readMemberBytes } from '../data-request.ts';
 import { encodeBase64 } from './encode-base64.ts';
 import { readField, readRecord } from './file-members.ts';
@@ -42,18 +42,23 @@ async function send(request: DataRequest, conversation: Conversation): Promise<D
   if (values instanceof Denial) return values;
   const context = readMemberBytes(request, 'context');
   const keyword = context === null ? {} : { context };
-  const { head, tail } = frameValues(values, field, record);
-  const params = await encodeBase64(head, conversation.bytes, tail);
-  const method = record === null ? 'create' : 'write';
+  const call = frameCall(request, { method: record === null ? 'create' : 'write', keyword });
+  const params = frameValues(values, field, record);
+  // Written once, in slices: a copy of so many bytes takes long.
+  const body = await encodeBase64(
+    Buffer.concat([call.head, params.head]),
+    conversation.bytes,
+    Buffer.concat([params.tail, call.tail]),
+  );
   const { writer } = conversation.exchange;
   const answer = new AnswerCollector(ANSWER_BYTES_MAX);
-  const denial = await conversation.run(buildCall(request, { method, params, keyword }), answer);
+  const denial = await conversation.run(body, answer);
   if (denial !== null) return denial;
   if (!answer.isWhole || answer.isTooLarge) return BROKEN_OFF;
   const headers = { ...answer.headers, ...conversation.describe() };
-  const body = answer.join();
-  const isWritten = record !== null && hasResult(body);
-  writer.sendWhole(answer.status, headers, isWritten ? answerRecord(request.id, record) : body);
+  const answered = answer.join();
+  const isWritten = record !== null && hasResult(answered);
+  writer.sendWhole(answer.status, headers, isWritten ? answerRecord(request.id, record) : answered);
   return null;
 }
 

@@ -1,0 +1,45 @@
+import { compileGlob } from '@erp-proxy/contract';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { measureBlocking } from '../../test/measure-blocking.ts';
+import { compileGlobs } from './compile-globs.ts';
+import { FieldRules } from './field-rules.ts';
+
+const BLOCKED_MS_MAX = 20;
+const RUNS = 4;
+
+const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 8 });
+const pattern = fc.array(text, { minLength: 2, maxLength: 4 }).map((parts) => parts.join('*'));
+
+test('the first of the patterns that match is found, however many there are', () => {
+  fc.assert(
+    fc.property(fc.array(pattern, { maxLength: 100 }), fc.array(text), (patterns, texts) => {
+      const find = compileGlobs(patterns);
+      for (const each of [...texts, 'abc'.repeat(500)]) {
+        expect(find(each)).toBe(patterns.find((one) => compileGlob(one)(each)));
+      }
+    }),
+  );
+});
+
+test('a name of any characters and length matches the patterns around it', () => {
+  const others = Array.from({ length: 100 }, (_, index) => `other${index}*`);
+  for (const name of ['é', 'ünï', '\u{1f600}\u{1f600}', 'name', 'n'.repeat(5000)]) {
+    const find = compileGlobs([...others, `*${name}*`]);
+    expect(find(`x_${name}_y`)).toBe(`*${name}*`);
+    expect(find('something')).toBeUndefined();
+  }
+});
+
+test('rules with very many patterns do not keep the event loop', async () => {
+  const deny = Array.from({ length: 950 }, (_, index) => `*x${index}q*`);
+  let blockedMs = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < RUNS; run++) {
+    const judge = async () => {
+      const rules = new FieldRules({ 'res.partner': { deny } });
+      for (let field = 0; field < 2000; field++) rules.findDenying('res.partner', `field_${field}`);
+    };
+    blockedMs = Math.min(blockedMs, await measureBlocking(judge));
+  }
+  expect(blockedMs).toBeLessThan(BLOCKED_MS_MAX);
+});
