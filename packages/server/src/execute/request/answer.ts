@@ -3,10 +3,10 @@
  * so that a truncated answer never looks complete.
  */
 
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Awaitable } from '../../streams/and-then.ts';
 import type { AnswerHeaders, AnswerWriter } from '../../streams/answer-writer.ts';
 import { ByteStreamError } from '../../streams/byte-stream.ts';
+import { createPauses } from '../../streams/create-pauses.ts';
 import type { AnswerSummary } from '../terms/answer-summary.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial, INTERNAL } from '../terms/denial.ts';
@@ -133,11 +133,12 @@ async function streamResult(
 }
 
 /**
- * A turn of the event loop receives up to 2 MiB of an answer, in pieces of a byte if the server wants it. Other work
- * may run after these parts of it.
+ * Bytes that are sent without a pause. A turn of the event loop receives up to 2 MiB of an answer, in pieces of a byte
+ * if the server wants it.
  */
-const TURN_BYTES_MAX = 512 * 1024;
-const TURN_PIECES_MAX = 1000;
+const SLICE_BYTES = 512 * 1024;
+/** Bytes that take as long as the handling of a piece. */
+const PIECE_BYTES = 512;
 
 /**
  * Returns a function that waits until the caller has read the bytes, and others have had their turn. It throws if the
@@ -146,16 +147,10 @@ const TURN_PIECES_MAX = 1000;
 function watchPace({ writer, bytesPerSecondMin }: AnswerContext) {
   const pace = new ReadingPace(bytesPerSecondMin);
   const isCounted = () => !writer.isHeldBack;
-  let turnBytes = 0;
-  let turnPieces = 0;
+  const pause = createPauses(SLICE_BYTES);
   return async (bytes: number, drained: Promise<void> | undefined): Promise<void> => {
     if (!(await pace.waitUntilRead(bytes, drained, isCounted))) throw pace.slowCallerError;
-    turnBytes += bytes;
-    turnPieces++;
-    if (turnBytes < TURN_BYTES_MAX && turnPieces < TURN_PIECES_MAX) return;
-    await yieldToEventLoop();
-    turnBytes = 0;
-    turnPieces = 0;
+    await pause(bytes + PIECE_BYTES);
   };
 }
 

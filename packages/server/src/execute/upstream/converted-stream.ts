@@ -3,6 +3,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { RecordShape } from '../../odoo/values/record-shape.ts';
 import type { ResultConverter, UnknownField } from '../../odoo/values/result-converter.ts';
 import type { ByteStream } from '../../streams/byte-stream.ts';
+import { createPauses } from '../../streams/create-pauses.ts';
 import { copyLent, type LentPiece, own } from '../../streams/lent-piece.ts';
 
 /** Returns the shape with the field, if it exists. */
@@ -21,7 +22,9 @@ export class ConvertedStream implements ByteStream {
   /** Pieces that arrived before the stream was created. */
   readonly #first: Uint8Array[];
   #isEnded = false;
-  #sliceBytes = 0;
+  readonly #pauseAfter = createPauses(SLICE_BYTES);
+  /** The pause after the last piece. */
+  #pause: Promise<void> | undefined;
 
   constructor(
     first: readonly Uint8Array[],
@@ -60,14 +63,11 @@ export class ConvertedStream implements ByteStream {
       converter.learn(await this.#learn(converter.unknown));
       return converter.push(NOTHING);
     }
-    if (this.#sliceBytes >= SLICE_BYTES) {
-      await yieldToEventLoop();
-      this.#sliceBytes = 0;
-    }
+    if (this.#pause !== undefined) await this.#pause;
     const source = this.#source;
     const piece = this.#first.shift() ?? (await (source.nextBorrowed?.() ?? source.next()));
     if (piece !== null) {
-      this.#sliceBytes += piece.length;
+      this.#pause = this.#pauseAfter(piece.length);
       const converted = converter.push(piece);
       // What passes as it is may be borrowed from its source.
       return converted.bytes === piece ? own(Buffer.from(piece)) : converted;
