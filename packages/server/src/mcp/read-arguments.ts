@@ -71,9 +71,12 @@ function readWord(part: string): string | number {
   return /^\d{1,15}$/.test(word) ? Number(word) : word;
 }
 
-/** Undefined for a text that is no JSON, is too long, or is nested too deeply. */
+/** Undefined for a text that is no JSON, or is nested too deeply. */
 function readJson(text: string): unknown {
-  if (text.length > JSON_LENGTH_MAX) return undefined;
+  if (text.length > JSON_LENGTH_MAX)
+    throw new ToolError('invalid_params', `JSON as text may have ${JSON_LENGTH_MAX} characters.`, {
+      next: 'Send the list or object itself, not as text.',
+    });
   try {
     readDocument(Buffer.from(text), DEPTH_MAX);
     return JSON.parse(text);

@@ -45,7 +45,7 @@ export function maySearchByName(policy: CompiledPolicy | null, model: string): b
   return mayUseField(policy, model, NAME_SEARCH);
 }
 
-/** True if no rule for fields denies the field. */
+/** True if no rule denies the field itself. Fields that show its value are not looked at. */
 export function mayUseField(policy: CompiledPolicy | null, model: string, field: string): boolean {
   return policy === null || policy.fields === null || policy.fields.findDenying(model, field) === null;
 }

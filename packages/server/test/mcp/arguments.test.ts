@@ -41,7 +41,9 @@ test('refuses long values as JSON text, which are read at once', async () => {
   const values = (bytes: number) => `{"name": "${'x'.repeat(bytes)}"}`;
   const create = async (text: string) => call('create_record', { model: 'res.partner', values: text });
   expect((await create(values(60_000))).isError).toBe(false);
-  expect((await create(values(70_000))).text).toContain('`values`: expected record, received string.');
+  expect((await create(values(70_000))).text).toBe(
+    'invalid_params: JSON as text may have 65536 characters.\nNext: Send the list or object itself, not as text.',
+  );
 });
 
 test('refuses arguments that are no object, and names an unknown tool', async () => {

@@ -44,12 +44,11 @@ export const searchRecords = defineTool({
     const names = fields?.length ? fields : known === null ? ['display_name'] : chooseShown(known);
     await session.checkFields(target, model, [...(fields ?? []), ...listFieldsOf(domain)]);
     const text = query.trim();
-    const byText =
-      text === ''
-        ? []
-        : known === null
-          ? [['name', 'ilike', text]]
-          : searchByText(known, text, listPartnerFields(session.policy));
+    const findByText = () =>
+      known === null
+        ? [['name', 'ilike', text]]
+        : searchByText(known, text, listPartnerFields(session.policy));
+    const byText = text === '' ? [] : findByText();
     if (byText === null) {
       throw new ToolError('query_invalid', `${model} has no field in which a text can be searched.`, {
         next: 'Use `domain` instead of `query`.',
