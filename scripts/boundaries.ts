@@ -472,7 +472,7 @@ const BOUNDARIES: Boundary[] = [
   },
   {
     files: `${SERVER}/odoo/values/**`,
-    allow: ['../*.ts', '../../json/*', '../../streams/lent-piece.ts', 'node:buffer'],
+    allow: ['../*.ts', '../../json/*', '../../streams/lent-piece.ts', 'lru-cache', 'node:buffer'],
     takesClock: true,
   },
   { files: `${SERVER}/odoo/signatures/**`, allow: ['../../json/*', 'node:buffer'], takesClock: true },

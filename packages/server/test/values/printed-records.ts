@@ -42,6 +42,7 @@ export const TYPES: FieldTypes = new Map(
 export const shapeOf = (types: FieldTypes, nested: RecordShape['nested'] = new Map()): RecordShape => ({
   model: 'x.model',
   types,
+  names: [],
   nested,
 });
 

@@ -59,7 +59,7 @@ export function convertReading(fields: FieldFinder): Step<TargetedCall> {
         const shape: RecordShape | { failed: FaultReply | Denial } = await find(relation, below);
         if (!('failed' in shape)) shapes.set(name, shape);
       }
-      return { model: of, types: found.types, nested: shapes };
+      return { model: of, types: found.types, names, nested: shapes };
     };
     return await find(model, named);
   }
@@ -108,5 +108,5 @@ function replaceTypes(shape: RecordShape, model: string, types: RecordShape['typ
   const nested = new Map(
     [...shape.nested].map(([name, below]) => [name, replaceTypes(below, model, types)] as const),
   );
-  return { model: shape.model, types: shape.model === model ? types : shape.types, nested };
+  return { ...shape, types: shape.model === model ? types : shape.types, nested };
 }

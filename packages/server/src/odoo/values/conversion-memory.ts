@@ -3,6 +3,7 @@
  * (packages/server/assembly/known-members.ts). There is one memory for all results, because a conversion does not wait.
  */
 import { type LentPiece, own } from '../../streams/lent-piece.ts';
+import { KnownLayouts } from './known-layouts.ts';
 import { KNOWN_MEMBERS_CODE } from './known-members-code.ts';
 import { ENTRY_BYTES, type MemberPlan, PLAN_BYTES_MAX } from './member-plan.ts';
 
@@ -42,6 +43,8 @@ export class ConversionMemory {
   /** All bytes. */
   readonly #bytes: Uint8Array;
   readonly input: Uint8Array;
+  /** Their plans are in this memory. */
+  readonly layouts = new KnownLayouts();
   /** Where the next output is written. */
   output: Uint8Array;
   readonly #freeOutputs: Uint8Array[];

@@ -56,6 +56,8 @@ export class ResultConverter {
   readonly #skipper = new ValueSkipper();
   readonly #form: ResultForm;
   #root: Layout;
+  /** False if a record has other members than the layout, or a field whose type is not known. */
+  #isLayoutWhole = true;
   #frames: Frame[] = [];
   #state: State = 'root';
   /** The member whose value comes next. */
@@ -75,7 +77,7 @@ export class ResultConverter {
     this.#output = new Output(memory);
     this.#values = new ValueConverter(this.#output);
     this.#form = form;
-    this.#root = layOut(shape);
+    this.#root = memory.layouts.take(shape);
   }
 
   /** Converts the next bytes of the result. Returns what is known of the output. */
@@ -129,10 +131,11 @@ export class ResultConverter {
     return this.#output.finish(end);
   }
 
-  /** Returns the bytes that were kept back. */
+  /** Returns the bytes that were kept back. Call it once. */
   end(): Uint8Array {
     const kept = this.#kept;
     this.#kept = NOTHING;
+    if (this.#isLayoutWhole && this.#frames.length === 0) this.#memory.layouts.giveBack(this.#root);
     return kept;
   }
 
@@ -225,7 +228,11 @@ export class ResultConverter {
   }
 
   #leave(at: number): number {
-    if (this.#frames.pop()?.kind === 'record') this.#recordEnd = at;
+    const frame = this.#frames.pop();
+    if (frame?.kind === 'record') {
+      this.#recordEnd = at;
+      if (frame.count !== frame.layout.slots.length) this.#isLayoutWhole = false;
+    }
     this.#state = this.#frames.length === 0 ? 'rest' : 'next';
     return at + 1;
   }
@@ -302,6 +309,7 @@ export class ResultConverter {
     if (this.#asked.has(asked) || this.#asked.size === SLOTS_MAX) return KEEP;
     this.#asked.add(asked);
     this.unknown = { model, name };
+    this.#isLayoutWhole = false;
     return null;
   }
 
