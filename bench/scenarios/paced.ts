@@ -20,6 +20,12 @@ import { FLOORS, listSubjects, PROXY, type RunningSubject } from '../subjects.ts
 import { type ConnectionMode, SMALL_BYTES } from '../upstream.ts';
 
 const CALLS_PER_SECOND = 100;
+/**
+ * Short rounds, and many: other machines on the same host change the time of a call within seconds, and only rounds
+ * that are close to each other can be compared.
+ */
+const CALLS = 150;
+const ROUNDS = 30;
 const FLOOR_FACTOR_MAX = 1.5;
 const DIRECT = 'the upstream itself, no proxy';
 
@@ -57,8 +63,8 @@ async function measure(bench: Bench, mode: ConnectionMode): Promise<Table> {
         ...load,
       });
     for (const { subject } of measured) await run(subject, { calls: bench.isQuick ? 200 : WARM_UP_CALLS });
-    const calls = bench.isQuick ? 50 : 400;
-    for (let round = 0; round < (bench.isQuick ? 1 : 6); round++) {
+    const calls = bench.isQuick ? 50 : CALLS;
+    for (let round = 0; round < (bench.isQuick ? 1 : ROUNDS); round++) {
       for (const { subject, cpuUs, p50Ms, p99Ms } of measured) {
         const beforeMs = subject === null ? 0 : readCpuMs(subject.pid);
         const { p50Us, p99Us } = await run(subject, { calls, callsPerSecond: CALLS_PER_SECOND });

@@ -30,7 +30,8 @@ const CONNECTIONS = 32;
  * runs at that moment, and a worker with few calls is measured while its code is cold.
  */
 const CONNECTIONS_AT_ONCE = 2;
-const CALLS = 8000;
+const CALLS = 4000;
+const ROUNDS = 21;
 /** Two workers, the upstream and the load generator. */
 const CORES_NEEDED = 4;
 
@@ -61,7 +62,7 @@ export const workers: Scenario = {
       for (const workers of [1, 2] as const)
         add(`by hand, ${nameWorkers(workers)}`, workers).push(await startByHand(bench, workers));
       for (const each of measured) await run(bench, each, bench.isQuick ? 400 : WARM_UP_CALLS * each.workers);
-      for (let round = 0; round < (bench.isQuick ? 1 : 9); round++) {
+      for (let round = 0; round < (bench.isQuick ? 1 : ROUNDS); round++) {
         for (const each of measured) {
           const calls = bench.isQuick ? 400 : CALLS;
           const beforeMs = readAllCpuMs(each);
