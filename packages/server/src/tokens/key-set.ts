@@ -3,11 +3,14 @@
  * no symmetric keys, no private parts, no RSA keys under 2048 bits. Knows neither HTTP nor when keys are read.
  */
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { calculateJwkThumbprint, createLocalJWKSet, exportJWK, type JWK, type JWTVerifyGetKey } from 'jose';
 import { readValue } from '../json/read-value.ts';
 
 /** More keys than any provider has. Each costs time when it is read. */
 const KEYS_MAX = 100;
+/** Other callers run after so many. */
+const KEYS_AT_ONCE = 20;
 const RSA_BITS_MIN = 2048;
 /** Beyond it, one verification takes milliseconds. */
 const RSA_BITS_MAX = 8192;
@@ -31,11 +34,14 @@ export class KeySetError extends Error {
 
 /** Rejects with a {@link KeySetError}. */
 export async function readKeySet(bytes: Uint8Array): Promise<KeySet> {
-  const given = listKeys(bytes)
-    .map(readKey)
-    .filter((key) => key !== null);
   // Some providers list a key twice, and a token that names it would match two keys.
-  const keys = [...new Map(given.map((key) => [JSON.stringify(key), key])).values()];
+  const found = new Map<string, JWK>();
+  for (const [index, given] of listKeys(bytes).entries()) {
+    if (index % KEYS_AT_ONCE === KEYS_AT_ONCE - 1) await yieldToEventLoop();
+    const key = readKey(given);
+    if (key !== null) found.set(JSON.stringify(key), key);
+  }
+  const keys = [...found.values()];
   if (keys.length === 0) throw new KeySetError('the key set has no key that can verify signatures');
   const thumbprints = new Set(await Promise.all(keys.map((key) => calculateJwkThumbprint(key))));
   return {
