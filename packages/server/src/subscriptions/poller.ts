@@ -62,7 +62,7 @@ interface Known {
 
 const READINGS_MAX = 16;
 const READINGS_OF_INSTANCE_MAX = 2;
-/** Of more that are due, the timer takes the next ones. */
+/** The timer takes the others that are due. */
 const TAKEN_AT_ONCE = 500;
 /** Readings of one subscription that follow each other at once while there is more. */
 const READINGS_OF_TURN_MAX = 20;
