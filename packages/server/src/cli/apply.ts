@@ -14,6 +14,7 @@ import { type Created, carryOut, describeDryRun, type Progress } from './carry-o
 import { type Command, CommandError, type CommandInput, printJson } from './command.ts';
 import { explainProblem } from './explain-problem.ts';
 import { printLineErrors } from './read-policy.ts';
+import { readText } from './read-text.ts';
 import { ADMIN_OPTIONS, listAll, useAdmin } from './use-admin.ts';
 
 export const applyCommand: Command = {
@@ -42,7 +43,7 @@ export const applyCommand: Command = {
     const file = input.option('file');
     if (file === undefined)
       throw new CommandError('Give the file with -f <file>. See erp-proxy apply --help.');
-    const text = (await input.readInput(file)).toString();
+    const text = readText(file, await input.readInput(file));
     const read = readConfiguration(text, { requiresEnd: input.isSet('require-end') });
     const { configuration } = requireValid(file, read);
     return useAdmin(

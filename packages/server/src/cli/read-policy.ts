@@ -3,10 +3,11 @@ import type { Policy } from '@erp-proxy/contract';
 import { type LineError, readDocument } from './apply/document.ts';
 import { parseLocatedPolicy } from './apply/policies.ts';
 import { CommandError } from './command.ts';
+import { readText } from './read-text.ts';
 
 /** Reports all errors at once, each with its line. */
 export function readPolicyFile(file: string, bytes: Buffer): Policy {
-  const read = readDocument(bytes.toString(), 'closed');
+  const read = readDocument(readText(file, bytes), 'closed');
   const judged = 'errors' in read ? read : parseLocatedPolicy(read.root);
   if ('errors' in judged) throw new CommandError(printLineErrors(file, judged.errors));
   return judged.policy;

@@ -84,10 +84,10 @@ async function serve(
 
 /** The differences between a worker and a single process. */
 async function joinWorkers(logLevel: string): Promise<Pick<AppOptions, 'logger' | 'gatherMetrics'>> {
-  const { connectMetrics } = await import('./workers-metrics.ts');
+  const { connectPrimary } = await import('./workers-metrics.ts');
   return {
     logger: addMembers(createLogger(logLevel), { worker: cluster.worker?.id }),
-    gatherMetrics: (takeOwn) => connectMetrics(process, async () => [await takeOwn()]),
+    gatherMetrics: (takeOwn) => connectPrimary(process, takeOwn),
   };
 }
 

@@ -1,9 +1,10 @@
 /**
- * Gives a scrape the same answer from every worker: the worker asks the primary, and the primary asks all workers.
- * Knows the channel between two processes, but not the meaning of the numbers.
+ * Gives a scrape the same answer from every worker: the worker asks the primary, and the primary asks all workers. The
+ * primary also prints the answer, because it serves no requests that this would delay. Knows the channel between two
+ * processes, but not the meaning of the numbers.
  */
 
-import type { MetricsSnapshot } from '../observe/metrics.ts';
+import { type MetricsSnapshot, printCombined } from '../observe/print-metrics.ts';
 import { snapshotWorkers } from '../observe/worker-metrics.ts';
 import { TIMED_OUT, waitFor } from '../streams/wait.ts';
 
@@ -13,39 +14,54 @@ interface Channel {
   on(event: 'message' | 'disconnect', listener: (message: unknown) => void): unknown;
 }
 
-type Message = { question: number } | { answer: number; snapshots: Snapshots | null };
+/** `metrics` null: the process cannot tell them. */
+type Message = { question: number } | { answer: number; metrics: MetricsSnapshot | string | null };
 
-type Snapshots = readonly MetricsSnapshot[];
+/** The metrics of one worker. */
+export type AskWorker = () => Promise<MetricsSnapshot>;
+/** The text of a scrape. */
+type AskPrimary = () => Promise<string>;
 
-/** Asks the process at the other end. The answer of an ended process is empty. */
-export type AskForMetrics = () => Promise<Snapshots>;
+/** For the primary: answers the worker by `printAll`. Returns a function that asks the worker. */
+export function connectWorker(channel: Channel, printAll: AskPrimary): AskWorker {
+  return connect<MetricsSnapshot>(channel, printAll, []);
+}
 
-/** Answers the other end with the result of `collect`. Returns a function that asks the other end. */
-export function connectMetrics(channel: Channel, collect: AskForMetrics): AskForMetrics {
-  const waiting = new Map<number, (snapshots: Snapshots | null) => void>();
+/** For a worker: answers the primary by `takeOwn`. Returns a function that asks the primary. */
+export function connectPrimary(channel: Channel, takeOwn: AskWorker): AskPrimary {
+  return connect<string>(channel, takeOwn, '');
+}
+
+/** `empty`: the answer of an ended process. */
+function connect<Answer extends MetricsSnapshot | string>(
+  channel: Channel,
+  collect: AskWorker | AskPrimary,
+  empty: Answer,
+): () => Promise<Answer> {
+  const waiting = new Map<number, (metrics: Answer | null) => void>();
   let isConnected = true;
   let questions = 0;
 
-  const settle = (question: number, snapshots: Snapshots | null) => {
-    waiting.get(question)?.(snapshots);
+  const settle = (question: number, metrics: Answer | null) => {
+    waiting.get(question)?.(metrics);
     waiting.delete(question);
   };
   channel.on('message', async (message) => {
     if (!isMessage(message)) return;
-    if ('answer' in message) return settle(message.answer, message.snapshots);
-    const snapshots = await collect().catch(() => null);
-    if (isConnected) channel.send?.({ answer: message.question, snapshots });
+    if ('answer' in message) return settle(message.answer, message.metrics as Answer | null);
+    const metrics = await collect().catch(() => null);
+    if (isConnected) channel.send?.({ answer: message.question, metrics });
   });
   channel.on('disconnect', () => {
     isConnected = false;
-    for (const question of waiting.keys()) settle(question, []);
+    for (const question of waiting.keys()) settle(question, empty);
   });
 
   return () =>
     new Promise((resolve, reject) => {
-      if (!isConnected) return resolve([]);
-      waiting.set(++questions, (snapshots) =>
-        snapshots === null ? reject(new Error('a process cannot tell its metrics')) : resolve(snapshots),
+      if (!isConnected) return resolve(empty);
+      waiting.set(++questions, (metrics) =>
+        metrics === null ? reject(new Error('a process cannot tell its metrics')) : resolve(metrics),
       );
       channel.send?.({ question: questions });
     });
@@ -55,18 +71,18 @@ export function connectMetrics(channel: Channel, collect: AskForMetrics): AskFor
 const ANSWER_TIMEOUT_MS = 500;
 
 /** Asks all workers concurrently. Those that do not answer in time are omitted, and counted as silent. */
-export async function askWorkers(asks: readonly AskForMetrics[]): Promise<Snapshots> {
+export async function printWorkers(asks: readonly AskWorker[]): Promise<string> {
   const answers = await Promise.all(asks.map((ask) => askInTime(ask)));
   const answered = answers.filter((answer) => answer !== null);
   const workers = await snapshotWorkers({
     answering: answered.length,
     silent: answers.length - answered.length,
   });
-  return [...answered.flat(), workers];
+  return printCombined([...answered, workers]);
 }
 
 /** Null if there is no answer in time. */
-async function askInTime(ask: AskForMetrics): Promise<Snapshots | null> {
+async function askInTime(ask: AskWorker): Promise<MetricsSnapshot | null> {
   const answer = await waitFor(ask(), { timeoutMs: ANSWER_TIMEOUT_MS });
   return answer === TIMED_OUT ? null : answer;
 }

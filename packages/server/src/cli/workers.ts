@@ -9,7 +9,7 @@ import type { Logger } from '../observe/log.ts';
 import { delay } from '../streams/wait.ts';
 import { returnUntakenConnections } from './workers-handoff.ts';
 import { watchHeartbeats } from './workers-heartbeat.ts';
-import { type AskForMetrics, askWorkers, connectMetrics } from './workers-metrics.ts';
+import { type AskWorker, connectWorker, printWorkers } from './workers-metrics.ts';
 import { joinOutput } from './workers-output.ts';
 
 export interface WorkersOptions {
@@ -46,7 +46,7 @@ export async function runWorkers({ count, logger, isTerminal, stopped }: Workers
   // Advanced serialization: metrics can be NaN, which JSON lacks.
   cluster.setupPrimary({ serialization: 'advanced', stdio: ['inherit', stdout, 'inherit', 'ipc'] });
   const passOn = joinOutput(process.stdout);
-  const asks = new Map<number, AskForMetrics>();
+  const asks = new Map<number, AskWorker>();
   const startWorker = () => {
     const worker = cluster.fork();
     returnUntakenConnections(worker, () => asks.size > 0);
@@ -94,9 +94,9 @@ function isFile(descriptor: number): boolean {
 }
 
 /** `asks` has one entry for each listening worker. */
-function watchWorker(worker: Worker, asks: Map<number, AskForMetrics>, logger: Logger): RunningWorker {
+function watchWorker(worker: Worker, asks: Map<number, AskWorker>, logger: Logger): RunningWorker {
   const { id } = worker;
-  const askAll = () => askWorkers([...asks.values()]);
+  const printAll = () => printWorkers([...asks.values()]);
   const forget = () => asks.delete(id);
   worker.process.once('exit', forget).once('disconnect', forget);
   const endHung = () => {
@@ -110,7 +110,7 @@ function watchWorker(worker: Worker, asks: Map<number, AskForMetrics>, logger: L
     pid: worker.process.pid,
     listening: new Promise((resolve) =>
       worker.once('listening', () => {
-        asks.set(id, connectMetrics(worker, askAll));
+        asks.set(id, connectWorker(worker, printAll));
         heartbeat?.started();
         resolve(null);
       }),

@@ -2,11 +2,12 @@
  * Prometheus metrics: those of event-metrics.ts, of source-metrics.ts and of Node.js. With several workers, each scrape
  * combines the metrics of all.
  */
-import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import { DatabaseLabels } from './database-labels.ts';
 import { measureEventLoopLag } from './event-loop-lag.ts';
 import { type EventMetricsOptions, registerEventMetrics } from './event-metrics.ts';
 import type { EventHandlers } from './events.ts';
+import { type MetricsSnapshot, printMetrics, takeSnapshot } from './print-metrics.ts';
 import { type MetricSources, registerSourceMetrics } from './source-metrics.ts';
 
 export interface Metrics {
@@ -17,13 +18,8 @@ export interface Metrics {
   render(): Promise<string>;
 }
 
-/** The metrics of one process, in a form that structured clone accepts. */
-export type MetricsSnapshot = object;
-
-/** From a function that takes the snapshot of this process, makes one that gathers the snapshots of all. */
-export type GatherMetrics = (
-  takeOwn: () => Promise<MetricsSnapshot>,
-) => () => Promise<readonly MetricsSnapshot[]>;
+/** From a function that takes the snapshot of this process, makes one that prints the metrics of all. */
+export type GatherMetrics = (takeOwn: () => Promise<MetricsSnapshot>) => () => Promise<string>;
 
 export interface MetricsOptions extends Omit<EventMetricsOptions, 'databaseLabels'> {
   sources: MetricSources;
@@ -41,7 +37,7 @@ export function createMetrics({ sources, gather, ...options }: MetricsOptions): 
   const lag = measureEventLoopLag(registry);
   registerSourceMetrics(registry, sources, databaseLabels);
   const handlers = registerEventMetrics(registry, { ...options, databaseLabels });
-  const gatherAll = gather?.(() => registry.getMetricsAsJSON());
+  const printAll = gather?.(() => takeSnapshot(registry)) ?? (() => printMetrics(registry));
   return {
     events: {
       ...handlers,
@@ -55,9 +51,6 @@ export function createMetrics({ sources, gather, ...options }: MetricsOptions): 
       },
     },
     contentType: registry.contentType,
-    async render() {
-      if (gatherAll === undefined) return registry.metrics();
-      return AggregatorRegistry.aggregate([...(await gatherAll())]).metrics();
-    },
+    render: printAll,
   };
 }

@@ -1,6 +1,6 @@
 /** The metric of the primary process: how many of its workers answer. It needs no answer of a worker. */
 import { Gauge, Registry } from 'prom-client';
-import type { MetricsSnapshot } from './metrics.ts';
+import { type MetricsSnapshot, takeSnapshot } from './print-metrics.ts';
 
 /** Workers at one scrape. A silent worker did not answer in time, so its numbers are missing from the scrape. */
 export interface WorkerCounts {
@@ -18,7 +18,7 @@ export function snapshotWorkers({ answering, silent }: WorkerCounts): Promise<Me
   });
   workers.set({ state: 'answering' }, answering);
   workers.set({ state: 'silent' }, silent);
-  return registry.getMetricsAsJSON();
+  return takeSnapshot(registry);
 }
 
 export const WORKERS_HELP =

@@ -62,6 +62,8 @@ interface Known {
 
 const READINGS_MAX = 16;
 const READINGS_OF_INSTANCE_MAX = 2;
+/** The timer takes the others that are due. */
+const TAKEN_AT_ONCE = 500;
 /** Readings of one subscription that follow each other at once while there is more. */
 const READINGS_OF_TURN_MAX = 20;
 /** With so many deliveries waiting, a subscription is not read. Nothing is missed: its position stays. */
@@ -229,14 +231,14 @@ export class Poller {
     clearTimeout(this.#timer);
     const { nowMs, leadership } = this.#options;
     if (this.#closing.signal.aborted || !leadership.isHeld) return;
-    while (this.#running.size < READINGS_MAX) {
+    for (let taken = 0; this.#running.size < READINGS_MAX && taken < TAKEN_AT_ONCE; taken++) {
       const id = this.#queue.takeDue(nowMs());
       if (id === null) break;
       const known = this.#known.get(id);
       if (known === undefined || this.#running.has(id)) continue;
       const instance = nameSource(known.subscription);
       if ((this.#runningOf.get(instance) ?? 0) < READINGS_OF_INSTANCE_MAX) this.#begin(id, known);
-      else this.#held.set(instance, [...(this.#held.get(instance) ?? []), id]);
+      else this.#hold(instance, id);
     }
     const { nextAt } = this.#queue;
     // Without room, the end of a reading runs this again.
@@ -264,6 +266,13 @@ export class Poller {
         this.#run();
       });
     this.#running.set(id, reading);
+  }
+
+  #hold(instance: string, id: string): void {
+    const held = this.#held.get(instance);
+    // Copying the list would take long: thousands can be due at once.
+    if (held === undefined) this.#held.set(instance, [id]);
+    else held.push(id);
   }
 
   #leave(instance: string): void {

@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { measureBlocking } from '../../test/measure-blocking.ts';
 import { buildKey } from '../../test/stores/store-suite.ts';
 import { openMemoryStore } from '../stores/memory/store.ts';
 import type { ChangeListener, Store } from '../stores/ports.ts';
@@ -35,7 +37,7 @@ async function openStore(changes: Partial<RecordBody> = {}): Promise<Store> {
 function startWorker(
   store: Store,
   readChanges: ChangeReader['readChanges'],
-  changes: Partial<Pick<WorkerOptions, 'times' | 'send'>> = {},
+  changes: Partial<Pick<WorkerOptions, 'times' | 'send' | 'nowMs'>> = {},
 ) {
   const errors: unknown[] = [];
   const worker = createSubscriptionWorker({
@@ -94,6 +96,47 @@ test('a worker that was closed looks for subscriptions no more', async () => {
   // Several times the delay of a retry.
   await new Promise((resolve) => setTimeout(resolve, 300));
   expect(looks).toBe(before);
+});
+
+test('thousands of subscriptions that wait for one instance keep no other work waiting', async () => {
+  const store = openMemoryStore();
+  const body = printBody({ ...BODY, interval_seconds: 5 });
+  const count = 10_000;
+  for (let index = 0; index < count; index++)
+    await store.subscriptions.insert({ id: `s${index}`, name: `s${index}`, body, createdAt: 0 }, count);
+  const { listActive } = store.subscriptions;
+  let isListed = false;
+  store.subscriptions.listActive = (max) => {
+    isListed = true;
+    return listActive(max);
+  };
+  let nowMs = 0;
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  let readings = 0;
+  startWorker(
+    store,
+    async () => {
+      readings++;
+      await ended;
+      return NOTHING;
+    },
+    { nowMs: () => nowMs },
+  );
+  onTestFinished(() => end());
+  await expect.poll(() => isListed, POLL).toBe(true);
+  // Their rows are parsed in slices.
+  for (let turn = 0; turn < 200; turn++) await nextTurn();
+  const blockedMs = await measureBlocking(async () => {
+    // All are due now.
+    nowMs = 1000;
+    await expect.poll(() => readings, POLL).toBe(2);
+    for (let turn = 0; turn < 200; turn++) await nextTurn();
+  });
+  // 25 ms if all are taken at once, and 200 ms if the list is copied for each, on the build machine.
+  expect(blockedMs).toBeLessThan(20);
 });
 
 describe('during a reading that fails', () => {

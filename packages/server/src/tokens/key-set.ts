@@ -2,11 +2,15 @@
  * The public keys of an issuer, from a JSON Web Key Set (RFC 7517). Keeps only keys that can verify signatures safely:
  * no symmetric keys, no private parts, no RSA keys under 2048 bits. Knows neither HTTP nor when keys are read.
  */
+import { createPublicKey, type JsonWebKey } from 'node:crypto';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { calculateJwkThumbprint, createLocalJWKSet, exportJWK, type JWK, type JWTVerifyGetKey } from 'jose';
 import { readValue } from '../json/read-value.ts';
 
 /** More keys than any provider has. Each costs time when it is read. */
 const KEYS_MAX = 100;
+/** Other callers run after so many. */
+const KEYS_AT_ONCE = 20;
 const RSA_BITS_MIN = 2048;
 /** Beyond it, one verification takes milliseconds. */
 const RSA_BITS_MAX = 8192;
@@ -30,9 +34,14 @@ export class KeySetError extends Error {
 
 /** Rejects with a {@link KeySetError}. */
 export async function readKeySet(bytes: Uint8Array): Promise<KeySet> {
-  const keys = listKeys(bytes)
-    .map(readKey)
-    .filter((key) => key !== null);
+  // Some providers list a key twice, and a token that names it would match two keys.
+  const found = new Map<string, JWK>();
+  for (const [index, given] of listKeys(bytes).entries()) {
+    if (index % KEYS_AT_ONCE === KEYS_AT_ONCE - 1) await yieldToEventLoop();
+    const key = readKey(given);
+    if (key !== null) found.set(JSON.stringify(key), key);
+  }
+  const keys = [...found.values()];
   if (keys.length === 0) throw new KeySetError('the key set has no key that can verify signatures');
   const thumbprints = new Set(await Promise.all(keys.map((key) => calculateJwkThumbprint(key))));
   return {
@@ -69,11 +78,24 @@ function readKey(given: unknown): JWK | null {
   if (kid !== undefined && !(typeof kid === 'string' && kid.length <= KEY_ID_LENGTH_MAX)) return null;
   if (alg !== undefined && typeof alg !== 'string') return null;
   const named = { ...(kid === undefined ? {} : { kid }), ...(alg === undefined ? {} : { alg }) };
-  if (kty === 'RSA' && isRsaKey(n, e)) return { kty, n: n as string, e: e as string, ...named };
-  if (kty === 'EC' && typeof crv === 'string' && CURVES.has(crv) && isText(x) && isText(y)) {
-    return { kty, crv, x, y, ...named };
+  if (kty === 'RSA' && isRsaKey(n, e)) return canonicalize({ kty, n, e }, named);
+  if (kty === 'EC' && typeof crv === 'string' && CURVES.has(crv)) {
+    return canonicalize({ kty, crv, x, y }, named);
   }
-  return kty === 'OKP' && crv === 'Ed25519' && isText(x) ? { kty, crv, x, ...named } : null;
+  return kty === 'OKP' && crv === 'Ed25519' ? canonicalize({ kty, crv, x }, named) : null;
+}
+
+/**
+ * Some providers write a leading zero byte or omit it, against RFC 7518 section 6. A thumbprint is that of the key only
+ * if its members have the one form. Null if they are those of no key, such as a point that is not on the curve.
+ */
+function canonicalize(members: Record<string, unknown>, named: Pick<JWK, 'kid' | 'alg'>): JWK | null {
+  try {
+    const key = createPublicKey({ key: members as JsonWebKey, format: 'jwk' });
+    return { ...(key.export({ format: 'jwk' }) as JWK), ...named };
+  } catch {
+    return null;
+  }
 }
 
 function isRsaKey(modulus: unknown, exponent: unknown): boolean {

@@ -380,6 +380,39 @@ test('an issuer that does not name its keys can replace them', async () => {
   expect(countReadings(issuer)).toBe(2);
 });
 
+test('a key that its provider writes with a leading zero, or without one, is the same key', async () => {
+  const widen = (text: unknown) =>
+    Buffer.concat([Buffer.from([0]), Buffer.from(String(text), 'base64url')]).toString('base64url');
+  const { jwk } = key;
+  for (const changes of [
+    { n: widen(jwk['n']) },
+    { e: widen(jwk['e']) },
+    { n: Buffer.from(String(jwk['n']), 'base64url').toString('base64') },
+  ]) {
+    const { tokens, claims } = await open({}, [{ ...key, jwk: { ...jwk, ...changes } }]);
+    const client = await tokens.authenticate(signToken(key, claims()));
+    expect('refused' in client || (await tokens.renew(client))).toBe(client);
+  }
+  const curve = makeShortKey();
+  const { tokens, claims } = await open({}, [curve]);
+  const client = await tokens.authenticate(signToken(curve, claims()));
+  expect('refused' in client || (await tokens.renew(client))).toBe(client);
+});
+
+/** A key whose coordinate begins with a zero byte, which its provider omits. */
+function makeShortKey() {
+  for (let index = 0; ; index++) {
+    const made = makeKey(`short ${index}`, 'ES256');
+    const x = Buffer.from(String(made.jwk['x']), 'base64url');
+    if (x[0] === 0) return { ...made, jwk: { ...made.jwk, x: x.subarray(1).toString('base64url') } };
+  }
+}
+
+test('a key that stands twice in the key set is one key', async () => {
+  const { claims, judge } = await open({}, [key, key]);
+  expect(await judge(signToken(key, claims()))).toBe('corp/ada');
+});
+
 test('tokens of one subject with different policies are told apart by the version of its key', async () => {
   const { tokens, claims } = await open({
     rules: [{ claim: 'groups', value: 'all', policy: { ...READER, limit_max: 5 } }, { policy: READER }],
@@ -453,6 +486,7 @@ test('hostile key sets and configurations are refused, and the last keys stay', 
         };
   const keySet = (body: string) => (path: string) => (path === '/jwks' ? { status: 200, body } : null);
   const weak = makeKey('weak', 'RS256', 1024);
+  const curve = makeKey('curve', 'ES256');
   const cases: [Issuer['answer'], RegExp][] = [
     [configuration({ issuer: `${issuer.url}/` }), /is of the issuer/],
     [configuration({ issuer: undefined }), /is of the issuer null/],
@@ -476,6 +510,7 @@ test('hostile key sets and configurations are refused, and the last keys stay', 
           keys: [
             { ...key.jwk, use: 'enc' },
             { ...key.jwk, e: 'AQ' },
+            { ...curve.jwk, x: curve.jwk['y'] },
           ],
         }),
       ),

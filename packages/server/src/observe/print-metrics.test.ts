@@ -1,0 +1,61 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { expect, test } from 'vitest';
+import { countTurns } from '../../test/watch-turns.ts';
+import { DurationHistogram } from './duration-histogram.ts';
+import { printCombined, printMetrics, takeSnapshot } from './print-metrics.ts';
+
+/** One of each kind, with names that need escapes. */
+function createRegistry(): Registry {
+  const registry = new Registry();
+  const registers = [registry];
+  new Gauge({ name: 'plain', help: 'A "help" with \\ and\na line.', registers }).set(1.5);
+  new Gauge({ name: 'not_set', help: 'None.', labelNames: ['a'], registers });
+  const counter = new Counter({ name: 'odd_total', help: 'Odd.', labelNames: ['db', 'other'], registers });
+  for (const db of ['a"b', 'a\\b', 'a\nb', '{db="x"}', 'größe 🙂', '']) counter.inc({ db, other: 'x' }, 1e21);
+  const limits = new Gauge({ name: 'limits', help: 'Limits.', labelNames: ['end'], registers });
+  limits.set({ end: 'above' }, Number.POSITIVE_INFINITY);
+  limits.set({ end: 'below' }, Number.NEGATIVE_INFINITY);
+  const histogram = new Histogram({
+    name: 'sizes',
+    help: 'Sizes.',
+    labelNames: ['of'],
+    buckets: [1, 2],
+    registers,
+  });
+  histogram.observe({ of: 'it' }, 1.5);
+  new DurationHistogram({
+    registry,
+    name: 'seconds',
+    help: 'Seconds.',
+    labelNames: ['upstream'],
+    bucketsSeconds: [0.1],
+  })
+    .add({ upstream: 'https://odoo.example.com' })
+    .observe(0.05);
+  return registry;
+}
+
+test('prints what prom-client prints', async () => {
+  const registry = createRegistry();
+  expect(await printMetrics(registry)).toBe(await registry.metrics());
+});
+
+test('prints the numbers of several processes together', async () => {
+  const snapshot = structuredClone(await takeSnapshot(createRegistry()));
+  const text = await printCombined([snapshot, snapshot]);
+  expect(text).toContain('plain 3\n');
+  expect(text).toContain('seconds_count{upstream="https://odoo.example.com"} 2\n');
+});
+
+test('other callers run while thousands of lines are printed', async () => {
+  const registry = new Registry();
+  const registers = [registry];
+  const large = new Counter({ name: 'large', help: 'Large.', labelNames: ['index'], registers });
+  for (let index = 0; index < 5000; index++) large.inc({ index });
+  let text = '';
+  const turns = await countTurns(async () => {
+    text = await printMetrics(registry);
+  });
+  expect(text.split('\n')).toHaveLength(5003);
+  expect(turns).toBeGreaterThanOrEqual(10);
+});
