@@ -18,6 +18,7 @@ import { addCompatiblePages } from './compatible-pages.ts';
 import { ConnectionListener } from './connection/connection-listener.ts';
 import { addConsoleRoutes, type ConsoleRoutesDeps } from './console/console-routes.ts';
 import { addConversationRoutes, type Conversations } from './conversation-routes.ts';
+import { closeAfterFaultyFraming } from './faulty-framing.ts';
 import { addHealthRoutes, type HealthRouteDeps } from './health-route.ts';
 import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
 import { addOpenapiRoute } from './openapi/openapi.ts';
@@ -95,6 +96,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
 
+  closeAfterFaultyFraming(app);
   app.addHook('onRequest', (request, reply, done) => {
     const { headers, headersDistinct, httpVersion } = request.raw;
     const hosts = headersDistinct['host']?.length ?? 0;

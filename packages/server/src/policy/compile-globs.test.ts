@@ -1,3 +1,4 @@
+import { type HeapProfiler, Session } from 'node:inspector/promises';
 import { compileGlob } from '@erp-proxy/contract';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -43,3 +44,30 @@ test('rules with very many patterns do not keep the event loop', async () => {
   }
   expect(blockedMs).toBeLessThan(BLOCKED_MS_MAX);
 });
+
+test('patterns that are used once cost less than 600 bytes each, with what is collected again', async () => {
+  const policies = Array.from({ length: 70 }, (_, policy) =>
+    Array.from({ length: 900 }, (_, index) => `x_p${policy}.model_${index}_*`),
+  );
+  const bytes = await measureAllocations(() => {
+    for (const patterns of policies) compileGlobs(patterns)('res.partner');
+  });
+  expect(bytes / policies.flat().length).toBeLessThan(600);
+});
+
+/** By samples of the heap profiler, which counts objects that are collected meanwhile too. */
+async function measureAllocations(work: () => void): Promise<number> {
+  const session = new Session();
+  session.connect();
+  await session.post('HeapProfiler.startSampling', {
+    samplingInterval: 4096,
+    includeObjectsCollectedByMajorGC: true,
+    includeObjectsCollectedByMinorGC: true,
+  });
+  work();
+  const { profile } = await session.post('HeapProfiler.stopSampling');
+  session.disconnect();
+  const sum = ({ selfSize, children }: HeapProfiler.SamplingHeapProfileNode): number =>
+    children.reduce((total, child) => total + sum(child), selfSize);
+  return sum(profile.head);
+}

@@ -1,11 +1,22 @@
 /** Finds which of many patterns with `*` matches a text, without a comparison of the text with each of them. */
 import { compileGlob } from '@erp-proxy/contract';
 
-interface Glob {
+class Glob {
   readonly pattern: string;
   /** Its place among all patterns. */
   readonly index: number;
-  isMatch(text: string): boolean;
+  /** Compiled for the first text: most patterns of an index are never compared. */
+  #match: ((text: string) => boolean) | null = null;
+
+  constructor(pattern: string, index: number) {
+    this.pattern = pattern;
+    this.index = index;
+  }
+
+  isMatch(text: string): boolean {
+    this.#match ??= compileGlob(this.pattern);
+    return this.#match(text);
+  }
 }
 
 /** Fewer patterns are compared faster than found in an index. */
@@ -17,7 +28,7 @@ const INDEXED_LENGTH_MAX = 1000;
 
 /** Returns a function that finds the first pattern that matches a text. */
 export function compileGlobs(patterns: readonly string[]): (text: string) => string | undefined {
-  const globs = patterns.map((pattern, index) => ({ pattern, index, isMatch: compileGlob(pattern) }));
+  const globs = patterns.map((pattern, index) => new Glob(pattern, index));
   // Made for the first text, because a policy that is read need not be used.
   let index: GlobIndex | null = null;
   return (text) => {
@@ -42,8 +53,8 @@ class GlobIndex {
   find(text: string): Glob | undefined {
     // Each list once, also if the text repeats its characters.
     const lists = new Set([this.#others]);
-    for (const key of listKeys(text)) {
-      const list = this.#byKey.get(key);
+    for (let at = 0; at + KEY_LENGTH <= text.length; at++) {
+      const list = this.#byKey.get(readKey(text, at));
       if (list !== undefined) lists.add(list);
     }
     let first: Glob | undefined;
@@ -56,27 +67,30 @@ class GlobIndex {
 
   /** Adds it to the shortest of its lists: characters that many patterns share tell little. */
   #add(glob: Glob): void {
-    const keys = glob.pattern.split('*').flatMap(listKeys);
-    const [first] = keys;
-    if (first === undefined) {
-      this.#others.push(glob);
-      return;
+    const { pattern } = glob;
+    let best: number | null = null;
+    let size = Number.POSITIVE_INFINITY;
+    let wildcard = pattern.indexOf('*');
+    for (let at = 0; at + KEY_LENGTH <= pattern.length && size > 0; at++) {
+      if (wildcard >= 0 && wildcard < at) wildcard = pattern.indexOf('*', at);
+      if (wildcard >= 0 && wildcard < at + KEY_LENGTH) continue;
+      const key = readKey(pattern, at);
+      const listed = this.#byKey.get(key)?.length ?? 0;
+      if (listed >= size) continue;
+      best = key;
+      size = listed;
     }
-    const sizeOf = (key: number) => this.#byKey.get(key)?.length ?? 0;
-    const best = keys.reduce((one, other) => (sizeOf(other) < sizeOf(one) ? other : one), first);
-    this.#byKey.set(best, [...(this.#byKey.get(best) ?? []), glob]);
+    if (best === null) this.#others.push(glob);
+    else if (size === 0) this.#byKey.set(best, [glob]);
+    else this.#byKey.get(best)!.push(glob);
   }
 }
 
 function findFirst(globs: readonly Glob[], text: string): Glob | undefined {
-  return globs.find(({ isMatch }) => isMatch(text));
+  return globs.find((glob) => glob.isMatch(text));
 }
 
-/** Numbers for all characters in a row. Different ones can have the same number, which costs a comparison. */
-function listKeys(text: string): number[] {
-  const keys: number[] = [];
-  for (let at = 0; at + KEY_LENGTH <= text.length; at++) {
-    keys.push((text.charCodeAt(at) << 14) ^ (text.charCodeAt(at + 1) << 7) ^ text.charCodeAt(at + 2));
-  }
-  return keys;
+/** A number for the characters in a row. Different ones can have the same number, which costs a comparison. */
+function readKey(text: string, at: number): number {
+  return (text.charCodeAt(at) << 14) ^ (text.charCodeAt(at + 1) << 7) ^ text.charCodeAt(at + 2);
 }

@@ -109,6 +109,26 @@ test('accepts a body of exactly the maximum size, whatever its framing', async (
   expect(await ask(`${call} `)).toBe(413);
 });
 
+test.each(['/api/erp/execute', '/nowhere', '/%'])(
+  'serves nothing after a message of HTTP/1.0 with transfer-encoding: %s',
+  async (path) => {
+    await start();
+    const call = Buffer.from(JSON.stringify(makeCall(upstream.url)));
+    const body = Buffer.concat([printChunk(call), Buffer.from('0\r\n\r\n')]);
+    const headers = [keyLine(), JSON_TYPE, 'connection: keep-alive', 'transfer-encoding: chunked'];
+    const message = printPost(headers, body).toString();
+    const connection = open(
+      message.replace(/^POST \S+ HTTP\/1\.1/, `POST ${path} HTTP/1.0`) + printCall([1]),
+    );
+    const answer = await connection.next();
+    expect(answer?.status).toBe(path === '/api/erp/execute' ? 200 : 404);
+    expect(answer?.headers['connection']).toBe('close');
+    await connection.closed;
+    await expectStillServing();
+    expect(upstream.requests).toHaveLength(path === '/api/erp/execute' ? 2 : 1);
+  },
+);
+
 test.each([
   ['content-length', [`content-length: ${33 * MIB}`]],
   ['chunked', ['transfer-encoding: chunked']],

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { printCall } from '../execute/expectations.ts';
 import { type Pair, startPair } from '../pair.ts';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
+import { countTurns } from '../watch-turns.ts';
 
 const PREFER = { prefer: 'values=normalized' };
 const APPLIED = 'preference-applied';
@@ -97,6 +98,21 @@ describe('a read', () => {
     types = { ...TYPES, x_new: { type: 'datetime' } };
     expect(value((await post({ keyword })).body)).toBe('[{"id": 1, "x_new": "2026-10-21T01:31:00Z"}]');
     expect(sent('"fields_get"')).toHaveLength(2);
+  });
+
+  test('with many unknown fields asks for their types once, and lets other work run', async () => {
+    const read = async (count: number) => {
+      const unknown = Array.from({ length: count }, (_, index) => `"x_${index}": false`);
+      await open({ result: `[{"parent_id": false, ${unknown.join(', ')}}]` });
+      const turns = await countTurns(async () => {
+        expect(value((await post()).body)).toBe(`[{"parent_id": null, ${unknown.join(', ')}}]`);
+      });
+      expect(sent('"fields_get"')).toHaveLength(2);
+      return turns;
+    };
+    const turnsOfOne = await read(1);
+    await pair.close();
+    expect(await read(900)).toBeGreaterThan(turnsOfOne + 40);
   });
 
   test('of a megabyte is normalized as it arrives', async () => {

@@ -6,6 +6,7 @@ import type { NamedFields } from '../../odoo/values/named-fields.ts';
 import { findResultForm, type RecordShape, type ResultForm } from '../../odoo/values/record-shape.ts';
 import { ResultConverter, type UnknownField } from '../../odoo/values/result-converter.ts';
 import { type Awaitable, andThen } from '../../streams/and-then.ts';
+import { createPauses } from '../../streams/create-pauses.ts';
 import { TIMED_OUT, waitFor } from '../../streams/wait.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import type { Denial } from '../terms/denial.ts';
@@ -23,6 +24,8 @@ const MODELS_MAX = 32;
  * answer is taken.
  */
 const LEARN_MS = 2000;
+/** Other work may run after this many unknown fields: for each, the converter copies the bytes that it has left. */
+const STOPS_MAX = 16;
 
 export function convertReading(fields: FieldFinder): Step<TargetedCall> {
   return function convertReading(call, context) {
@@ -35,8 +38,9 @@ export function convertReading(fields: FieldFinder): Step<TargetedCall> {
       // The headers of a batch and the stored answer of an idempotency key promise normalized values.
       const isPromised = request.isBatch || request.idempotencyKey !== null;
       if ('failed' in shape) return isPromised ? shape.failed : null;
-      const learn = (field: UnknownField) => learnField(shape, field, call, context);
-      context.onReply((reply) => convertReply(reply, { shape, form, learn, context }));
+      context.onReply((reply) =>
+        convertReply(reply, { shape, form, learn: createLearner(shape, call, context), context }),
+      );
       return null;
     });
   };
@@ -64,15 +68,20 @@ export function convertReading(fields: FieldFinder): Step<TargetedCall> {
     return await find(model, named);
   }
 
-  async function learnField(
-    shape: RecordShape,
-    { model, name }: UnknownField,
-    { target }: TargetedCall,
-    context: CallContext,
-  ): Promise<RecordShape> {
-    const found = Promise.resolve(fields.find({ target, model }, [name], context));
-    const known = await waitFor(found, { timeoutMs: LEARN_MS });
-    return known === TIMED_OUT || 'failed' in known ? shape : replaceTypes(shape, model, known.types);
+  /** An answer has all fields of a model, so that the unknown fields of one result cause one question for each. */
+  function createLearner(first: RecordShape, { target }: TargetedCall, context: CallContext) {
+    const asked = new Set<string>();
+    const pauseAfter = createPauses(STOPS_MAX);
+    let shape = first;
+    return async function learnField({ model, name }: UnknownField): Promise<RecordShape> {
+      await pauseAfter(1);
+      if (asked.has(model)) return shape;
+      asked.add(model);
+      const found = Promise.resolve(fields.find({ target, model }, [name], context));
+      const known = await waitFor(found, { timeoutMs: LEARN_MS });
+      if (known !== TIMED_OUT && !('failed' in known)) shape = replaceTypes(shape, model, known.types);
+      return shape;
+    };
   }
 }
 

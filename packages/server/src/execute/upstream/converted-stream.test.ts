@@ -8,7 +8,7 @@ import { ConvertedStream, convertWhole } from './converted-stream.ts';
 
 /** As many bytes as one read of a socket takes. */
 const PIECE_BYTES = 64 * 1024;
-const SLICE_BYTES = 256 * 1024;
+const SLICE_BYTES = PIECE_BYTES;
 const RESULT = Buffer.from(
   `[${'{"partner_id": [10, "A"], "name": false}, '.repeat(30_000)}{"name": [${'"x", '.repeat(300_000)}1]}]`,
 );
