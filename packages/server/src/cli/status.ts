@@ -74,7 +74,7 @@ export const topCommand: Command = {
         if (input.isSet('json')) printJson(input, statistics);
         else {
           if (!isOnce) input.print(CLEAR);
-          input.print(`${describeCalls(statistics)}\n\n`);
+          input.print(`${describeCalls(statistics)}\n`);
           await printGroups(input, by, statistics);
         }
       } while (!isOnce && !(await Promise.race([stopped, sleep(REFRESH_MS, false)])));
@@ -125,10 +125,10 @@ function describeCalls({ since, total, now }: StatisticsView): string {
   const times = [
     ...(total.proxy_ms === null ? [] : [`proxy ${showQuantiles(total.proxy_ms)}`]),
     ...(total.odoo_ms === null ? [] : [`Odoo ${showQuantiles(total.odoo_ms)}`]),
-    `${now.in_flight} in flight`,
-    `${now.queued} queued`,
+    `${now.in_flight} in flight, ${now.queued} queued`,
   ];
-  return `${total.calls} calls since ${since}: ${parts.join(', ')}; ${times.join(', ')}`;
+  const calls = total.calls === 1 ? '1 call' : `${total.calls} calls`;
+  return `${calls} since ${since}: ${parts.join(', ')}; ${times.join('; ')}`;
 }
 
 async function printUpstreams(input: CommandInput, upstreams: readonly UpstreamView[]): Promise<void> {
@@ -174,7 +174,7 @@ function countErrors({ errors }: CallStatistics): number {
 }
 
 function showQuantiles({ p50, p95, p99 }: DurationQuantiles): string {
-  return `${p50}/${p95}/${p99} ms`;
+  return `p50 ${p50}, p95 ${p95}, p99 ${p99} ms`;
 }
 
 async function* toStream<Item>(items: readonly Item[]): AsyncGenerator<Item> {

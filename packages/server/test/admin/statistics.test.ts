@@ -57,9 +57,11 @@ test('the commands show the calls of a running proxy', async () => {
   const status = await run('status');
   expect(status).toMatchObject({ status: 0, stderr: '' });
   expect(status.stdout).toMatch(/^erp-proxy \S+, started \S+, store memory\n {2}store: ok/);
-  expect(status.stdout).toMatch(/5 calls since \S+: 2 errors, 0 refused, .*0 in flight, 0 queued/);
+  expect(status.stdout).toMatch(
+    /5 calls since \S+: 2 errors, 0 refused, .*; Odoo p50 [\d.]+, p95 [\d.]+, p99 [\d.]+ ms; 0 in flight, 0 queued\n/,
+  );
   const top = await run('top', '--by', 'action', '--last', '2h');
-  expect(top.stdout).toMatch(/\nread\t3\t0\t[\d.]+ ms\t/);
+  expect(top.stdout).toMatch(/^5 calls .*\n\nread\t3\t0\t[\d.]+ ms\t/);
   expect(JSON.parse((await run('top', '--json')).stdout).groups[0]).toMatchObject({ name: 'res.partner' });
   expect(await run('top', '--by', 'db')).toMatchObject({ status: 2 });
   expect(await run('top', '--last', 'soon')).toMatchObject({ status: 2 });

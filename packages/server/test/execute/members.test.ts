@@ -165,6 +165,11 @@ describe('names', () => {
     ['fnname', 'fn_name'],
     ['Action', 'action'],
     ['erp_instanc', 'erp_instance'],
+    ['kwargs', 'keyword'],
+    ['domain', 'params'],
+    ['fields', 'keyword.fields'],
+    ['limit', 'keyword.limit'],
+    ['context', 'keyword.context'],
   ])('suggests for %s the name %s', async (name, nearest) => {
     const answer = await pair.proxy.call(printCall(pair.upstream.url, { [name]: '1' }));
     expect(answer.json.error.message).toContain(`Did you mean \`${nearest}\``);
@@ -176,6 +181,10 @@ describe('names', () => {
     ['apikey', 'api_key'],
     ['userid', 'user_id'],
     ['Name', 'name'],
+    ['uid', 'user_id'],
+    ['login', 'user_id'],
+    ['password', 'api_key'],
+    ['database', 'db'],
   ])('suggests for erp_instance.%s the name %s', (name, nearest) => {
     const instance = printInstance(pair.upstream.url, { [name]: '1' });
     const says = new RegExp(`Did you mean \`${nearest}\``);

@@ -95,8 +95,7 @@ export function checkNames(
   for (const { name } of members) {
     if (known.includes(name) || ignored.includes(name)) continue;
     const path = joinPath(parent, name);
-    const nearest = findNearestName(name, known);
-    const hint = `Did you mean \`${nearest}\`?`;
+    const hint = `Did you mean \`${suggestName(name, known)}\`?`;
     return invalid(
       path,
       `\`${path}\` is not a member of ${parent === '' ? 'a call' : `\`${parent}\``}. ${hint}`,
@@ -104,6 +103,26 @@ export function checkNames(
   }
   const duplicate = findDuplicate(members);
   return duplicate ? refuseDuplicate(duplicate, parent) : undefined;
+}
+
+/** Arguments of the method that callers put beside `keyword`. */
+const NAMED_ARGUMENTS = ['fields', 'limit', 'offset', 'order', 'context', 'ids'];
+/** What other programs call a member, by the name here. Edits would lead elsewhere. */
+const OTHER_NAMES: Record<string, string[]> = {
+  keyword: ['kwargs', 'kw', 'options'],
+  params: ['domain', 'vals', 'values', 'data'],
+  domain: ['params'],
+  action: ['function'],
+  url: ['host', 'server', 'address'],
+  db: ['database', 'dbname'],
+  user_id: ['user', 'uid', 'login', 'username'],
+  api_key: ['password', 'key', 'token'],
+};
+
+function suggestName(name: string, known: string[]): string {
+  if (known.includes('keyword') && NAMED_ARGUMENTS.includes(name)) return `keyword.${name}`;
+  const meant = known.find((each) => OTHER_NAMES[each]?.includes(name));
+  return meant ?? findNearestName(name, known);
 }
 
 function refuseDuplicate(member: JsonMember, parent: string): Denial {
