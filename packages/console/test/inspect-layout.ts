@@ -10,6 +10,7 @@ export async function listLayoutFaults(page: Page): Promise<string[]> {
 function inspect(): string[] {
   // biome-ignore lint/suspicious/noExplicitAny: the types of the browser are not those of this program
   const { document, innerWidth, getComputedStyle } = globalThis as any;
+  const TEXT_GAP_MIN = 3;
   const faults: string[] = [];
   const excess = document.documentElement.scrollWidth - innerWidth;
   if (excess > 0) faults.push(`the document is ${excess} px wider than the window`);
@@ -24,6 +25,16 @@ function inspect(): string[] {
       faults.push(`outside of the window: ${describe(element)}`);
     if (isCut(element, style) && !element.closest('[title]'))
       faults.push(`cut without a title: ${describe(element)}`);
+  }
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  for (const editor of document.querySelectorAll('.cm-editor') as any[]) {
+    const above = editor
+      .closest('.mantine-InputWrapper-root')
+      ?.querySelector('.mantine-InputWrapper-description');
+    const { top, height } = editor.getBoundingClientRect();
+    if (!above || height === 0) continue;
+    const gap = top - above.getBoundingClientRect().bottom;
+    if (gap < TEXT_GAP_MIN) faults.push(`${gap} px between an editor and its text: ${describe(above)}`);
   }
   return [...new Set(faults)];
 

@@ -24,8 +24,10 @@ export async function printMetrics(registry: Registry): Promise<string> {
   return `${texts.join('\n\n')}\n`;
 }
 
-export function takeSnapshot(registry: Registry): Promise<MetricsSnapshot> {
-  return Array.fromAsync(readMetrics(registry));
+export async function takeSnapshot(registry: Registry): Promise<MetricsSnapshot> {
+  const metrics: MetricWithValues[] = [];
+  for await (const metric of readMetrics(registry)) metrics.push(metric);
+  return metrics;
 }
 
 /** Combines the metrics of several processes, each by its aggregator. Does so in one turn. */

@@ -170,6 +170,9 @@ describe('names', () => {
     ['fields', 'keyword.fields'],
     ['limit', 'keyword.limit'],
     ['context', 'keyword.context'],
+    ['url', 'erp_instance.url'],
+    ['api_key', 'erp_instance.api_key'],
+    ['db', 'erp_instance.db'],
   ])('suggests for %s the name %s', async (name, nearest) => {
     const answer = await pair.proxy.call(printCall(pair.upstream.url, { [name]: '1' }));
     expect(answer.json.error.message).toContain(`Did you mean \`${nearest}\``);

@@ -1,5 +1,5 @@
 /** A field for JSON. CodeMirror loads with the first one that is shown. */
-import { Input, Skeleton } from '@mantine/core';
+import { Box, Input, Skeleton } from '@mantine/core';
 import { lazy, type ReactNode, Suspense, useId, useState } from 'react';
 import type { SuggestJson } from './complete-json.ts';
 import type { JsonFault, Problem } from './find-problems.ts';
@@ -24,6 +24,9 @@ interface JsonEditorProps {
   maxHeight?: number;
 }
 
+/** The distance from texts above and below, as in other fields. */
+const GAP = 'calc(var(--mantine-spacing-xs) / 2)';
+
 /** The Tab key leaves the field. Ctrl+Space completes, F8 goes to the next mistake. */
 export function JsonEditor({
   label,
@@ -47,19 +50,21 @@ export function JsonEditor({
       error={problem === null ? undefined : `Line ${problem.line}: ${problem.message}`}
       errorProps={{ role: 'status', className: 'data' }}
     >
-      <Suspense fallback={<Skeleton height={minHeight} mt={4} />}>
-        <CodeMirror
-          labelId={labelId}
-          text={value}
-          onChange={onChange}
-          suggest={suggest}
-          faults={faults}
-          placeholder={placeholder}
-          onProblem={setProblem}
-          minHeight={minHeight}
-          maxHeight={maxHeight}
-        />
-      </Suspense>
+      <Box my={GAP}>
+        <Suspense fallback={<Skeleton height={minHeight} />}>
+          <CodeMirror
+            labelId={labelId}
+            text={value}
+            onChange={onChange}
+            suggest={suggest}
+            faults={faults}
+            placeholder={placeholder}
+            onProblem={setProblem}
+            minHeight={minHeight}
+            maxHeight={maxHeight}
+          />
+        </Suspense>
+      </Box>
     </Input.Wrapper>
   );
 }

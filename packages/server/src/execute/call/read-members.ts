@@ -105,8 +105,11 @@ export function checkNames(
   return duplicate ? refuseDuplicate(duplicate, parent) : undefined;
 }
 
-/** Arguments of the method that callers put beside `keyword`. */
-const NAMED_ARGUMENTS = ['fields', 'limit', 'offset', 'order', 'context', 'ids'];
+/** Members of an object in the call that callers put beside it. */
+const INNER_NAMES = Object.entries({
+  keyword: ['fields', 'limit', 'offset', 'order', 'context', 'ids'],
+  erp_instance: ['url', 'db', 'user_id', 'api_key'],
+});
 /** What other programs call a member, by the name here. Edits would lead elsewhere. */
 const OTHER_NAMES: Record<string, string[]> = {
   keyword: ['kwargs', 'kw', 'options'],
@@ -120,7 +123,8 @@ const OTHER_NAMES: Record<string, string[]> = {
 };
 
 function suggestName(name: string, known: string[]): string {
-  if (known.includes('keyword') && NAMED_ARGUMENTS.includes(name)) return `keyword.${name}`;
+  const inner = INNER_NAMES.find(([object, names]) => known.includes(object) && names.includes(name));
+  if (inner !== undefined) return `${inner[0]}.${name}`;
   const meant = known.find((each) => OTHER_NAMES[each]?.includes(name));
   return meant ?? findNearestName(name, known);
 }
