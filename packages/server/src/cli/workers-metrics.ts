@@ -1,7 +1,7 @@
 /**
  * Gives a scrape the same answer from every worker: the worker asks the primary, and the primary asks all workers. The
- * primary also prints the answer, because it serves no requests that this would delay. Knows the channel between two
- * processes, but not the meaning of the numbers.
+ * primary also prints the answer, in slices, so that the workers have their time for calls. Knows the channel between
+ * two processes, but not the meaning of the numbers.
  */
 
 import { type MetricsSnapshot, printCombined } from '../observe/print-metrics.ts';

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { measureEventLoopLag } from './event-loop-lag.ts';
+import { printMetrics } from './print-metrics.ts';
 
 const SUFFIXES = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];
 
@@ -32,7 +33,7 @@ test('shows the delays since the last scrape, and 0 at rest', async () => {
   const busyUntilMs = performance.now() + 200;
   while (performance.now() < busyUntilMs);
   await sleep(200);
-  const text = await registry.metrics();
+  const text = await printMetrics(registry);
   const longest = Number(/^nodejs_eventloop_lag_max_seconds (.*)$/m.exec(text)?.[1]);
   const shortest = Number(/^nodejs_eventloop_lag_min_seconds (.*)$/m.exec(text)?.[1]);
   // The delay began up to a measuring interval (50 ms) after the last measurement.

@@ -47,6 +47,19 @@ test('prints the numbers of several processes together', async () => {
   expect(text).toContain('seconds_count{upstream="https://odoo.example.com"} 2\n');
 });
 
+test('other callers run while the numbers of several processes are combined', async () => {
+  const registry = new Registry();
+  for (let index = 0; index < 50; index++)
+    new Counter({ name: `counter_${index}`, help: 'One.', registers: [registry] }).inc();
+  const snapshot = await takeSnapshot(registry);
+  let text = '';
+  const turns = await countTurns(async () => {
+    text = await printCombined([snapshot, snapshot]);
+  });
+  expect(text).toContain('counter_49 2\n');
+  expect(turns).toBeGreaterThanOrEqual(50);
+});
+
 test('other callers run while thousands of lines are printed', async () => {
   const registry = new Registry();
   const registers = [registry];

@@ -1,6 +1,6 @@
 /**
- * Reads and prints metrics in the text format of Prometheus, with pauses: with a hundred upstreams a scrape has
- * thousands of lines. The text is that of prom-client, which prints in one turn of the event loop.
+ * Prints metrics in the text format of Prometheus, with pauses: with a hundred upstreams a scrape has thousands of
+ * lines. The text is that of prom-client, which prints in one turn of the event loop.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
@@ -20,28 +20,31 @@ const SLICE_LINES = 500;
 
 export async function printMetrics(registry: Registry): Promise<string> {
   const texts: string[] = [];
-  for await (const metric of readMetrics(registry)) texts.push(await printMetric(metric));
-  return `${texts.join('\n\n')}\n`;
-}
-
-export async function takeSnapshot(registry: Registry): Promise<MetricsSnapshot> {
-  const metrics: MetricWithValues[] = [];
-  for await (const metric of readMetrics(registry)) metrics.push(metric);
-  return metrics;
-}
-
-/** Combines the metrics of several processes, each by its aggregator. Does so in one turn. */
-export function printCombined(snapshots: readonly MetricsSnapshot[]): Promise<string> {
-  return printMetrics(AggregatorRegistry.aggregate([...snapshots]));
-}
-
-async function* readMetrics(registry: Registry): AsyncGenerator<MetricWithValues> {
-  for (const { name } of registry.getMetricsAsArray()) {
-    const metric = await registry.getSingleMetric(name)?.get();
-    if (metric === undefined) continue;
-    yield metric as MetricWithValues;
+  for (const metric of await takeSnapshot(registry)) {
+    texts.push(await printMetric(metric));
     await nextTurn();
   }
+  return join(texts);
+}
+
+/** Collects all metrics in one turn, which takes little time. Those of the event loop are reset after it. */
+export async function takeSnapshot(registry: Registry): Promise<MetricsSnapshot> {
+  return (await registry.getMetricsAsJSON()) as MetricsSnapshot;
+}
+
+/** Combines the metrics of several processes, each by its aggregator. */
+export async function printCombined(snapshots: readonly MetricsSnapshot[]): Promise<string> {
+  const texts: string[] = [];
+  for (const metrics of Map.groupBy(snapshots.flat(), ({ name }) => name).values()) {
+    const combined = await takeSnapshot(AggregatorRegistry.aggregate(metrics.map((metric) => [metric])));
+    for (const metric of combined) texts.push(await printMetric(metric));
+    await nextTurn();
+  }
+  return join(texts);
+}
+
+function join(texts: readonly string[]): string {
+  return `${texts.join('\n\n')}\n`;
 }
 
 async function printMetric({ name, help, type, values }: MetricWithValues): Promise<string> {

@@ -280,9 +280,10 @@ export class Poller {
     if (left === 0) this.#runningOf.delete(instance);
     else this.#runningOf.set(instance, left);
     const held = this.#held.get(instance);
-    const next = held?.shift();
+    let next = held?.shift();
+    while (next !== undefined && !this.#known.has(next)) next = held?.shift();
     if (held?.length === 0) this.#held.delete(instance);
-    if (next !== undefined && this.#known.has(next)) this.#queue.set(next, this.#options.nowMs());
+    if (next !== undefined) this.#queue.set(next, this.#options.nowMs());
   }
 
   #choosePauseMs({ subscription, failures }: Known): number {

@@ -139,6 +139,33 @@ test('thousands of subscriptions that wait for one instance keep no other work w
   expect(blockedMs).toBeLessThan(20);
 });
 
+test('a subscription that was deleted while it waited gives its turn to the next one', async () => {
+  const store = openMemoryStore();
+  const body = printBody({ ...BODY, interval_seconds: 3600 });
+  for (let index = 0; index < 6; index++)
+    await store.subscriptions.insert({ id: `s${index}`, name: `s${index}`, body, createdAt: 0 }, 10);
+  const read: string[] = [];
+  const ends: (() => void)[] = [];
+  startWorker(store, async ({ id }) => {
+    read.push(id);
+    await new Promise<void>((resolve) => ends.push(resolve));
+    return NOTHING;
+  });
+  onTestFinished(() => ends.forEach((end) => void end()));
+  await expect.poll(() => read, POLL).toEqual(['s0', 's1']);
+  const { listActive } = store.subscriptions;
+  let listed: Awaited<ReturnType<typeof listActive>> = [];
+  store.subscriptions.listActive = async (max) => {
+    listed = await listActive(max);
+    return listed;
+  };
+  for (const id of ['s2', 's3', 's4']) await store.subscriptions.remove(id, 1);
+  await expect.poll(() => listed.length, POLL).toBe(3);
+  await nextTurn();
+  for (const end of ends.splice(0)) end();
+  await expect.poll(() => read, POLL).toEqual(['s0', 's1', 's5']);
+});
+
 describe('during a reading that fails', () => {
   const INSTANCE = { masterKeyId: 'm', body: '{}' };
   const corrections: [string, (store: Store, tell: ChangeListener) => unknown][] = [

@@ -45,6 +45,17 @@ test('kwargs may be absent, null, {} or [] for no arguments; any other value tha
   }
 });
 
+test.each([
+  [{ limit: 1 }, 'kwargs.limit'],
+  [{ domain: [] }, 'kwargs.domain'],
+  [{ keyword: {} }, 'kwargs'],
+  [{ url: 'https://odoo.example.com' }, 'odoo_instance.url'],
+])('the error about %j names its place', async (changes, place) => {
+  const { post, json2Call } = await startScripted((socket) => answerLikeOdoo(socket, 'true'));
+  const { json } = await post(EXECUTE, { ...json2Call, ...changes });
+  expect(json.error.message).toContain(`Did you mean \`${place}\``);
+});
+
 describe.each([19, 22] as const)('in front of Odoo %i', (version) => {
   test('create returns a list, also for one dict', async () => {
     const { post, makeJson2Call } = await startOdoo(version);

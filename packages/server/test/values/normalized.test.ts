@@ -115,6 +115,17 @@ describe('a read', () => {
     expect(await read(900)).toBeGreaterThan(turnsOfOne + 40);
   });
 
+  test('has the type of a new field behind one that was looked for in vain a moment ago', async () => {
+    const answers = { types: '{"id": {"type": "integer"}}', result: '[{"x_none": 1}]' };
+    pair = await startPair((socket, { body }) =>
+      answerLikeOdoo(socket, printResult(body.includes('"fields_get"') ? answers.types : answers.result)),
+    );
+    expect(value((await post()).body)).toBe(answers.result);
+    answers.types = '{"id": {"type": "integer"}, "x_new": {"type": "datetime"}}';
+    answers.result = '[{"x_none": 1, "x_new": "2026-10-21 01:31:00"}]';
+    expect(value((await post()).body)).toBe('[{"x_none": 1, "x_new": "2026-10-21T01:31:00Z"}]');
+  });
+
   test('of a megabyte is normalized as it arrives', async () => {
     const rows = Array.from({ length: 12_000 }, () => RECORDS.slice(1, -1));
     await open({ result: `[${rows.join(', ')}]` });

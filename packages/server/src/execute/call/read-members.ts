@@ -95,7 +95,7 @@ export function checkNames(
   for (const { name } of members) {
     if (known.includes(name) || ignored.includes(name)) continue;
     const path = joinPath(parent, name);
-    const hint = `Did you mean \`${suggestName(name, known)}\`?`;
+    const hint = `Did you mean \`${suggestName(name, known, ignored)}\`?`;
     return invalid(
       path,
       `\`${path}\` is not a member of ${parent === '' ? 'a call' : `\`${parent}\``}. ${hint}`,
@@ -105,27 +105,33 @@ export function checkNames(
   return duplicate ? refuseDuplicate(duplicate, parent) : undefined;
 }
 
+const NAMED_ARGUMENTS = ['fields', 'limit', 'offset', 'order', 'context', 'ids'];
+const INSTANCE_MEMBERS = ['url', 'db', 'user_id', 'api_key'];
 /** Members of an object in the call that callers put beside it. */
 const INNER_NAMES = Object.entries({
-  keyword: ['fields', 'limit', 'offset', 'order', 'context', 'ids'],
-  erp_instance: ['url', 'db', 'user_id', 'api_key'],
+  keyword: NAMED_ARGUMENTS,
+  kwargs: [...NAMED_ARGUMENTS, 'domain'],
+  erp_instance: INSTANCE_MEMBERS,
+  odoo_instance: INSTANCE_MEMBERS,
 });
 /** What other programs call a member, by the name here. Edits would lead elsewhere. */
 const OTHER_NAMES: Record<string, string[]> = {
   keyword: ['kwargs', 'kw', 'options'],
+  kwargs: ['keyword', 'kw', 'options'],
   params: ['domain', 'vals', 'values', 'data'],
   domain: ['params'],
   action: ['function'],
+  method: ['action', 'function'],
   url: ['host', 'server', 'address'],
   db: ['database', 'dbname'],
   user_id: ['user', 'uid', 'login', 'username'],
   api_key: ['password', 'key', 'token'],
 };
 
-function suggestName(name: string, known: string[]): string {
+function suggestName(name: string, known: string[], ignored: string[]): string {
   const inner = INNER_NAMES.find(([object, names]) => known.includes(object) && names.includes(name));
   if (inner !== undefined) return `${inner[0]}.${name}`;
-  const meant = known.find((each) => OTHER_NAMES[each]?.includes(name));
+  const meant = [...known, ...ignored].find((each) => OTHER_NAMES[each]?.includes(name));
   return meant ?? findNearestName(name, known);
 }
 

@@ -68,18 +68,21 @@ export function convertReading(fields: FieldFinder): Step<TargetedCall> {
     return await find(model, named);
   }
 
-  /** An answer has all fields of a model, so that the unknown fields of one result cause one question for each. */
+  /** An answer has all fields of a model, so that the unknown fields of a result cause one question for each model. */
   function createLearner(first: RecordShape, { target }: TargetedCall, context: CallContext) {
     const asked = new Set<string>();
     const pauseAfter = createPauses(STOPS_MAX);
     let shape = first;
-    return async function learnField({ model, name }: UnknownField): Promise<RecordShape> {
+    return async function learnField({ model, name, types }: UnknownField): Promise<RecordShape> {
       await pauseAfter(1);
       if (asked.has(model)) return shape;
-      asked.add(model);
       const found = Promise.resolve(fields.find({ target, model }, [name], context));
       const known = await waitFor(found, { timeoutMs: LEARN_MS });
-      if (known !== TIMED_OUT && !('failed' in known)) shape = replaceTypes(shape, model, known.types);
+      const learnt = known === TIMED_OUT || 'failed' in known ? null : known.types;
+      // A field that was looked for a moment ago causes no question.
+      if (learnt === types) return shape;
+      asked.add(model);
+      if (learnt !== null) shape = replaceTypes(shape, model, learnt);
       return shape;
     };
   }

@@ -1,5 +1,7 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { convert, shapeOf, TYPES } from '../../../test/values/printed-records.ts';
+import { collectGarbage } from '../../sharing/collect-garbage.fixture.ts';
 import { ConversionMemory } from './conversion-memory.ts';
 import type { RecordShape } from './record-shape.ts';
 
@@ -34,6 +36,20 @@ test('two results at the same time do not share a layout', () => {
   convert([RESULT], 'list', SHAPE, memory);
   expect(memory.layouts.take(SHAPE).slots).toHaveLength(3);
   expect(memory.layouts.take(SHAPE).slots).toHaveLength(0);
+});
+
+test('the types of the fields are not kept', async () => {
+  const memory = new ConversionMemory(null);
+  const useTypes = () => {
+    const types = new Map(TYPES);
+    convert([RESULT], 'list', { ...SHAPE, types }, memory);
+    return new WeakRef(types);
+  };
+  const types = useTypes();
+  // A reference that was read in this turn of the event loop keeps its object.
+  await nextTurn();
+  collectGarbage('major');
+  expect(types.deref()).toBeUndefined();
 });
 
 describe('nothing is known', () => {

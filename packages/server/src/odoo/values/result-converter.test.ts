@@ -197,10 +197,11 @@ function printSpaced(value: unknown): string {
 }
 
 test('a field that becomes known while its result arrives is converted', () => {
-  const converter = new ResultConverter(shapeOf(new Map()), 'list');
+  const types = new Map();
+  const converter = new ResultConverter(shapeOf(types), 'list');
   const push = (text: string) => copyLent(converter.push(Buffer.from(text)));
   const first = push('[{"x_when": "2026-10-21 01:31:00"}, ');
-  expect(converter.unknown).toEqual({ model: 'x.model', name: 'x_when' });
+  expect(converter.unknown).toEqual({ model: 'x.model', name: 'x_when', types });
   converter.learn(
     shapeOf(new Map([['x_when', { type: 'datetime', relation: null, related: null, inverse: null }]])),
   );

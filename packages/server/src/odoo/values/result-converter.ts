@@ -10,6 +10,7 @@ import { skipWhiteSpace } from '../../json/scan.ts';
 import { decodeString } from '../../json/string.ts';
 import { copyLent, type LentPiece, own } from '../../streams/lent-piece.ts';
 import { type ConversionMemory, INPUT_BYTES, shareConversionMemory } from './conversion-memory.ts';
+import type { FieldTypes } from './field-types.ts';
 import { Output } from './output.ts';
 import { findTreatment, type Layout, layOut, pairLayouts, type Slot } from './record-layout.ts';
 import type { RecordShape, ResultForm } from './record-shape.ts';
@@ -47,6 +48,8 @@ type State = 'root' | 'first element' | 'element' | 'first member' | 'value' | '
 export interface UnknownField {
   model: string;
   name: string;
+  /** The types that lack it. */
+  types: FieldTypes;
 }
 
 export class ResultConverter {
@@ -131,11 +134,12 @@ export class ResultConverter {
     return this.#output.finish(end);
   }
 
-  /** Returns the bytes that were kept back. Call it once. */
+  /** Returns the bytes that were kept back. */
   end(): Uint8Array {
     const kept = this.#kept;
     this.#kept = NOTHING;
     if (this.#isLayoutWhole && this.#frames.length === 0) this.#memory.layouts.giveBack(this.#root);
+    this.#isLayoutWhole = false;
     return kept;
   }
 
@@ -308,7 +312,7 @@ export class ResultConverter {
     const asked = `${model} ${name}`;
     if (this.#asked.has(asked) || this.#asked.size === SLOTS_MAX) return KEEP;
     this.#asked.add(asked);
-    this.unknown = { model, name };
+    this.unknown = { model, name, types };
     this.#isLayoutWhole = false;
     return null;
   }
