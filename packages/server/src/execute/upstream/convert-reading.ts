@@ -68,7 +68,7 @@ export function convertReading(fields: FieldFinder): Step<TargetedCall> {
     return await find(model, named);
   }
 
-  /** An answer has all fields of a model, so that the unknown fields of a result cause one question for each model. */
+  /** An answer has all fields of a model: the unknown fields of a result cause one question for each model. */
   function createLearner(first: RecordShape, { target }: TargetedCall, context: CallContext) {
     const asked = new Set<string>();
     const pauseAfter = createPauses(STOPS_MAX);
