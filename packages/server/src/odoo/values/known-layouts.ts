@@ -1,6 +1,6 @@
 /**
- * Keeps what layouts of recent results know of their members. A result of the same fields then needs no reading member by member, which is
- * most of the work for a result of a few records. A layout has one user at a time.
+ * Keeps what is known of the members of recent results. A result of the same fields then needs no reading member by
+ * member, which is most of the work for a result of a few records. A layout has one user at a time.
  */
 import { LRUCache } from 'lru-cache';
 import type { FieldTypes } from './field-types.ts';
