@@ -2,17 +2,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { runKillRounds } from '../subscriptions/kill-rounds.ts';
 import { POLL, SHORT_TIMES, startStage } from '../subscriptions/stage.ts';
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'erp-proxy-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
 test('two replicas never send at once, and one takes over from the other', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-'));
+  // Runs after the proxies have closed, since it is registered before them.
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const stage = await startStage({ settings: { 'store.url': `sqlite:${folder}/store.db` } });
   const { receiver, odoo, subscribe, proxy, startOther, show } = stage;
   const other = await startOther();
