@@ -8,7 +8,7 @@ import { POLL, SHORT_TIMES, startStage } from '../subscriptions/stage.ts';
 
 test('two replicas never send at once, and one takes over from the other', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-'));
-  // Runs after the proxies have closed, since it is registered before them.
+  // Runs after the proxies have closed, which `afterEach` does.
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const stage = await startStage({ settings: { 'store.url': `sqlite:${folder}/store.db` } });
   const { receiver, odoo, subscribe, proxy, startOther, show } = stage;
