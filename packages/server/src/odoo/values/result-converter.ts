@@ -3,7 +3,7 @@
  * at most one name or one short value. Bytes that are not what the type lets expect stay as they are, and so does all
  * that follows if the result is not JSON.
  *
- * Each member is read here the first time. The plan of its layout then lets the conversion memory convert it in the
+ * Each member is read here the first time, unless a result before had it (known-layouts.ts). The plan of its layout then lets the conversion memory convert it in the
  * following records, up to the first member that differs from it or needs more care.
  */
 import { skipWhiteSpace } from '../../json/scan.ts';
