@@ -3,8 +3,9 @@
  * at most one name or one short value. Bytes that are not what the type lets expect stay as they are, and so does all
  * that follows if the result is not JSON.
  *
- * Each member is read here the first time, unless a result before had it (known-layouts.ts). The plan of its layout then lets the conversion memory convert it in the
- * following records, up to the first member that differs from it or needs more care.
+ * Each member is read here the first time, unless a result before had it (known-layouts.ts). The plan of its layout
+ * then lets the conversion memory convert it in the following records. It stops at the first member that differs from
+ * it or needs more care.
  */
 import { skipWhiteSpace } from '../../json/scan.ts';
 import { decodeString } from '../../json/string.ts';
