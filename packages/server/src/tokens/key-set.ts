@@ -3,9 +3,9 @@
  * no symmetric keys, no private parts, no RSA keys under 2048 bits. Knows neither HTTP nor when keys are read.
  */
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { calculateJwkThumbprint, createLocalJWKSet, exportJWK, type JWK, type JWTVerifyGetKey } from 'jose';
 import { readValue } from '../json/read-value.ts';
+import { createPauses } from '../streams/create-pauses.ts';
 
 /** More keys than any provider has. Each costs time when it is read. */
 const KEYS_MAX = 100;
@@ -36,8 +36,9 @@ export class KeySetError extends Error {
 export async function readKeySet(bytes: Uint8Array): Promise<KeySet> {
   // Some providers list a key twice, and a token that names it would match two keys.
   const found = new Map<string, JWK>();
-  for (const [index, given] of listKeys(bytes).entries()) {
-    if (index % KEYS_AT_ONCE === KEYS_AT_ONCE - 1) await yieldToEventLoop();
+  const pauseAfter = createPauses(KEYS_AT_ONCE);
+  for (const given of listKeys(bytes)) {
+    await pauseAfter(1);
     const key = readKey(given);
     if (key !== null) found.set(JSON.stringify(key), key);
   }
