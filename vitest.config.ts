@@ -14,7 +14,7 @@ const HEAVY = [
   '**/redis/overshoot.test.ts',
   '**/large-bodies/large-bodies.test.ts',
   '**/client/test/runtimes.test.ts',
-  '**/console/test/{approvals,calls,every-page,instances,keys,overview,playground,session,start,subscriptions}.test.ts',
+  '**/console/test/{approvals,calls,every-page,instances,keys,loading,overview,playground,session,start,subscriptions}.test.ts',
   '**/stores/postgres/hanging.test.ts',
   '**/stores/sqlite/{store,thread}.test.ts',
   '**/policies/{fields,interference}.properties.test.ts',

@@ -2,5 +2,5 @@ import { Loader } from '@mantine/core';
 
 /** Shown while the code of a page loads. */
 export function LoadingPage() {
-  return <Loader aria-label="Loading" m="xl" />;
+  return <Loader role="status" aria-label="Loading" m="xl" />;
 }

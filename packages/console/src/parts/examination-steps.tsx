@@ -52,8 +52,8 @@ export function ExaminationSteps({ run, onDismiss }: { run: ExaminationRun; onDi
         );
       })}
       {isRunning && (
-        <Group gap="sm">
-          <Loader size={18} mx={2} aria-label="Checking" />
+        <Group gap="sm" role="status">
+          <Loader size={18} mx={2} />
           <Text size="sm" c="dimmed">
             Checking…
           </Text>

@@ -17,7 +17,7 @@ interface ListTableProps {
 export function ListTable({ label, columns, isLoading, isEmpty, empty, children }: ListTableProps) {
   if (isLoading) {
     return (
-      <Stack gap="xs" aria-label={`${label} are loading`}>
+      <Stack gap="xs" role="status" aria-label={`${label} are loading`}>
         {['first', 'second', 'third'].map((row) => (
           <Skeleton key={row} height={32} />
         ))}

@@ -201,7 +201,7 @@ export function PlaygroundPage() {
                 Run the call to see its answer: <Kbd>Ctrl</Kbd> + <Kbd>Enter</Kbd>
               </Text>
             )}
-            {run.state === 'running' && <Loader size="sm" aria-label="The call is running" />}
+            {run.state === 'running' && <Loader size="sm" role="status" aria-label="The call is running" />}
             {run.state === 'cancelled' && (
               <Text>
                 Cancelled.{' '}

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { type TakenAnswer, takeAnswer } from '../../../test/take-answer.ts';
 import { Denial } from '../../execute/terms/denial.ts';
@@ -22,6 +22,7 @@ afterEach(() => {
 });
 
 const CALL = '/api/erp/execute';
+const MIB = 1024 ** 2;
 
 const SETTINGS = {
   bodyBytesMax: 1_000_000,
@@ -30,7 +31,11 @@ const SETTINGS = {
 };
 
 /** Starts a server that answers a call with its body, and any other path with the path. */
-async function startServer({ idleTimeoutMs = 60_000, requestTimeoutMs = 60_000 } = {}) {
+async function startServer({
+  idleTimeoutMs = 60_000,
+  requestTimeoutMs = 60_000,
+  bodyBytesMax = SETTINGS.bodyBytesMax,
+} = {}) {
   const manual = new ManualLoadShedder();
   const { loadShedder } = manual;
   const overloadAnswer = new OverloadAnswer(OWN_DIALECT);
@@ -59,6 +64,7 @@ async function startServer({ idleTimeoutMs = 60_000, requestTimeoutMs = 60_000 }
   });
   const listener = new ConnectionListener(server, {
     ...SETTINGS,
+    bodyBytesMax,
     loadShedder,
     idleTimeoutMs,
     requestTimeoutMs,
@@ -221,6 +227,25 @@ test('never takes the rest of a body for a request, whether its request waits, i
   await settle();
   manual.release();
   expect(await refused?.read(3)).toEqual([body, 'overloaded', 'next']);
+});
+
+test('takes a large body in parts, between which other connections have their turn', async () => {
+  const { manual, server, dial } = await startServer({ bodyBytesMax: 8 * MIB });
+  const accepted = once(server, 'connection') as Promise<[Socket]>;
+  manual.hold();
+  const body = 'x'.repeat(8 * MIB);
+  const client = dial().send(print(body));
+  const [socket] = await accepted;
+  // The first megabytes are in the buffers of the operating system once it is admitted.
+  await settle();
+  manual.release();
+  let largestPart = 0;
+  for (let before = socket.bytesRead; socket.bytesRead < body.length; before = socket.bytesRead) {
+    await nextTurn();
+    largestPart = Math.max(largestPart, socket.bytesRead - before);
+  }
+  expect(await client.read(1)).toEqual([body]);
+  expect(largestPart).toBeLessThanOrEqual(MIB / 2);
 });
 
 test('answers pipelined requests in their order', async () => {

@@ -47,6 +47,12 @@ export interface PlainConnectionOptions {
 /** Maximum size of what is kept of a body before it is wanted, and of the next requests. */
 const KEPT_BYTES_MAX = 16 * 1024;
 
+/**
+ * Bytes of a body that are taken before other connections have their turn. Node reads up to 32 pieces of 64 KiB in one
+ * turn of the event loop, and memory that is written for the first time is slow.
+ */
+const TAKEN_BYTES_MAX = 256 * 1024;
+
 /** Never added to. */
 const NO_BODY = new BodyCollector(0);
 
@@ -75,6 +81,10 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
   /** The part of the current body that has arrived. */
   #body = NO_BODY;
   #missingBytes = 0;
+  /** Bytes of bodies that were taken since other connections had their turn. */
+  #takenBytes = 0;
+  /** Other connections get their turn before more of the body is taken. */
+  #isYielding = false;
   /** Set while the body is awaited. */
   #settleBody: ((outcome: Uint8Array | Denial) => void) | null = null;
   #isLate = false;
@@ -188,7 +198,8 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
     this.#isAdvancing = false;
     if (this.#stage === 'handed_over') return;
     // A paused socket does not tell that its client has left.
-    if (this.#unread !== null && this.#unread.length >= KEPT_BYTES_MAX) this.socket.pause();
+    const hasEnough = this.#unread !== null && this.#unread.length >= KEPT_BYTES_MAX;
+    if (hasEnough || this.#isYielding) this.socket.pause();
     else if (this.socket.isPaused()) this.socket.resume();
   };
 
@@ -200,7 +211,8 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
         return !this.socket.writableNeedDrain;
       case 'waiting':
       case 'serving':
-        return this.#missingBytes > 0 && (this.#settleBody !== null || this.#body.length < KEPT_BYTES_MAX);
+        if (this.#missingBytes === 0 || this.#isYielding) return false;
+        return this.#settleBody !== null || this.#body.length < KEPT_BYTES_MAX;
       default:
         return true;
     }
@@ -215,6 +227,7 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
       case 'serving':
         this.#body.add(this.#takeBody(bytes));
         if (this.#missingBytes === 0) this.#settleBody?.(this.#body.join());
+        else if (this.#takenBytes >= TAKEN_BYTES_MAX) this.#yield();
         return;
       case 'discarding':
         this.#takeBody(bytes);
@@ -248,8 +261,18 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
   #takeBody(bytes: Buffer): Buffer {
     const part = this.#cut(bytes, this.#missingBytes);
     this.#missingBytes -= part.length;
+    this.#takenBytes += part.length;
     if (this.#missingBytes === 0) this.#setTimer(null);
     return part;
+  }
+
+  #yield(): void {
+    this.#isYielding = true;
+    setImmediate(() => {
+      this.#isYielding = false;
+      this.#takenBytes = 0;
+      this.#advance();
+    });
   }
 
   #cut(bytes: Buffer, length: number): Buffer {
