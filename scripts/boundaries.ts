@@ -106,6 +106,7 @@ const EXECUTE = {
     '../../policy/may-name.ts',
     '../../stores/ports.ts',
     '../../text/nearest.ts',
+    '../../threads/shared-bytes.ts',
     ...ODOO,
     CONTRACT,
     'lru-cache',

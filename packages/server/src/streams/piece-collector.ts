@@ -21,11 +21,15 @@ export class PieceCollector {
     this.#loose = [];
   }
 
+  /** All bytes so far, in their order. */
+  get pieces(): readonly Uint8Array[] {
+    return [...this.#blocks, ...this.#loose];
+  }
+
   /** All bytes so far. A single piece is not copied. */
   join(): Uint8Array {
     if (this.#blocks.length === 0 && this.#loose.length === 1) return this.#loose[0] as Uint8Array;
-    const pieces = [...this.#blocks, ...this.#loose];
-    const whole = Buffer.concat(pieces, this.length);
+    const whole = Buffer.concat(this.pieces, this.length);
     this.#blocks = [];
     this.#loose = [whole];
     return whole;

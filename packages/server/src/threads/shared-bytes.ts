@@ -11,6 +11,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 const LARGE_BYTES = 64 * 1024;
 /** Shared memory grows in steps of at least this size. */
 const STEP_BYTES = 1024 * 1024;
+/** Bytes that are copied in one turn of the event loop. Memory that is written for the first time is slow. */
+const SLICE_BYTES = 256 * 1024;
 
 /** Whether work that reads all of the bytes must not be done in the main thread. */
 export function isLarge({ length }: { length: number }): boolean {
@@ -64,13 +66,24 @@ export function shareBytes(bytes: Uint8Array): Uint8Array {
   return collector.join();
 }
 
-/** The same with turns of the event loop in between, for bytes that would take long to copy. */
-export async function shareInSlices(bytes: Uint8Array): Promise<Uint8Array> {
-  if (bytes.buffer instanceof SharedArrayBuffer) return bytes;
-  const collector = new SharedCollector(bytes.length);
-  for (let at = 0; at < bytes.length; at += STEP_BYTES) {
-    collector.add(bytes.subarray(at, at + STEP_BYTES));
-    await nextTurn();
+/**
+ * Joins the pieces in shared memory, with turns of the event loop in between, for bytes that would take long to copy. A
+ * single piece that is shared is not copied.
+ */
+export async function shareInSlices(pieces: readonly Uint8Array[]): Promise<Uint8Array> {
+  const [first] = pieces;
+  if (pieces.length === 1 && first?.buffer instanceof SharedArrayBuffer) return first;
+  const collector = new SharedCollector(pieces.reduce((length, piece) => length + piece.length, 0));
+  let copied = 0;
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.length; at += SLICE_BYTES) {
+      const slice = piece.subarray(at, at + SLICE_BYTES);
+      collector.add(slice);
+      copied += slice.length;
+      if (copied < SLICE_BYTES) continue;
+      copied = 0;
+      await nextTurn();
+    }
   }
   return collector.join();
 }

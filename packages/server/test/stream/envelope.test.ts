@@ -5,6 +5,7 @@ import { type Framing, writeAnswer, writeForEver } from './framing.ts';
 import { OUR_HEAD, startPair } from './pair.ts';
 
 const LONG = JSON.stringify('x'.repeat(20_000));
+const VERY_LONG = JSON.stringify(Array.from({ length: 300_000 }, (_, index) => index));
 
 test.each<[string, string, string]>([
   ['no result', '{"jsonrpc": "2.0", "id": 1}', 'null'],
@@ -17,6 +18,7 @@ test.each<[string, string, string]>([
   ['error null before the result', '{"error": null, "jsonrpc": "2.0", "id": 1, "result": 0}', '0'],
   ['result first', '{"result": {"a": 1e2}, "id": 1, "jsonrpc": "2.0"}', '{"a": 1e2}'],
   ['result first, and long', `{"result": ${LONG}, "id": 1, "jsonrpc": "2.0"}`, LONG],
+  ['result first, and very long', `{"result": ${VERY_LONG}, "id": 1, "jsonrpc": "2.0"}`, VERY_LONG],
   ['another id', '{"jsonrpc": "2.0", "id": "a", "result": 1}', '1'],
   ['an id that begins like ours', '{"jsonrpc": "2.0", "id": 12, "result": 1}', '1'],
   ['no id', '{"jsonrpc": "2.0", "result": 1}', '1'],

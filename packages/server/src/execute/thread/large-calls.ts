@@ -54,7 +54,7 @@ export function parseBody(bytes: Uint8Array, signal: AbortSignal): Awaitable<Bod
 
 /** A body that did not arrive as one is not shared yet. */
 async function parseLargeBody(bytes: Uint8Array, signal: AbortSignal): Promise<Body | Denial> {
-  return await runInThread('parseBody', [await shareInSlices(bytes)], bytes.length, signal);
+  return await runInThread('parseBody', [await shareInSlices([bytes])], bytes.length, signal);
 }
 
 export function parseCall(

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { ScriptedStream } from '../../streams/scripted-stream.fixture.ts';
+import { shareInSlices } from '../../threads/shared-bytes.ts';
 import { PeekedBody } from './peeked-body.ts';
 
 test('reads bytes that arrived while the process was busy, although the time has passed', async () => {
@@ -53,4 +54,33 @@ test('reports a body that fails after the bytes that have arrived at the next re
   // Node ends the process after a rejection that nobody handles.
   await new Promise((resolve) => setImmediate(resolve));
   await expect(body.readMore()).rejects.toThrow('broken off');
+});
+
+test('a whole body is read and shared in parts, between which other calls have their turns', async () => {
+  const pieces = Array.from({ length: 32 }, (_, index) => Buffer.alloc(64 * 1024, index));
+  const body = new PeekedBody(new ScriptedStream(...pieces, null));
+  let turns = 0;
+  let isOver = false;
+  const count = () => {
+    turns++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  expect(await body.readWhole(4 * 1024 ** 2)).toBe(true);
+  expect(turns).toBeGreaterThanOrEqual(6);
+  turns = 0;
+  const shared = await body.share();
+  expect(turns).toBeGreaterThanOrEqual(6);
+  isOver = true;
+  expect(shared.buffer).toBeInstanceOf(SharedArrayBuffer);
+  expect(Buffer.concat(pieces).equals(shared)).toBe(true);
+  // A thread gets it as it is.
+  expect(await shareInSlices([shared])).toBe(shared);
+});
+
+test('a short body is not shared', async () => {
+  const body = new PeekedBody(new ScriptedStream('{', '}', null));
+  await body.readWhole(100);
+  expect(String(await body.share())).toBe('{}');
+  expect((await body.share()).buffer).toBeInstanceOf(ArrayBuffer);
 });

@@ -1,6 +1,11 @@
 /** A body whose beginning can be read ahead. The bytes read so far are kept, and reading continues after them. */
 import type { ByteStream } from '../../streams/byte-stream.ts';
+import { createPauses } from '../../streams/create-pauses.ts';
 import { PieceCollector } from '../../streams/piece-collector.ts';
+import { isLarge, shareInSlices } from '../../threads/shared-bytes.ts';
+
+/** Bytes of a whole body that are read before other calls have their turn. */
+const READ_BYTES_MAX = 256 * 1024;
 
 const LATE = Symbol('late');
 
@@ -19,6 +24,11 @@ export class PeekedBody implements ByteStream {
   /** The bytes read so far. */
   get bytes(): Uint8Array {
     return this.#read.join();
+  }
+
+  /** The same, for work that a thread does if they are many. Other calls have their turns meanwhile. */
+  async share(): Promise<Uint8Array> {
+    return isLarge(this) ? await shareInSlices(this.#read.pieces) : this.bytes;
   }
 
   /** Number of bytes read so far. */
@@ -50,7 +60,12 @@ export class PeekedBody implements ByteStream {
 
   /** Reads until the end, or until more than `bytesMax` bytes are read. True if the whole body is read and fits. */
   async readWhole(bytesMax: number): Promise<boolean> {
-    while (!this.isWhole && this.length <= bytesMax) await this.readMore();
+    const pauseAfter = createPauses(READ_BYTES_MAX);
+    while (!this.isWhole && this.length <= bytesMax) {
+      const before = this.length;
+      await this.readMore();
+      await pauseAfter(this.length - before);
+    }
     return this.isWhole && this.length <= bytesMax;
   }
 

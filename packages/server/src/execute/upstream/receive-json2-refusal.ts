@@ -69,5 +69,5 @@ const JSON2_MISSING = new Denial(
 async function readWhole(answer: EgressAnswer, bytesMax: number): Promise<Uint8Array> {
   const peeked = new PeekedBody(answer.body);
   if (!(await peeked.readWhole(bytesMax))) peeked.cancel();
-  return peeked.bytes;
+  return await peeked.share();
 }

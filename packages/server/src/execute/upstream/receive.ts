@@ -144,7 +144,8 @@ async function readJsonrpcReply(
       'too large',
     );
   }
-  return readParsed(await largeCalls.parseAnswer(peeked.bytes, signal), peeked.bytes, call, settings);
+  const bytes = await peeked.share();
+  return readParsed(await largeCalls.parseAnswer(bytes, signal), bytes, call, settings);
 }
 
 /** Reads on while the answer may be a short one, because short answers are checked before they are passed on. */
@@ -210,14 +211,15 @@ async function readJson2Reply(
     peeked.cancel();
     return denyAnswer(call, 'The answer is too large to be checked.', 'too large');
   }
+  const body = await peeked.share();
   const verdict = await largeCalls.classifyJson2Answer(
-    { status, headers, body: peeked.bytes },
+    { status, headers, body },
     { debug: settings.isDebug, secrets: [call.target.apiKey] },
     signal,
   );
   switch (verdict.kind) {
     case 'result':
-      return readJson2Value(peeked.bytes, call, signal);
+      return readJson2Value(body, call, signal);
     case 'fault':
       return replyFault(verdict.fault, call);
     case 'signature_differs':
