@@ -146,7 +146,7 @@ function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCal
     steps: [
       applyInstanceTimeout,
       addNearestNames(deps, { fields, run }),
-      convertReading(fields),
+      convertReading(fields, deps.nowMs),
       shareRead(deps),
       replayAnswer('execute', deps),
       requireApproval('execute', (call) => call, deps),

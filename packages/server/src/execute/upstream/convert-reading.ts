@@ -15,7 +15,7 @@ import type { TargetedCall } from '../terms/method-call.ts';
 import type { Step } from '../terms/operation.ts';
 import { type FaultReply, isResult, type Reply } from '../terms/reply.ts';
 import * as largeCalls from '../thread/large-calls.ts';
-import { ConvertedStream, convertWhole } from './converted-stream.ts';
+import { ConvertedStream, convertWhole, SlicedConverter } from './converted-stream.ts';
 
 /** Names of related records are looked up in at most this number of models. */
 const MODELS_MAX = 32;
@@ -27,7 +27,8 @@ const LEARN_MS = 2000;
 /** Other work may run after this many unknown fields: for each, the converter copies the bytes that it has left. */
 const STOPS_MAX = 16;
 
-export function convertReading(fields: FieldFinder): Step<TargetedCall> {
+/** `nowMs` is a monotonic clock. */
+export function convertReading(fields: FieldFinder, nowMs: () => number): Step<TargetedCall> {
   return function convertReading(call, context) {
     const { request } = context;
     const form = request.areValuesNormalized ? findResultForm(call.method) : null;
@@ -39,7 +40,7 @@ export function convertReading(fields: FieldFinder): Step<TargetedCall> {
       const isPromised = request.isBatch || request.idempotencyKey !== null;
       if ('failed' in shape) return isPromised ? shape.failed : null;
       context.onReply((reply) =>
-        convertReply(reply, { shape, form, learn: createLearner(shape, call, context), context }),
+        convertReply(reply, { shape, form, learn: createLearner(shape, call, context), context, nowMs }),
       );
       return null;
     });
@@ -93,23 +94,24 @@ interface Conversion {
   form: ResultForm;
   learn: (field: UnknownField) => Promise<RecordShape>;
   context: CallContext;
+  nowMs: () => number;
 }
 
 function convertReply(reply: Reply | null, conversion: Conversion): Awaitable<Reply | null> {
   if (reply === null) return reply;
-  const { shape, form, learn, context } = conversion;
+  const { shape, form, learn, context, nowMs } = conversion;
   const isKept = 'kind' in reply && reply.kind === 'kept';
   if (isKept || isResult(reply)) context.trace.areValuesNormalized = true;
   if (!isResult(reply)) return reply;
-  const converter = new ResultConverter(shape, form);
+  const converter = new SlicedConverter(new ResultConverter(shape, form), learn, nowMs);
   const { pieces, rest } = reply;
   if (rest !== null) {
-    const stream = new ConvertedStream(pieces, rest, converter, learn);
+    const stream = new ConvertedStream(pieces, rest, converter);
     return { ...reply, pieces: [], rest: stream, lengthBytes: null };
   }
   // The whole answer has arrived, so that a question for a type can have its permit.
   context.release();
-  return convertWhole(converter, Buffer.concat(pieces), learn).then((value) => ({
+  return convertWhole(converter, Buffer.concat(pieces)).then((value) => ({
     ...reply,
     pieces: [value],
     lengthBytes: value.length,

@@ -4,11 +4,11 @@ import { convert, cut, shapeOf, TYPES } from '../../../test/values/printed-recor
 import { watchTurns } from '../../../test/watch-turns.ts';
 import { ResultConverter } from '../../odoo/values/result-converter.ts';
 import { readText, ScriptedStream } from '../../streams/scripted-stream.fixture.ts';
-import { ConvertedStream, convertWhole } from './converted-stream.ts';
+import { ConvertedStream, convertWhole, SlicedConverter } from './converted-stream.ts';
 
 /** As many bytes as one read of a socket takes. */
 const PIECE_BYTES = 64 * 1024;
-const SLICE_BYTES = PIECE_BYTES;
+const SLICE_BYTES = 4 * PIECE_BYTES;
 const RESULT = Buffer.from(
   `[${'{"partner_id": [10, "A"], "name": false}, '.repeat(30_000)}{"name": [${'"x", '.repeat(300_000)}1]}]`,
 );
@@ -18,32 +18,56 @@ function learn(): never {
   throw new Error('all fields are known');
 }
 
-function makeConverter(): ResultConverter {
-  return new ResultConverter(shapeOf(TYPES), 'list');
+/** Each look at the clock, two for each piece, is `tickMs` later. */
+function makeConverter(tickMs = 0): SlicedConverter {
+  let nowMs = 0;
+  return new SlicedConverter(new ResultConverter(shapeOf(TYPES), 'list'), learn, () => {
+    nowMs += tickMs;
+    return nowMs;
+  });
 }
 
-test('pieces that arrive at once are converted in slices', async () => {
+/** Converts pieces that have all arrived. Returns how many at most were read in one turn. */
+async function countPiecesInTurn(converter: SlicedConverter): Promise<number> {
   const pieces = cut(RESULT, Array<number>(Math.floor(RESULT.length / PIECE_BYTES)).fill(PIECE_BYTES));
   const source = new ScriptedStream(...pieces, null);
   let before = 0;
   let most = 0;
   const text = await watchTurns(
-    () => readText(new ConvertedStream([], source, makeConverter(), learn)),
+    () => readText(new ConvertedStream([], source, converter)),
     () => {
       most = Math.max(most, source.readCount - before);
       before = source.readCount;
     },
   );
   expect(text).toBe(CONVERTED);
-  expect(most).toBeLessThanOrEqual(SLICE_BYTES / PIECE_BYTES + 1);
+  return most;
+}
+
+test('pieces that arrive at once are converted in slices', async () => {
+  expect(await countPiecesInTurn(makeConverter())).toBeLessThanOrEqual(SLICE_BYTES / PIECE_BYTES + 1);
+});
+
+test('a slice also ends after 5 ms of conversion', async () => {
+  expect(await countPiecesInTurn(makeConverter(2))).toBeLessThanOrEqual(3 + 1);
+  expect(await countPiecesInTurn(makeConverter(6))).toBeLessThanOrEqual(1 + 1);
 });
 
 test('a whole result is converted in slices', async () => {
   let turns = 0;
   const converted = await watchTurns(
-    () => convertWhole(makeConverter(), RESULT, learn),
+    () => convertWhole(makeConverter(), RESULT),
     () => turns++,
   );
   expect(Buffer.from(converted).toString()).toBe(CONVERTED);
   expect(turns).toBeGreaterThanOrEqual(Math.floor(RESULT.length / SLICE_BYTES));
+});
+
+test('so is one whose conversion takes long', async () => {
+  let turns = 0;
+  await watchTurns(
+    () => convertWhole(makeConverter(6), RESULT),
+    () => turns++,
+  );
+  expect(turns).toBeGreaterThanOrEqual(Math.floor(RESULT.length / PIECE_BYTES));
 });

@@ -1,5 +1,4 @@
 /** A result whose values are converted while it arrives. */
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { RecordShape } from '../../odoo/values/record-shape.ts';
 import type { ResultConverter, UnknownField } from '../../odoo/values/result-converter.ts';
 import type { ByteStream } from '../../streams/byte-stream.ts';
@@ -9,33 +8,76 @@ import { copyLent, type LentPiece, own } from '../../streams/lent-piece.ts';
 /** Returns the shape with the field, if it exists. */
 export type LearnField = (field: UnknownField) => Promise<RecordShape>;
 
+/** After this many bytes, other work may run. A socket is read up to 32 times within one turn of the event loop. */
+const SLICE_BYTES = 256 * 1024;
 /**
- * After this many bytes, other work may run. A socket is read up to 32 times within one turn of the event loop. With
- * records of a thousand fields, four times as much takes 50 ms on a slow machine before the code is compiled.
+ * So it may after this time. Before the code is compiled, a slice of records with a thousand fields takes 50 ms on a
+ * slow machine.
  */
-const SLICE_BYTES = 64 * 1024;
+const SLICE_MS = 5;
+/** Bytes that are converted without a look at the time. A socket is read in pieces of this size. */
+const PART_BYTES = 64 * 1024;
+
+/** Converts in slices, so that the calls of others run between them. */
+export class SlicedConverter {
+  readonly #converter: ResultConverter;
+  readonly #learn: LearnField;
+  readonly #nowMs: () => number;
+  readonly #pauseAfterBytes = createPauses(SLICE_BYTES);
+  readonly #pauseAfterMs = createPauses(SLICE_MS);
+  /** The pause after the last part. */
+  #pause: Promise<void> | undefined;
+
+  /** `nowMs` is a monotonic clock. */
+  constructor(converter: ResultConverter, learn: LearnField, nowMs: () => number) {
+    this.#converter = converter;
+    this.#learn = learn;
+    this.#nowMs = nowMs;
+  }
+
+  /** True while a type must be learnt before the next part is pushed. */
+  get isStopped(): boolean {
+    return this.#converter.unknown !== null;
+  }
+
+  /** To be awaited before each part. */
+  get pause(): Promise<void> | undefined {
+    return this.#pause;
+  }
+
+  /** At most a part. */
+  push(part: Uint8Array): LentPiece {
+    const begunMs = this.#nowMs();
+    const converted = this.#converter.push(part);
+    const afterBytes = this.#pauseAfterBytes(part.length);
+    const afterMs = this.#pauseAfterMs(this.#nowMs() - begunMs);
+    this.#pause = afterBytes ?? afterMs;
+    return converted;
+  }
+
+  /** Goes on behind a field whose type was not known. */
+  async learn(): Promise<LentPiece> {
+    const { unknown } = this.#converter;
+    if (unknown !== null) this.#converter.learn(await this.#learn(unknown));
+    return this.push(NOTHING);
+  }
+
+  end(): Uint8Array {
+    return this.#converter.end();
+  }
+}
 
 export class ConvertedStream implements ByteStream {
   readonly #source: ByteStream;
-  readonly #converter: ResultConverter;
-  readonly #learn: LearnField;
+  readonly #converter: SlicedConverter;
   /** Pieces that arrived before the stream was created. */
   readonly #first: Uint8Array[];
   #isEnded = false;
-  readonly #pauseAfter = createPauses(SLICE_BYTES);
-  /** The pause after the last piece. */
-  #pause: Promise<void> | undefined;
 
-  constructor(
-    first: readonly Uint8Array[],
-    source: ByteStream,
-    converter: ResultConverter,
-    learn: LearnField,
-  ) {
+  constructor(first: readonly Uint8Array[], source: ByteStream, converter: SlicedConverter) {
     this.#first = [...first];
     this.#source = source;
     this.#converter = converter;
-    this.#learn = learn;
   }
 
   async next(): Promise<Uint8Array | null> {
@@ -59,15 +101,11 @@ export class ConvertedStream implements ByteStream {
   /** Waits for bytes, at a field that is not known, and after each slice. */
   async #convertNext(): Promise<LentPiece> {
     const converter = this.#converter;
-    if (converter.unknown !== null) {
-      converter.learn(await this.#learn(converter.unknown));
-      return converter.push(NOTHING);
-    }
-    if (this.#pause !== undefined) await this.#pause;
+    if (converter.isStopped) return await converter.learn();
+    if (converter.pause !== undefined) await converter.pause;
     const source = this.#source;
     const piece = this.#first.shift() ?? (await (source.nextBorrowed?.() ?? source.next()));
     if (piece !== null) {
-      this.#pause = this.#pauseAfter(piece.length);
       const converted = converter.push(piece);
       // What passes as it is may be borrowed from its source.
       return converted.bytes === piece ? own(Buffer.from(piece)) : converted;
@@ -78,19 +116,12 @@ export class ConvertedStream implements ByteStream {
 }
 
 /** Converts a result that has arrived. */
-export async function convertWhole(
-  converter: ResultConverter,
-  result: Uint8Array,
-  learn: LearnField,
-): Promise<Uint8Array> {
+export async function convertWhole(converter: SlicedConverter, result: Uint8Array): Promise<Uint8Array> {
   const converted: Uint8Array[] = [];
-  for (let at = 0; at === 0 || at < result.length; at += SLICE_BYTES) {
-    if (at > 0) await yieldToEventLoop();
-    converted.push(copyLent(converter.push(result.subarray(at, at + SLICE_BYTES))));
-    while (converter.unknown !== null) {
-      converter.learn(await learn(converter.unknown));
-      converted.push(copyLent(converter.push(NOTHING)));
-    }
+  for (let at = 0; at === 0 || at < result.length; at += PART_BYTES) {
+    if (converter.pause !== undefined) await converter.pause;
+    converted.push(copyLent(converter.push(result.subarray(at, at + PART_BYTES))));
+    while (converter.isStopped) converted.push(copyLent(await converter.learn()));
   }
   return Buffer.concat([...converted, converter.end()]);
 }
