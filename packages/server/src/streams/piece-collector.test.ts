@@ -13,6 +13,20 @@ test('joins all pieces in their order, also before more are added', () => {
   expect(collector.join()).toEqual(whole);
 });
 
+test('joins small and large pieces in their order, and never copies many bytes of them while they arrive', () => {
+  const collector = new PieceCollector();
+  const pieces = Array.from({ length: 3000 }, (_, index) =>
+    Buffer.alloc(index % 7 === 0 ? 5000 : index % 900, index),
+  );
+  for (const piece of pieces) collector.add(piece);
+  expect(collector.join()).toEqual(Buffer.concat(pieces));
+
+  const large = new PieceCollector();
+  const piece = Buffer.alloc(64 * 1024);
+  for (let count = 0; count < 3000; count++) large.add(piece);
+  expect(large.pieces.every((kept) => kept === piece)).toBe(true);
+});
+
 test('does not copy a single piece', () => {
   const collector = new PieceCollector();
   const piece = Buffer.from('whole');

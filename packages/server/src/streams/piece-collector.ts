@@ -3,35 +3,49 @@
  * byte, so that many pieces are joined into blocks. Does not interpret the bytes.
  */
 
-/** More than the number of pieces in bodies with pieces of usual size. */
-const LOOSE_PIECES_MAX = 1024;
+/** A piece of at least this many bytes is kept as it is. */
+const LARGE_PIECE_BYTES = 1024;
+/** Small pieces that are joined at once: 256 KiB at most. */
+const SMALL_PIECES_MAX = 256;
 
 export class PieceCollector {
-  /** Each block is joined from LOOSE_PIECES_MAX pieces. */
+  /** Large pieces, and blocks of small ones. */
   #blocks: Uint8Array[] = [];
-  #loose: Uint8Array[] = [];
+  /** Small pieces behind the blocks. */
+  #small: Uint8Array[] = [];
   /** Bytes of all pieces. */
   length = 0;
 
   add(piece: Uint8Array): void {
     this.length += piece.length;
-    this.#loose.push(piece);
-    if (this.#loose.length < LOOSE_PIECES_MAX) return;
-    this.#blocks.push(Buffer.concat(this.#loose));
-    this.#loose = [];
+    if (piece.length < LARGE_PIECE_BYTES) {
+      this.#small.push(piece);
+      if (this.#small.length === SMALL_PIECES_MAX) this.#joinSmall();
+      return;
+    }
+    this.#joinSmall();
+    this.#blocks.push(piece);
   }
 
   /** All bytes so far, in their order. */
   get pieces(): readonly Uint8Array[] {
-    return [...this.#blocks, ...this.#loose];
+    return [...this.#blocks, ...this.#small];
   }
 
   /** All bytes so far. A single piece is not copied. */
   join(): Uint8Array {
-    if (this.#blocks.length === 0 && this.#loose.length === 1) return this.#loose[0] as Uint8Array;
-    const whole = Buffer.concat(this.pieces, this.length);
-    this.#blocks = [];
-    this.#loose = [whole];
+    const { pieces } = this;
+    const [first] = pieces;
+    if (pieces.length === 1 && first !== undefined) return first;
+    const whole = Buffer.concat(pieces, this.length);
+    this.#blocks = [whole];
+    this.#small = [];
     return whole;
+  }
+
+  #joinSmall(): void {
+    if (this.#small.length === 0) return;
+    this.#blocks.push(Buffer.concat(this.#small));
+    this.#small = [];
   }
 }

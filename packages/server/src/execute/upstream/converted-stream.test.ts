@@ -71,3 +71,27 @@ test('so is one whose conversion takes long', async () => {
   );
   expect(turns).toBeGreaterThanOrEqual(Math.floor(RESULT.length / PIECE_BYTES));
 });
+
+test('a pause is kept at a field whose type is not known', async () => {
+  const pieces = Array.from({ length: 64 }, (_, index) => {
+    const row = `{"x_${index}": "${'x'.repeat(PIECE_BYTES - 100)}"}`;
+    return Buffer.from(`${index === 0 ? '[' : ','}${row}`.padEnd(PIECE_BYTES));
+  });
+  const source = new ScriptedStream(...pieces, ']', null);
+  const shape = shapeOf(TYPES);
+  const converter = new SlicedConverter(
+    new ResultConverter(shape, 'list'),
+    async () => shape,
+    () => 0,
+  );
+  let before = 0;
+  let most = 0;
+  await watchTurns(
+    () => readText(new ConvertedStream([], source, converter)),
+    () => {
+      most = Math.max(most, source.readCount - before);
+      before = source.readCount;
+    },
+  );
+  expect(most).toBeLessThanOrEqual(SLICE_BYTES / PIECE_BYTES + 1);
+});

@@ -57,6 +57,7 @@ export class SlicedConverter {
 
   /** Goes on behind a field whose type was not known. */
   async learn(): Promise<LentPiece> {
+    if (this.#pause !== undefined) await this.#pause;
     const { unknown } = this.#converter;
     if (unknown !== null) this.#converter.learn(await this.#learn(unknown));
     return this.push(NOTHING);

@@ -231,21 +231,24 @@ test('never takes the rest of a body for a request, whether its request waits, i
 
 test('takes a large body in parts, between which other connections have their turn', async () => {
   const { manual, server, dial } = await startServer({ bodyBytesMax: 8 * MIB });
-  const accepted = once(server, 'connection') as Promise<[Socket]>;
-  manual.hold();
   const body = 'x'.repeat(8 * MIB);
-  const client = dial().send(print(body));
-  const [socket] = await accepted;
-  // The first megabytes are in the buffers of the operating system once it is admitted.
-  await settle();
-  manual.release();
   let largestPart = 0;
-  for (let before = socket.bytesRead; socket.bytesRead < body.length; before = socket.bytesRead) {
-    await nextTurn();
-    largestPart = Math.max(largestPart, socket.bytesRead - before);
+  // How much is in the buffers of the operating system at once differs.
+  for (let run = 0; run < 5; run++) {
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    manual.hold();
+    const client = dial().send(print(body));
+    const [socket] = await accepted;
+    await settle();
+    manual.release();
+    for (let before = socket.bytesRead; socket.bytesRead < body.length; before = socket.bytesRead) {
+      await nextTurn();
+      largestPart = Math.max(largestPart, socket.bytesRead - before);
+    }
+    expect(await client.read(1)).toEqual([body]);
   }
-  expect(await client.read(1)).toEqual([body]);
-  expect(largestPart).toBeLessThanOrEqual(MIB / 2);
+  // One piece more may have been read before the pause.
+  expect(largestPart).toBeLessThanOrEqual((256 + 64) * 1024);
 });
 
 test('answers pipelined requests in their order', async () => {

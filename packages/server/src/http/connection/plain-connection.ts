@@ -48,7 +48,7 @@ export interface PlainConnectionOptions {
 const KEPT_BYTES_MAX = 16 * 1024;
 
 /**
- * Bytes of a body that are taken before other connections have their turn. Node reads up to 32 pieces of 64 KiB in one
+ * Bytes of bodies that are taken before other connections have their turn. Node reads up to 32 pieces of 64 KiB in one
  * turn of the event loop, and memory that is written for the first time is slow.
  */
 const TAKEN_BYTES_MAX = 256 * 1024;
@@ -81,7 +81,7 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
   /** The part of the current body that has arrived. */
   #body = NO_BODY;
   #missingBytes = 0;
-  /** Bytes of bodies that were taken since other connections had their turn. */
+  /** Bytes of bodies that were taken since this connection has last yielded. */
   #takenBytes = 0;
   /** Other connections get their turn before more of the body is taken. */
   #isYielding = false;
