@@ -6,8 +6,7 @@ import { startHostileProxy } from './hostile-proxy.ts';
 import { launchChromium } from './launch-chromium.ts';
 import { HAS_CHROMIUM, listSeriousFindings } from './open-console.ts';
 import { ADMIN_TOKEN } from './seed-proxy.ts';
-
-const DRAWING_MS = 150;
+import { DRAWING_MS } from './visit-pages.ts';
 
 /** A request that is never answered. */
 const hold = (_route: Route) => undefined;
@@ -49,6 +48,18 @@ test.skipIf(!HAS_CHROMIUM)(
       await page.route('**/*.js', hold);
       await page.getByRole('link', { name: 'Subscriptions' }).click();
       await page.getByRole('status', { name: 'Loading', exact: true }).waitFor();
+    });
+    await visit('a running call', async (page) => {
+      await page.route('**/admin/v1/execute', hold);
+      await page.goto(url + paths['playground-answer']);
+      await page.getByRole('button', { name: 'Run', exact: true, disabled: false }).click();
+      await page.getByRole('status', { name: 'The call is running' }).waitFor();
+    });
+    await visit('a running check', async (page) => {
+      await page.route('**/admin/v1/instances/*/check', hold);
+      await page.goto(`${url}/instances/prod`);
+      await page.getByRole('button', { name: /^Check/ }).click();
+      await page.getByRole('status').getByText('Checking…').waitFor();
     });
     for (const [name, path] of Object.entries(paths)) {
       await visit(name, async (page) => {

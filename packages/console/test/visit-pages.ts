@@ -3,7 +3,8 @@ import type { Browser, Page } from 'playwright-core';
 import { ADMIN_TOKEN } from './seed-proxy.ts';
 
 export const WIDTHS = [360, 1280, 2560];
-const DRAWING_MS = 150;
+/** For charts and editors, which are drawn after their page. */
+export const DRAWING_MS = 150;
 export const SCHEMES = ['light', 'dark'] as const;
 
 export interface View {

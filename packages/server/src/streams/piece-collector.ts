@@ -34,10 +34,11 @@ export class PieceCollector {
 
   /** All bytes so far. A single piece is not copied. */
   join(): Uint8Array {
-    const { pieces } = this;
-    const [first] = pieces;
-    if (pieces.length === 1 && first !== undefined) return first;
-    const whole = Buffer.concat(pieces, this.length);
+    const [only] = this.#blocks;
+    if (only !== undefined && this.#blocks.length === 1 && this.#small.length === 0) return only;
+    const [onlySmall] = this.#small;
+    if (onlySmall !== undefined && this.#small.length === 1 && this.#blocks.length === 0) return onlySmall;
+    const whole = Buffer.concat(this.pieces, this.length);
     this.#blocks = [whole];
     this.#small = [];
     return whole;

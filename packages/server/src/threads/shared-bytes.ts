@@ -5,7 +5,7 @@
  * it takes addresses but no memory.
  */
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createPauses } from '../streams/create-pauses.ts';
 
 /** Longer work on bytes is done in a thread. Work on this many takes some milliseconds. */
 const LARGE_BYTES = 64 * 1024;
@@ -74,15 +74,12 @@ export async function shareInSlices(pieces: readonly Uint8Array[]): Promise<Uint
   const [first] = pieces;
   if (pieces.length === 1 && first?.buffer instanceof SharedArrayBuffer) return first;
   const collector = new SharedCollector(pieces.reduce((length, piece) => length + piece.length, 0));
-  let copied = 0;
+  const pauseAfter = createPauses(SLICE_BYTES);
   for (const piece of pieces) {
     for (let at = 0; at < piece.length; at += SLICE_BYTES) {
       const slice = piece.subarray(at, at + SLICE_BYTES);
       collector.add(slice);
-      copied += slice.length;
-      if (copied < SLICE_BYTES) continue;
-      copied = 0;
-      await nextTurn();
+      await pauseAfter(slice.length);
     }
   }
   return collector.join();

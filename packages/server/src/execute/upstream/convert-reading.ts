@@ -15,7 +15,8 @@ import type { TargetedCall } from '../terms/method-call.ts';
 import type { Step } from '../terms/operation.ts';
 import { type FaultReply, isResult, type Reply } from '../terms/reply.ts';
 import * as largeCalls from '../thread/large-calls.ts';
-import { ConvertedStream, convertWhole, SlicedConverter } from './converted-stream.ts';
+import { ConvertedStream, convertWhole } from './converted-stream.ts';
+import { SlicedConverter } from './sliced-converter.ts';
 
 /** Names of related records are looked up in at most this number of models. */
 const MODELS_MAX = 32;

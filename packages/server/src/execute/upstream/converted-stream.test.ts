@@ -4,7 +4,8 @@ import { convert, cut, shapeOf, TYPES } from '../../../test/values/printed-recor
 import { watchTurns } from '../../../test/watch-turns.ts';
 import { ResultConverter } from '../../odoo/values/result-converter.ts';
 import { readText, ScriptedStream } from '../../streams/scripted-stream.fixture.ts';
-import { ConvertedStream, convertWhole, SlicedConverter } from './converted-stream.ts';
+import { ConvertedStream, convertWhole } from './converted-stream.ts';
+import { SlicedConverter } from './sliced-converter.ts';
 
 /** As many bytes as one read of a socket takes. */
 const PIECE_BYTES = 64 * 1024;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
+import { countTurns } from '../../../test/watch-turns.ts';
 import { ScriptedStream } from '../../streams/scripted-stream.fixture.ts';
 import { shareInSlices } from '../../threads/shared-bytes.ts';
 import { PeekedBody } from './peeked-body.ts';
@@ -59,19 +60,13 @@ test('reports a body that fails after the bytes that have arrived at the next re
 test('a whole body is read and shared in parts, between which other calls have their turns', async () => {
   const pieces = Array.from({ length: 32 }, (_, index) => Buffer.alloc(64 * 1024, index));
   const body = new PeekedBody(new ScriptedStream(...pieces, null));
-  let turns = 0;
-  let isOver = false;
-  const count = () => {
-    turns++;
-    if (!isOver) setImmediate(count);
+  expect(await countTurns(() => body.readWhole(4 * 1024 ** 2))).toBeGreaterThanOrEqual(6);
+  expect(body.isWhole).toBe(true);
+  let shared: Uint8Array = Buffer.alloc(0);
+  const share = async () => {
+    shared = await body.share();
   };
-  setImmediate(count);
-  expect(await body.readWhole(4 * 1024 ** 2)).toBe(true);
-  expect(turns).toBeGreaterThanOrEqual(6);
-  turns = 0;
-  const shared = await body.share();
-  expect(turns).toBeGreaterThanOrEqual(6);
-  isOver = true;
+  expect(await countTurns(share)).toBeGreaterThanOrEqual(6);
   expect(shared.buffer).toBeInstanceOf(SharedArrayBuffer);
   expect(Buffer.concat(pieces).equals(shared)).toBe(true);
   // A thread gets it as it is.

@@ -656,14 +656,29 @@ test.each(Array.from({ length: 3 }, (_, index) => index))(
     open.push(() => clearInterval(driver));
     // Further clients leave at some point, whatever their requests wait for.
     const leaving = Array.from({ length: 15 }, async () => {
+      const leavingBytes = chance(0.3) ? 600_000 : 30_000;
       const { socket } = dial().send(
-        print('z'.repeat(30_000), ['x-delay: 20']).slice(0, 1 + random() * 30_200),
+        print('z'.repeat(leavingBytes), ['x-delay: 20']).slice(0, 1 + random() * (leavingBytes + 200)),
       );
       await sleep(random() * 100);
       if (chance(0.5)) socket.resetAndDestroy();
       else socket.end();
     });
-    await Promise.all([...clients.map(run), ...leaving]);
+    // A refusal of a large body closes the connection, so that each has its own.
+    const large = Array.from({ length: 12 }, async () => {
+      const client = dial();
+      const body = String(Math.floor(random() * 10)).repeat(100_000 + random() * 500_000);
+      const request = print(body);
+      for (let at = 0; at < request.length; ) {
+        const length = Math.ceil(random() * request.length);
+        client.send(request.slice(at, at + length));
+        at += length;
+        await sleep(random() * 10);
+      }
+      const [answer] = await client.read(1);
+      expect(answer === body || answer === 'overloaded', `seed ${seed}`).toBe(true);
+    });
+    await Promise.all([...clients.map(run), ...leaving, ...large]);
     for (const { client, requests } of clients) {
       await expect.poll(() => client.answers.length, { timeout: 10_000 }).toBe(requests.length);
       expect(

@@ -81,7 +81,7 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
   /** The part of the current body that has arrived. */
   #body = NO_BODY;
   #missingBytes = 0;
-  /** Bytes of bodies that were taken since this connection has last yielded. */
+  /** Bytes of bodies that were taken since this connection last yielded. */
   #takenBytes = 0;
   /** Other connections get their turn before more of the body is taken. */
   #isYielding = false;
