@@ -127,3 +127,21 @@ test('records that are added while they are copied are known to the first scan',
     }),
   );
 });
+
+test('a record that was read twice before the first scan is known as it was read last', () => {
+  fc.assert(
+    fc.property(EDITS, EDITS, fc.integer({ min: 1, max: 10 }), (earlier, edits, pageSize) => {
+      const version = ({ id, second, digest }: { id: number; second: number; digest: bigint }) =>
+        ({ id, second, digest: hashVersion(id, second, digest) }) satisfies ScannedRecord;
+      const byId = (list: typeof edits) => [
+        ...new Map(list.map((edit) => [edit.id, version(edit)])).values(),
+      ];
+      const rows = byId(edits).toSorted((one, other) => one.id - other.id);
+      // Each record has a run of its own.
+      let runs = addRecords([], byId(earlier));
+      for (let at = 0; at < rows.length; at += pageSize)
+        runs = addRecords(runs, rows.slice(at, at + pageSize));
+      expect(scan(runs, rows.toSorted(comparePlaces), 1000, 1000, BEGINNING).gave).toEqual([]);
+    }),
+  );
+});

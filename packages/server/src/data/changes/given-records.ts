@@ -108,7 +108,10 @@ function cutStart(rest: readonly Run[], reached: Place): readonly Run[] {
   return [{ ...first, start, count: 0 }, ...others];
 }
 
-/** Adds records that are given without a comparison, in any order. */
+/**
+ * Adds records that are given without a comparison, in any order. A place that has a run of its own already was read
+ * before with another content: a record can change twice within a second. Only the new content counts.
+ */
 export function addRecords(given: readonly Run[], rows: readonly ScannedRecord[]): Run[] {
   const added = [...rows].sort(comparePlaces);
   const runs: Run[] = [];
@@ -117,7 +120,8 @@ export function addRecords(given: readonly Run[], rows: readonly ScannedRecord[]
     while (next < given.length && comparePlaces((given[next] as Run).end, row) < 0)
       runs.push(given[next++] as Run);
     const run = given[next];
-    if (run && comparePlaces(run.start, row) <= 0) {
+    if (run?.count === 1 && comparePlaces(run.end, row) === 0) given = given.with(next, toRun(row));
+    else if (run && comparePlaces(run.start, row) <= 0) {
       const joined = { ...run, count: run.count + 1, digest: BigInt.asUintN(64, run.digest + row.digest) };
       given = given.with(next, joined);
     } else runs.push(toRun(row));
