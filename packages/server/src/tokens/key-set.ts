@@ -42,7 +42,10 @@ export async function readKeySet(bytes: Uint8Array): Promise<KeySet> {
     const key = readKey(given);
     if (key !== null) found.set(JSON.stringify(key), key);
   }
-  const keys = [...found.values()];
+  const keys = [...found.values()].filter(({ alg, ...others }) => {
+    // The same key without an algorithm verifies all that this one verifies.
+    return alg === undefined || !found.has(JSON.stringify(others));
+  });
   if (keys.length === 0) throw new KeySetError('the key set has no key that can verify signatures');
   const thumbprints = new Set(await Promise.all(keys.map((key) => calculateJwkThumbprint(key))));
   return {

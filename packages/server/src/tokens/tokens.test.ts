@@ -413,6 +413,13 @@ test('a key that stands twice in the key set is one key', async () => {
   expect(await judge(signToken(key, claims()))).toBe('corp/ada');
 });
 
+test('a key that stands with and without its algorithm in the key set is one key', async () => {
+  const { alg, ...jwk } = key.jwk;
+  expect(alg).toBeDefined();
+  const { claims, judge } = await open({}, [key, { ...key, jwk }]);
+  expect(await judge(signToken(key, claims()))).toBe('corp/ada');
+});
+
 test('tokens of one subject with different policies are told apart by the version of its key', async () => {
   const { tokens, claims } = await open({
     rules: [{ claim: 'groups', value: 'all', policy: { ...READER, limit_max: 5 } }, { policy: READER }],
