@@ -22,7 +22,8 @@ export interface Program {
   stop(): Promise<void>;
 }
 
-function locateBin(checkout: string): string {
+/** The command of a checkout. */
+export function locateBin(checkout: string): string {
   return join(checkout, 'packages/server/bin/erp-proxy.mjs');
 }
 
@@ -40,7 +41,7 @@ export async function createKey(
 export async function startProgram(
   folder: string,
   settings: Record<string, string> = {},
-  checkout = OWN_CHECKOUT,
+  bin = locateBin(OWN_CHECKOUT),
 ): Promise<Program> {
   const port = await findFreePort();
   const flags = Object.entries({
@@ -62,7 +63,7 @@ export async function startProgram(
       'sh',
       process.execPath,
       ...nodeArguments,
-      locateBin(checkout),
+      bin,
       'serve',
       ...flags,
     ],

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startHelper, stopProcess } from './helper-process.ts';
-import { createKey, findFreePort, OWN_CHECKOUT, startProgram } from './program.ts';
+import { createKey, findFreePort, locateBin, OWN_CHECKOUT, startProgram } from './program.ts';
 import type { ConnectionMode } from './upstream.ts';
 
 export interface RunningSubject {
@@ -64,7 +64,7 @@ async function startErpProxy(_upstreamPort: number, parent: string): Promise<Run
 export async function startCheckout(checkout: string, parent: string): Promise<RunningSubject> {
   const folder = mkdtempSync(join(parent, 'erp-proxy-'));
   const key = await createKey(folder, undefined, checkout);
-  return { ...(await startProgram(folder, {}, checkout)), key };
+  return { ...(await startProgram(folder, {}, locateBin(checkout))), key };
 }
 
 /** Starts the minimal program of an upstream that keeps connections, with one worker or with two. */
