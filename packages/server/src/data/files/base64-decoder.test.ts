@@ -72,6 +72,10 @@ test.each([
   'A===',
   '\\u0041AAA',
   'AAAA\\',
+  'AA-A',
+  'AAA_AAAA',
+  // A token that is no file.
+  '1b4e28ba-2fa1-11d2-883f-0016d3cca427',
 ])('refuses %s', (text) => {
   expect(() => decode(text)).toThrow(Base64Error);
   expect(() => decode(text, [1, 2, 3, 4, 5])).toThrow(Base64Error);

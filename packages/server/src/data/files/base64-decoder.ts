@@ -37,10 +37,13 @@ export class Base64Decoder {
     if (this.#rest !== '') throw new Base64Error();
   }
 
-  /** Node skips what is no digit, and stops at the padding: the result is then too short. */
+  /**
+   * Node skips what is no digit, and stops at the padding: the result is then too short. It also takes the digits of
+   * base64url, which Odoo never prints: they are in names and tokens.
+   */
   #decodeGroups(digits: string): Uint8Array {
     if (digits.length === 0) return EMPTY;
-    if (this.#hasPadding) throw new Base64Error();
+    if (this.#hasPadding || digits.includes('-') || digits.includes('_')) throw new Base64Error();
     const paddingBytes = digits.endsWith('==') ? 2 : digits.endsWith('=') ? 1 : 0;
     this.#hasPadding = paddingBytes > 0;
     const bytes = Buffer.from(digits, 'base64');
