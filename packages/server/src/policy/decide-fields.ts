@@ -148,7 +148,9 @@ function denyField(denied: DeniedField, method: string) {
   if (order !== null) return deny(rule.name, describeOrder(denied, order, method));
   const of = model === null ? 'a related record' : `\`${model}\``;
   if (field === NAME_SEARCH) {
-    const at = path[0] === NAME_SEARCH ? '' : `, as \`${path.join('.')}\` does,`;
+    // The marker is no name that the caller knows.
+    const named = path.filter((name) => name !== NAME_SEARCH).join('.');
+    const at = named === '' ? '' : `, as \`${named}\` does,`;
     return deny(
       rule.name,
       `A search by name in ${of}${at} compares fields that this key may not use, or that are not known. Search by a domain of fields that it may use, or by ids.`,

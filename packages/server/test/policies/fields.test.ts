@@ -88,6 +88,7 @@ test.each([
   ['search', 'sale.order', [[['partner_id.vat', '=', 'x']]], {}],
   ['search', 'sale.order', [[['partner_id', 'any', [['parent_id.vat', '=', 'x']]]]], {}],
   ['search_count', 'sale.order', [[['partner_id', 'ilike', 'BE04']]], {}],
+  ['search_count', 'sale.order', [[['partner_id', 'ilike', 477472701]]], {}],
   ['search', 'sale.order', [[['user_id.partner_id.vat', '!=', false]]], {}],
   ['search', 'res.users', [[['vat', '!=', false]]], {}],
   ['search', 'sale.order', [[]], { order: 'partner_id.vat' }],
@@ -120,6 +121,12 @@ test.each([
   const { call } = await start();
   const { error } = await call(action, model, params, keyword);
   expect(error).toMatchObject({ code: -32010, data: { type: 'policy_denied', rule: RULE } });
+});
+
+test('the error about a search by name has the names of the call only', async () => {
+  const { call } = await start();
+  const { error } = await call('search', 'sale.order', [[['partner_id.display_name', 'ilike', 'BE04']]]);
+  expect(error.message).toContain('A search by name in `res.partner`, as `partner_id` does,');
 });
 
 test.each([

@@ -29,6 +29,13 @@ test.each([
     '[[["p.id", "parent_of", ["a"]]]]',
     ['p. parents', 'p. name search', 'p.id → parents', 'p.id → searched'],
   ],
+  // `like` compares a number with the names too.
+  [
+    'search',
+    '[[["a", "ilike", 4], ["b", "NOT LIKE", [4]], ["c", "=", 4]]]',
+    ['a → searched', 'b → searched', 'c'],
+  ],
+  ['search', '[[["a", "ilike", false]]]', ['a']],
   ['search', '[[["p.display_name", "!=", false]]]', ['p. name search', 'p.display_name']],
   [
     'search',

@@ -106,6 +106,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const OPERATORS: ReadonlySet<string> = new Set(['&', '|', '!']);
 const SUBDOMAIN = /^(not )?any!?$/;
 const HIERARCHY = /^(child|parent)_of$/;
+const PATTERN = /like$/;
 
 /** Arguments that have the same form in every method that has them. */
 const USUAL_FORMS: ReadonlyMap<string, FieldForm> = new Map([
@@ -418,8 +419,10 @@ class UseReader {
     }
     if (path.at(-1) === DISPLAY_NAME) this.#add([...path.slice(0, -1), NAME_SEARCH], null);
     if (HIERARCHY.test(operator)) this.#hierarchy(path, value);
-    // A text is compared with the names of the records that the field leads to.
-    this.#add(path, this.#hasString(value) ? 'searched' : null);
+    // A text is compared with the names of the records that the field leads to. From 19 on, `like` makes a text of
+    // any other value.
+    const isText = this.#hasString(value) || (PATTERN.test(operator) && !this.#isEmpty(value));
+    this.#add(path, isText ? 'searched' : null);
   }
 
   /** A text in place of an id is searched for by name, in the model of the ids. */
