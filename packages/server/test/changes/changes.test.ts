@@ -287,6 +287,7 @@ test.each([
   ['domain', { domain: 'all' }],
   ['domain', { domain: [['name', '=', 'x'.repeat(70_000)]] }],
   ['context', { context: [] }],
+  ['context.tz', { context: { tz: 'Mars/Base' } }],
   ['since', { since: 7 }],
   ['since', { since: undefined }],
   ['model_id', { model_id: '' }],

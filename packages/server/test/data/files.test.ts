@@ -365,6 +365,8 @@ test('an upload with an idempotency key runs once', async () => {
 test.each<[string, Record<string, unknown> | string, string, string | undefined]>([
   ['no JSON', '%7Bmodel', 'parse_error', undefined],
   ['a broken percent-encoding', '%E4', 'parse_error', 'x-erp-call'],
+  // As HTTP clients send the bytes of `é` in UTF-8.
+  ['letters that are not encoded', '{"model_id": "\u00c3\u00a9"}', 'parse_error', 'x-erp-call'],
   ['an array', '%5B%5D', 'invalid_request', undefined],
   [
     'the file twice',
@@ -381,6 +383,18 @@ test.each<[string, Record<string, unknown> | string, string, string | undefined]
   expect(got.status).toBe(400);
   const { data } = readJson(got).error;
   expect({ type: data.type, path: data.path }).toEqual({ type, path });
+  expect(upstream.requests).toEqual([]);
+});
+
+test('an error about the context names it as the call does', async () => {
+  const context = { tz: 'Mars/Base' };
+  const call = { model_id: 'a', field: 'datas', context, erp_instance: instance };
+  const id = 'keyword.context';
+  for (const got of [await download({ context, id }), await upload(Buffer.from('abc'), { ...call, id })])
+    expect(readJson(got)).toMatchObject({
+      id,
+      error: { message: expect.stringMatching(/^`context\.tz` /), data: { path: 'context.tz' } },
+    });
   expect(upstream.requests).toEqual([]);
 });
 

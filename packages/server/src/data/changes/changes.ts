@@ -11,6 +11,7 @@ import { Denial } from '../../execute/terms/denial.ts';
 import type { Instances } from '../../instances/instances.ts';
 import type { QuestionFailure } from '../ask-odoo.ts';
 import { readMemberBytes } from '../data-request.ts';
+import { nameMembers } from '../name-members.ts';
 import { askNewest } from './changes-questions.ts';
 import { type ChangesRequest, readChangesRequest } from './changes-request.ts';
 import { createAsk, PAGE_BYTES_MAX } from './create-ask.ts';
@@ -105,7 +106,7 @@ export function createChanges({
         writer.sendWhole(
           answered.status,
           { ...conversation.describe(), ...answered.headers },
-          answered.error,
+          nameMembers(answered.error),
         );
       else {
         const applied = conversation.areValuesNormalized ? NORMALIZED : {};

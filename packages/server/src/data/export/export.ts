@@ -11,6 +11,7 @@ import type { Denial } from '../../execute/terms/denial.ts';
 import type { Events } from '../../observe/events.ts';
 import { ByteStreamError } from '../../streams/byte-stream.ts';
 import type { QuestionFailure } from '../ask-odoo.ts';
+import { nameMembers } from '../name-members.ts';
 import { type ExportRequest, readExportRequest } from './export-request.ts';
 import { KEPT_BYTES_MAX, PageReader, type PageReaderDeps } from './page-reader.ts';
 import { createPrinter, type Printer } from './print-page.ts';
@@ -185,12 +186,4 @@ function describeFailure(failure: QuestionFailure): string {
     error: { data: { type: string } };
   };
   return `Odoo answered ${error.data.type}`;
-}
-
-/** Names members as the caller did, in an error about the call that was built from them. */
-function nameMembers(error: Uint8Array): Uint8Array {
-  const text = Buffer.from(error).toString();
-  return text.includes('"path":"keyword.')
-    ? Buffer.from(text.replaceAll(/keyword\.(?=context|fields)/g, ''))
-    : error;
 }

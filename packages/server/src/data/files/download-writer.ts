@@ -1,10 +1,11 @@
 /**
  * Turns the answer to `read` of one record into the file in one of its fields, as the answer arrives. An answer with an
- * error is passed on as it is.
+ * error is passed on.
  */
 import { Denial } from '../../execute/terms/denial.ts';
 import type { AnswerHeaders, AnswerWriter } from '../../streams/answer-writer.ts';
 import { PieceCollector } from '../../streams/piece-collector.ts';
+import { nameMembers } from '../name-members.ts';
 import { Base64Decoder, Base64Error } from './base64-decoder.ts';
 import { describeFile } from './file-headers.ts';
 import { readRecordHead } from './record-head.ts';
@@ -83,7 +84,8 @@ export class DownloadWriter implements AnswerWriter {
 
   end(): void {
     const { target } = this.#options;
-    if (this.#state === 'error') target.sendWhole(this.#status, this.#headers, this.#collected.join());
+    if (this.#state === 'error')
+      target.sendWhole(this.#status, this.#headers, nameMembers(this.#collected.join()));
     else if (this.#state === 'complete') target.end();
     else if (this.#state === 'file') this.breakOff();
     else if (this.#state === 'head') this.#deny(NOT_ONE_RECORD);

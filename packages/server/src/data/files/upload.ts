@@ -10,6 +10,7 @@ import { findDuplicate, findValue, readMembers } from '../../json/members.ts';
 import { AnswerCollector } from '../../streams/answer-collector.ts';
 import { frameCall } from '../ask-odoo.ts';
 import { type DataRequest, readDataRequest, readMemberBytes } from '../data-request.ts';
+import { nameMembers } from '../name-members.ts';
 import { encodeBase64 } from './encode-base64.ts';
 import { readField, readRecord } from './file-members.ts';
 
@@ -58,7 +59,8 @@ async function send(request: DataRequest, conversation: Conversation): Promise<D
   const headers = { ...answer.headers, ...conversation.describe() };
   const answered = answer.join();
   const isWritten = record !== null && hasResult(answered);
-  writer.sendWhole(answer.status, headers, isWritten ? answerRecord(request.id, record) : answered);
+  const sent = isWritten ? answerRecord(request.id, record) : nameMembers(answered);
+  writer.sendWhole(answer.status, headers, sent);
   return null;
 }
 
@@ -113,16 +115,21 @@ function readHeader(exchange: Conversation['exchange']): Uint8Array | Denial {
       path: CALL_HEADER,
     });
   }
+  // Node reads each byte of a header as a character, which would change letters that are not encoded.
+  if (NOT_ASCII.test(text)) return NOT_ENCODED;
   try {
     return Buffer.from(decodeURIComponent(text));
   } catch {
-    return new Denial(
-      'parse_error',
-      `The header \`${CALL_HEADER}\` is not percent-encoded UTF-8: encode it as encodeURIComponent does.`,
-      { path: CALL_HEADER },
-    );
+    return NOT_ENCODED;
   }
 }
+
+const NOT_ASCII = /[^\t\x20-\x7e]/;
+const NOT_ENCODED = new Denial(
+  'parse_error',
+  `The header \`${CALL_HEADER}\` is not percent-encoded UTF-8: encode it as encodeURIComponent does.`,
+  { path: CALL_HEADER },
+);
 
 function hasResult(body: Uint8Array): boolean {
   const members = readMembers(body, { kind: 'object', start: 0, end: body.length });
