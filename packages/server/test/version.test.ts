@@ -91,6 +91,7 @@ test.each([
   ['{"id":1,"url":"https://x.example","url":"https://y.example"}', 1, 'url', /twice/],
   ['{"id":1,"url":"https://x.example","db":"x"}', 1, 'db', /not a member/],
   ['{"id":1,"ulr":"https://x.example"}', 1, 'ulr', /Did you mean `url`/],
+  ['{"id":1,"erp_instance":{"url":"https://x.example"}}', 1, 'erp_instance', /Did you mean `url`/],
   ['{"id":1.5,"url":"https://x.example"}', null, 'id', /integer/],
 ])('refuses %s', async (body, id, path, says) => {
   const { proxy } = await start();

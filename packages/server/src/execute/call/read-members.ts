@@ -122,7 +122,8 @@ const OTHER_NAMES: Record<string, string[]> = {
   domain: ['params'],
   action: ['function'],
   method: ['action', 'function'],
-  url: ['host', 'server', 'address'],
+  // Callers of the version route send the instance of their calls.
+  url: ['host', 'server', 'address', 'erp_instance', 'odoo_instance'],
   db: ['database', 'dbname'],
   user_id: ['user', 'uid', 'login', 'username'],
   api_key: ['password', 'key', 'token'],
