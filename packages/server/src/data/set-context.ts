@@ -1,22 +1,25 @@
 /** Sets members of the context of a request that moves data. */
-import { describe, invalid, OBJECT_MEMBERS_MAX } from '../execute/call/read-members.ts';
+import { describe, invalid } from '../execute/call/read-members.ts';
 import type { Denial } from '../execute/terms/denial.ts';
 import { joinParts } from '../json/edit.ts';
 import { readMembers } from '../json/members.ts';
 import { setMembers } from '../json/set-members.ts';
 import { readKind } from '../json/skip.ts';
 
+/** Calls accept as many. */
+const MEMBERS_MAX = 1000;
+
 /** `context`: JSON text, or null. `values`: JSON texts by name. The call checks the other members. */
 export function setContextMembers(
   context: Uint8Array | null,
   values: ReadonlyMap<string, string>,
 ): Uint8Array | Denial {
-  const bytes = context ?? Buffer.from('{}');
+  const bytes = context === null || readKind(context, 0) === 'false' ? Buffer.from('{}') : context;
   const span = { kind: readKind(bytes, 0), start: 0, end: bytes.length };
   if (span.kind !== 'object') {
     return invalid('context', `\`context\` must be an object, not ${describe(span)}.`);
   }
-  const members = readMembers(bytes, span, OBJECT_MEMBERS_MAX + 1);
+  const members = readMembers(bytes, span, MEMBERS_MAX + 1);
   const parts = new Map([...values].map(([name, value]) => [name, [value]]));
   return joinParts(bytes, setMembers(span, members, parts));
 }

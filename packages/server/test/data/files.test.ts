@@ -386,6 +386,20 @@ test.each<[string, Record<string, unknown> | string, string, string | undefined]
   expect(upstream.requests).toEqual([]);
 });
 
+test.each([
+  ['is false', false, { bin_size: false, bin_size_datas: false }],
+  [
+    'has many members',
+    { ...Object.fromEntries(Array.from({ length: 70 }, (_, index) => [`k${index}`, 1])), bin_size: true },
+    { k69: 1, bin_size: false },
+  ],
+])('a download whose context %s asks for the file', async (_, context, sent) => {
+  answer = (socket) => answerLikeOdoo(socket, printResult('[{"id":7,"datas":"YWJj"}]'));
+  const got = await download({ context });
+  expect(got.body.toString()).toBe('abc');
+  expect(sentCall().keyword).toMatchObject({ context: sent });
+});
+
 test('an error about the context names it as the call does', async () => {
   const context = { tz: 'Mars/Base' };
   const call = { model_id: 'a', field: 'datas', context, erp_instance: instance };
