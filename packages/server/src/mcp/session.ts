@@ -8,13 +8,14 @@ import { isIdempotencyKey } from '../idempotency/call-names.ts';
 import type { InstanceRecord } from '../instances/instances.ts';
 import { viewAsBuffer } from '../json/buffer.ts';
 import { isTimeZone } from '../odoo/time-zone.ts';
+import { mayUseField } from '../policy/abilities.ts';
 import type { CompiledPolicy } from '../policy/compile.ts';
 import { AnswerCollector } from '../streams/answer-collector.ts';
 import type { SingleFlightCache } from '../streams/single-flight-cache.ts';
 import { findNearestNames } from '../text/nearest.ts';
 import { toToolError } from './call-errors.ts';
 import type { ChangesSource } from './changes-source.ts';
-import { FIELD_ATTRIBUTES, type Fields, findUnknown, isObject, readFields } from './fields.ts';
+import { FIELD_ATTRIBUTES, type Field, type Fields, findUnknown, isObject, readFields } from './fields.ts';
 import { hasManyMembers, hasManyValues } from './read-body.ts';
 import { ToolError } from './tool-error.ts';
 
@@ -251,6 +252,13 @@ export class Session {
         ...(typeof tz === 'string' && isTimeZone(tz) ? { tz } : {}),
       };
     });
+  }
+
+  /** Without the many2one fields whose names the key may not read: a call that names one of them is refused. */
+  omitUnnamed(fields: Fields): Fields {
+    const isUnnamed = ({ type, relation }: Field) =>
+      type === 'many2one' && relation !== undefined && !mayUseField(this.policy, relation, 'display_name');
+    return new Map([...fields].filter(([, field]) => !isUnnamed(field)));
   }
 
   /** Null if the key may not ask for them. */

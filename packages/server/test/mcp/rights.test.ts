@@ -153,6 +153,24 @@ test('needs `instance` if the key sees several, and names them', async () => {
   expect((await call('get_context')).data).toMatchObject({ instances: ['prod', 'test'], hint: /instance/ });
 });
 
+test('tools without `fields` ask for no names of related records that a rule denies', async () => {
+  const { connect, createKey, call } = await startStage();
+  const models = { '*': ['read', 'search*', 'fields_get'] };
+  const fields = { 'res.partner': { deny: ['name'] } };
+  const key = await createKey({ instances: ['prod'], models, fields, data: ['changes'] });
+  const client = await connect({ key });
+  for (const [tool, args] of [
+    ['search_records', { model: 'sale.order' }],
+    ['read_records', { model: 'sale.order', ids: [1] }],
+    ['list_changes', { model: 'sale.order' }],
+  ] as const) {
+    const { text, isError } = await call(tool, args, client);
+    expect({ tool, isError, text }).toMatchObject({ tool, isError: false });
+    expect(text).toContain('"S0000');
+    expect(text).not.toContain('partner_id');
+  }
+});
+
 test('fields that a policy denies are neither shown, nor found, nor searched', async () => {
   const { connect, createKey, call } = await startStage();
   const client = await connect({
