@@ -311,6 +311,12 @@ test.each(['123', '1e3', 'true', 'on', 'null'])(
   },
 );
 
+test('a scrape has the job name of the alert rules, whatever the release is called', () => {
+  const { ServiceMonitor, Service } = render({ serviceMonitor: { enabled: true } }, '2shops');
+  const [, job] = /up\{job="([\w-]+)"\}/.exec(readText('deploy/prometheus/alerts.yaml'))!;
+  expect(Service.metadata.labels[ServiceMonitor.spec.jobLabel]).toBe(job);
+});
+
 test('the image is named by its digest if there is one, otherwise by its tag', () => {
   const readImage = (image: object) => render({ image })['Deployment'].spec.template.spec.containers[0].image;
   const digest = `sha256:${'0a'.repeat(32)}`;

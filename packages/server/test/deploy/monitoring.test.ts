@@ -1,5 +1,6 @@
 /** The alert rules, the dashboard and the runbooks name metrics, labels and sections that exist. */
 import { expect, test } from 'vitest';
+import { POLICY_MEMBERS } from '../../src/policy/members.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { printCall } from '../execute/expectations.ts';
 import { send } from '../harness.ts';
@@ -100,6 +101,12 @@ test('each alert has a section of the runbooks, and each section an alert', () =
       expect(grouping.length === 0 ? TARGET_LABELS : grouping, alert).toContain(label);
     }
   }
+});
+
+test('the runbooks name members of policies that exist', () => {
+  const named = [...runbooks.matchAll(/`(\w+)` (?:in|of) the policy/g)];
+  expect(named.length).toBeGreaterThan(1);
+  for (const [, name = ''] of named) expect(Object.keys(POLICY_MEMBERS)).toContain(name);
 });
 
 test('legends of the dashboard name labels that their expressions keep', () => {

@@ -41,6 +41,23 @@ test('size and times of nginx agree with the settings', () => {
   expect(readNumber(nginx, /server 127\.0\.0\.1:(\d+);/)).toBe(http.port);
 });
 
+test('every location of nginx waits as long as a call can take, without a buffer', () => {
+  const [, server = ''] = nginx.split(/^server \{$/m);
+  const location = /^ {4}location [^{]+\{([^}]*)\}/gm;
+  const locations = [...server.matchAll(location)].map(([, rules = '']) => rules);
+  const inherited = server.replaceAll(location, '');
+  expect(locations).toHaveLength(2);
+  for (const rules of locations) {
+    const all = inherited + rules;
+    expect(readNumber(all, /proxy_read_timeout (\d+)s;/)).toBeGreaterThan(300);
+    for (const rule of ['proxy_buffering off;', 'proxy_request_buffering off;', 'proxy_next_upstream off;'])
+      expect(all).toContain(rule);
+    expect(all).toContain('proxy_set_header X-Forwarded-For $remote_addr;');
+    // One header in a location would replace all that it inherits.
+    expect(rules).not.toContain('proxy_set_header');
+  }
+});
+
 test('size and times of Caddy agree with the settings', () => {
   expect(readNumber(caddy, /max_size (\d+)MiB/) * MIB).toBe(http.bodyBytesMax);
   expect(readNumber(caddy, /read_body (\d+)s/) * 1000).toBe(http.requestTimeoutMs);
@@ -188,6 +205,9 @@ test('the unit starts the program with settings that it accepts, and stops it in
   const state = /^StateDirectory=(\S+)$/m.exec(unit)?.[1];
   expect(settings.store.url).toMatch(new RegExp(`^sqlite:/var/lib/${state}/`));
   expect(readNumber(unit, /^TimeoutStopSec=(\d+)s$/m) * 1000).toBeGreaterThan(http.shutdownGraceMs);
+  // `%d` came with systemd 251.
+  expect(unit).toContain('%d');
+  expect(readNumber(unit, /systemd \((\d+) or later\)/)).toBeGreaterThanOrEqual(251);
   // Each credential that a variable names is loaded.
   for (const [, name] of unit.matchAll(/%d\/(\w+)/g)) expect(unit).toContain(`LoadCredential=${name}:`);
 });

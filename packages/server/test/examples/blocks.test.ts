@@ -181,8 +181,31 @@ describe('commands', () => {
 
   const readScripts = () => Object.keys(JSON.parse(readText('package.json')).scripts);
 
-  /** The command and its options exist. */
-  async function expectKnownCommand(words: readonly string[]): Promise<void> {
+  /** A placeholder within the text has the name that the usage of the command has. */
+  test.each(listInlineCommands())('$page: $command', async ({ command }) => {
+    const usage = await expectKnownCommand(command.replaceAll(/<[\w -]+>/g, 'x').split(' '));
+    for (const [, option = '', name] of command.matchAll(/(--[\w-]+ )?<([\w-]+)>/g)) {
+      const forms = option === '' ? [` <${name}>`, ` [${name}]`] : [`${option}<${name}>`];
+      const text = option === '' ? usage.split('\n')[0]! : usage;
+      expect(
+        forms.some((form) => text.includes(form)),
+        `${option}<${name}> in ${text}`,
+      ).toBe(true);
+    }
+  });
+
+  /** Those that leave nothing out. */
+  function listInlineCommands(): { page: string; command: string }[] {
+    return PAGES.flatMap((page) =>
+      [...readText(page).matchAll(/`(?:npx )?erp-proxy ([^`<…][^`…]*)`/g)].map(([, command = '']) => ({
+        page,
+        command: command.replaceAll(/\s+/g, ' '),
+      })),
+    );
+  }
+
+  /** The command and its options exist. Resolves to its usage. */
+  async function expectKnownCommand(words: readonly string[]): Promise<string> {
     let output = '';
     const status = await runCommandLine(
       { argv: [...words, '--help'], version: '1.0.0', env: {}, cwd: '/', readFile: () => '' },
@@ -202,6 +225,7 @@ describe('commands', () => {
       status: 0,
       output: expect.stringContaining(`erp-proxy ${name}`),
     });
+    return output;
   }
 
   /** The path is that of a route, and the body one that it takes. */
