@@ -10,13 +10,19 @@ declare(strict_types=1);
 
 const TOLERANCE_SECONDS = 300;
 
-/** Whether one of the secrets has signed the delivery, not long ago. Two secrets sign during a rotation. */
+/** Of the subscription; two with a comma in between during a rotation. Anyone can sign with an empty one. */
+function readSecrets(): array
+{
+    return array_filter(explode(',', (string) getenv('WEBHOOK_SECRET')), fn (string $secret) => $secret !== '');
+}
+
+/** Whether one of the secrets has signed the delivery, not long ago. */
 function isSigned(string $id, string $timestamp, string $signatures, string $body): bool
 {
     if (!ctype_digit($timestamp) || abs(time() - (int) $timestamp) > TOLERANCE_SECONDS) {
         return false;
     }
-    foreach (explode(',', (string) getenv('WEBHOOK_SECRET')) as $secret) {
+    foreach (readSecrets() as $secret) {
         $key = base64_decode(preg_replace('/^whsec_/', '', $secret));
         $expected = 'v1,' . base64_encode(hash_hmac('sha256', "$id.$timestamp.$body", $key, true));
         foreach (explode(' ', $signatures) as $signature) {
@@ -39,6 +45,11 @@ function isNew(string $id): bool
     return @fopen($folder . '/' . hash('sha256', $id), 'x') !== false;
 }
 
+if (readSecrets() === []) {
+    error_log('Set WEBHOOK_SECRET to the secret of the subscription.');
+    http_response_code(500);
+    return;
+}
 $body = (string) file_get_contents('php://input');
 $id = $_SERVER['HTTP_WEBHOOK_ID'] ?? '';
 if (!isSigned($id, $_SERVER['HTTP_WEBHOOK_TIMESTAMP'] ?? '', $_SERVER['HTTP_WEBHOOK_SIGNATURE'] ?? '', $body)) {

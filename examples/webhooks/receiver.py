@@ -9,11 +9,12 @@ import hashlib
 import hmac
 import json
 import os
+import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-# Of the subscription; two with a comma in between during a rotation.
-SECRETS = os.environ.get("WEBHOOK_SECRET", "").split(",")
+# Of the subscription; two with a comma in between during a rotation. Anyone can sign with an empty one.
+SECRETS = [secret for secret in os.environ.get("WEBHOOK_SECRET", "").split(",") if secret]
 TOLERANCE_SECONDS = 300
 
 # Ids that were processed. A real receiver keeps them in its database, in the transaction of the change.
@@ -57,4 +58,6 @@ class Receiver(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
+    if not SECRETS:
+        sys.exit("Set WEBHOOK_SECRET to the secret of the subscription.")
     ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "9000"))), Receiver).serve_forever()

@@ -8,8 +8,12 @@ import { env } from 'node:process';
 import { buffer } from 'node:stream/consumers';
 import { verifyWebhook } from '@erp-proxy/client';
 
-/** Of the subscription; two with a comma in between during a rotation. */
-const secret = (env['WEBHOOK_SECRET'] ?? '').split(',');
+/** Of the subscription; two with a comma in between during a rotation. Anyone can sign with an empty one. */
+const secret = (env['WEBHOOK_SECRET'] ?? '').split(',').filter((text) => text !== '');
+if (secret.length === 0) {
+  process.stderr.write('Set WEBHOOK_SECRET to the secret of the subscription.\n');
+  process.exit(1);
+}
 /** Ids that were processed. A real receiver keeps them in its database, in the transaction of the change. */
 const processed = new Set<string>();
 

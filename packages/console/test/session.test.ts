@@ -19,6 +19,22 @@ test.skipIf(!HAS_CHROMIUM)(
   },
 );
 
+test.skipIf(!HAS_CHROMIUM)(
+  'the address of sign-in leads to the overview, with a session and after signing in',
+  async () => {
+    const { page } = await openConsole({ path: '/sign-in', isSignedIn: false });
+    await page.getByLabel('Admin token').fill(ADMIN_TOKEN);
+    await page.keyboard.press('Enter');
+    const overview = page.getByRole('heading', { name: 'Overview' });
+    await overview.waitFor();
+    // A link that was opened again: its code must not stay in the address bar.
+    await page.goto(new URL('/sign-in#code=old', page.url()).href);
+    await page.reload();
+    await overview.waitFor();
+    expect(new URL(page.url())).toMatchObject({ pathname: '/', hash: '' });
+  },
+);
+
 test.skipIf(!HAS_CHROMIUM)('a session that ends keeps what was typed', async () => {
   let now = Date.now();
   const { page } = await openConsole({ path: '/keys', clock: () => now });

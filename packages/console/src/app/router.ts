@@ -12,10 +12,12 @@ import { FailedPage } from './failed-page.tsx';
 import { LoadingPage } from './loading-page.tsx';
 import { MissingPage } from './missing-page.tsx';
 import { rootRoute } from './root-route.ts';
+import { signInRoute } from './sign-in-route.tsx';
 
 export function createConsoleRouter() {
   return createRouter({
     routeTree: rootRoute.addChildren([
+      signInRoute,
       overviewRoute.update({
         component: lazy(() => import('../pages/overview/overview-page.tsx'), 'OverviewPage'),
       }),

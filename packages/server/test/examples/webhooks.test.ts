@@ -1,5 +1,7 @@
 /** The receivers of examples/webhooks, with deliveries of a real subscription. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -21,15 +23,11 @@ const RECEIVERS: [name: string, command: string, args: (port: number) => string[
 for (const [name, command, listArguments] of RECEIVERS) {
   const isMissing = command !== process.execPath && !hasCommand(command);
   describe.skipIf(isMissing)(`${name}${isMissing ? ` (${command} is not installed)` : ''}`, () => {
-    test('takes signed deliveries, each once, and refuses others', { timeout: 60_000 }, async () => {
-      const port = await findFreePort();
-      const url = `http://127.0.0.1:${port}/`;
-      const { subscribe, odoo, admin } = await startStage({ settings: { 'egress.allow': '127.0.0.0/8' } });
-      const made = await subscribe({ url, interval_seconds: 3600 });
+    const start = (port: number, secret: string): ChildProcess => {
       const ids = mkdtempSync(join(tmpdir(), 'webhooks-'));
       const receiver = spawn(command, listArguments(port), {
-        env: { ...process.env, PORT: String(port), WEBHOOK_SECRET: made.secret, WEBHOOK_FOLDER: ids },
-        stdio: ['ignore', 'pipe', 'ignore'],
+        env: { ...process.env, PORT: String(port), WEBHOOK_SECRET: secret, WEBHOOK_FOLDER: ids },
+        stdio: ['ignore', 'pipe', 'pipe'],
       });
       closeAfterTest({
         close: () => {
@@ -37,8 +35,17 @@ for (const [name, command, listArguments] of RECEIVERS) {
           rmSync(ids, { recursive: true, force: true });
         },
       });
+      return receiver;
+    };
+
+    test('takes signed deliveries, each once, and refuses others', { timeout: 60_000 }, async () => {
+      const port = await findFreePort();
+      const url = `http://127.0.0.1:${port}/`;
+      const { subscribe, odoo, admin } = await startStage({ settings: { 'egress.allow': '127.0.0.0/8' } });
+      const made = await subscribe({ url, interval_seconds: 3600 });
+      const receiver = start(port, made.secret);
       let output = '';
-      receiver.stdout.on('data', (text) => {
+      receiver.stdout?.on('data', (text) => {
         output += text;
       });
       await expect.poll(async () => (await admin.pingSubscription('contacts')).delivered, POLL).toBe(true);
@@ -54,7 +61,43 @@ for (const [name, command, listArguments] of RECEIVERS) {
       expect(await admin.pingSubscription('contacts')).toMatchObject({ delivered: false, status: 401 });
       expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(401);
     });
+
+    test('refuses what is signed with an empty secret', { timeout: 60_000 }, async () => {
+      const port = await findFreePort();
+      start(port, `whsec_${Buffer.from('a secret of the test').toString('base64')},`);
+      await expect.poll(() => sendForged(port), POLL).toBe(401);
+    });
+
+    test('says that its secret is missing', { timeout: 60_000 }, async () => {
+      const port = await findFreePort();
+      const receiver = start(port, '');
+      let errors = '';
+      receiver.stderr?.on('data', (text) => {
+        errors += text;
+      });
+      // PHP has a server of its own, whose page fails at each request.
+      if (name === 'php') await expect.poll(() => sendForged(port), POLL).toBe(500);
+      else expect(await once(receiver, 'exit')).toEqual([1, null]);
+      await expect.poll(() => errors, POLL).toContain('Set WEBHOOK_SECRET');
+    });
   });
+}
+
+/** A delivery that is signed with an empty secret. Resolves to the status, or null while nobody listens. */
+async function sendForged(port: number): Promise<number | null> {
+  const body = '{"type":"res.partner.upserted","data":{"id":1}}';
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const signature = createHmac('sha256', '').update(`msg_1.${timestamp}.${body}`).digest('base64');
+  const headers = {
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${signature}`,
+  };
+  const sent = fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body, headers });
+  return sent.then(
+    ({ status }) => status,
+    () => null,
+  );
 }
 
 async function findFreePort(): Promise<number> {
