@@ -41,5 +41,8 @@ async function makeFirstKey({ keys, store: { leases } }: App): Promise<string | 
 
 function adviseNewKey(store: string): string {
   if (store === 'memory') return 'Keys are in memory: make one with POST /admin/v1/keys (admin.token).';
-  return 'Make one with `erp-proxy keys create --name <who will use it>` where the store is reached; in a container: `docker exec <container> erp-proxy keys create --name <who will use it>`.';
+  // In another folder, without the settings of a service, the command would create a store of its own.
+  const file = /^sqlite (.+)$/.exec(store)?.[1];
+  const where = file === undefined ? 'where the store is reached' : `with \`--store.url sqlite:${file}\``;
+  return `Make one with \`erp-proxy keys create --name <who will use it>\` ${where}; in a container: \`docker exec <container> erp-proxy keys create --name <who will use it>\`.`;
 }

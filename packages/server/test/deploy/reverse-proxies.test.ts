@@ -204,6 +204,9 @@ test('the unit starts the program with settings that it accepts, and stops it in
   const settings = takeSettings(env, files);
   const state = /^StateDirectory=(\S+)$/m.exec(unit)?.[1];
   expect(settings.store.url).toMatch(new RegExp(`^sqlite:/var/lib/${state}/`));
+  // Commands do not read the unit: its comment and the page name the store.
+  for (const text of [unit, readText('docs/deployment.md')])
+    expect(text).toContain(`erp-proxy keys create --name shop --store.url ${settings.store.url}\n`);
   expect(readNumber(unit, /^TimeoutStopSec=(\d+)s$/m) * 1000).toBeGreaterThan(http.shutdownGraceMs);
   // `%d` came with systemd 251.
   expect(unit).toContain('%d');

@@ -1,5 +1,5 @@
 /** The running program: its first key, its signals, its end and its restart. */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -86,6 +86,8 @@ test('without a terminal it creates no key, logs none, and explains how to creat
   expect([level, msg]).toEqual(['warn', 'no client key']);
   expect(advice).toContain('`erp-proxy keys create --name <who will use it>`');
   expect(advice).toContain('docker exec');
+  // The command uses this store wherever it is started.
+  expect(advice).toContain(`\`--store.url sqlite:${realpathSync(folder)}/data/erp-proxy.db\``);
   expect((await runProgram(['keys', 'list', '--json'], { folder })).stdout).toBe('[]\n');
   const key = await makeKey(server);
   expect((await call(server, key)).status).toBe(200);
