@@ -71,13 +71,13 @@ function send(string $body, ?string $idempotencyKey): mixed
     }
     // ignore_errors: errors of the proxy have a status of 400 or more, and the same body.
     $options = ['method' => 'POST', 'header' => $headers, 'content' => $body, 'timeout' => 30, 'ignore_errors' => true];
-    $stream = @fopen(getenv('ERP_PROXY_URL') . '/api/erp/execute', 'r', false, stream_context_create(['http' => $options]));
+    $stream = @fopen(rtrim(getenv('ERP_PROXY_URL'), '/') . '/api/erp/execute', 'r', false, stream_context_create(['http' => $options]));
     if ($stream === false) {
-        throw new NoAnswer('The proxy does not answer.');
+        throw new NoAnswer('No answer of a proxy at ' . getenv('ERP_PROXY_URL') . '.');
     }
     $answer = json_decode((string) stream_get_contents($stream), true);
     if (!is_array($answer)) {
-        throw new NoAnswer('The answer of the proxy broke off.');
+        throw new NoAnswer('The answer broke off, or is not one of a proxy: ' . getenv('ERP_PROXY_URL') . '.');
     }
     if (!isset($answer['error'])) {
         return $answer['result'];
@@ -133,6 +133,10 @@ function fail(string $message): never
     exit(1);
 }
 
+$missing = array_filter(['ERP_PROXY_URL', 'ERP_PROXY_KEY', 'ERP_PROXY_INSTANCE'], fn (string $name) => !getenv($name));
+if ($missing !== []) {
+    fail('Set ' . implode(', ', $missing) . '.');
+}
 [$command, $first, $second] = array_slice($argv, 1) + ['', '', ''];
 try {
     match ($command) {

@@ -64,7 +64,8 @@ def send(body, idempotency_key):
     headers = {"content-type": "application/json", "x-proxy-api": os.environ["ERP_PROXY_KEY"]}
     if idempotency_key:
         headers["idempotency-key"] = idempotency_key
-    request = urllib.request.Request(os.environ["ERP_PROXY_URL"] + "/api/erp/execute", body, headers)
+    url = os.environ["ERP_PROXY_URL"].rstrip("/") + "/api/erp/execute"
+    request = urllib.request.Request(url, body, headers)
     try:
         with urllib.request.urlopen(request, timeout=30) as response:
             answer, headers = json.load(response), response.headers
@@ -110,13 +111,16 @@ def confirm_quotation(number):
 
 
 def main(command="", first="", second=""):
+    missing = [name for name in ("ERP_PROXY_URL", "ERP_PROXY_KEY", "ERP_PROXY_INSTANCE") if not os.environ.get(name)]
+    if missing:
+        sys.exit(f"Set {', '.join(missing)}.")
     try:
         if command == "list":
             list_quotations()
         elif command == "customer":
             create_customer(first, second)
         elif command == "confirm":
-            confirm_quotation(int(first or 0))
+            confirm_quotation(int(first) if first.isdigit() else 0)
         else:
             sys.exit("usage: quotations.py list | customer <number> <name> | confirm <id>")
     except ProxyError as error:
@@ -126,7 +130,7 @@ def main(command="", first="", second=""):
             sys.exit(f"Odoo refuses: {error}")
         sys.exit(f"{error.type}: {error} (request {error.request_id})")
     except NO_ANSWER as error:
-        sys.exit(f"The proxy does not answer: {error}")
+        sys.exit(f"No answer of a proxy at {os.environ['ERP_PROXY_URL']}: {error}")
 
 
 if __name__ == "__main__":

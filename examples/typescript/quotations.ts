@@ -9,8 +9,17 @@
  */
 import { createClient, isErpProxyError } from '@erp-proxy/client';
 
-const client = createClient();
+const client = openClient();
 const orders = client.model('sale.order');
+
+function openClient() {
+  try {
+    return createClient();
+  } catch (error) {
+    console.error(explain(error));
+    return process.exit(1);
+  }
+}
 
 async function listQuotations(): Promise<void> {
   const open = orders.paginate([['state', 'in', ['draft', 'sent']]], {
@@ -44,6 +53,8 @@ function explain(error: unknown): string {
     case 'user_error':
     case 'validation_error':
       return `Odoo refuses: ${error.message}`;
+    case 'usage':
+      return error.message;
     default:
       return `${error.type}: ${error.message} (request ${error.requestId})`;
   }
@@ -54,7 +65,10 @@ try {
   if (command === 'list') await listQuotations();
   else if (command === 'customer') await createCustomer(first, second);
   else if (command === 'confirm') await confirmQuotation(Number(first));
-  else throw new Error('usage: quotations.ts list | customer <number> <name> | confirm <id>');
+  else {
+    console.error('usage: quotations.ts list | customer <number> <name> | confirm <id>');
+    process.exitCode = 1;
+  }
 } catch (error) {
   console.error(explain(error));
   process.exitCode = 1;

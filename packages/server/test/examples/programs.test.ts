@@ -105,6 +105,23 @@ for (const [name, command, ...program] of PROGRAMS) {
         expect((await run(['list'], { key: `${shop.proxy.key}x` })).stderr).toMatch(/^unauthorized: /);
       });
 
+      test('says what is wrong with its start: variables, arguments, the address', async () => {
+        const expectMessage = async (ran: Promise<Ran>, message: RegExp) => {
+          const { status, stdout, stderr } = await ran;
+          expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+          expect(stderr).toMatch(message);
+          // One line, not a trace.
+          expect(stderr.match(/\n/g)).toHaveLength(1);
+        };
+        await expectMessage(run(['list'], { key: '' }), /ERP_PROXY_KEY/);
+        await expectMessage(run(['list'], { url: '' }), /ERP_PROXY_URL/);
+        await expectMessage(run([]), /^usage: /);
+        await expectMessage(run(['confirm', 'S00003']), /^There is no such quotation/);
+        await expectMessage(run(['list'], { url: shop.odoo.url }), new RegExp(shop.odoo.url));
+        const { status } = await run(['list'], { url: `${shop.proxy.url}/` });
+        expect(status).toBe(0);
+      });
+
       test('confirms a quotation', async () => {
         shop.odoo.reset();
         expect(await run(['confirm', '3'])).toEqual({ status: 0, stdout: 'confirmed 3\n', stderr: '' });
