@@ -101,8 +101,9 @@ function readSeconds(text: string | null): number | undefined {
   return text !== null && /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
-/** Node has the reason in `cause`. */
+/** Node has the reason in `cause`. Only the code of an error of TLS is short, such as ERR_SSL_WRONG_VERSION_NUMBER. */
 function explainCause(error: unknown): string {
   const { message, cause } = error as { message?: string; cause?: { message?: string; code?: string } };
+  if (cause?.code?.startsWith('ERR_SSL_')) return cause.code;
   return cause?.message || cause?.code || message || 'the connection failed';
 }

@@ -52,6 +52,13 @@ test('a write whose connection breaks is sent again and runs once', async () => 
   expect(pair.upstream.requests).toHaveLength(1);
 });
 
+test('an address with https of a proxy with http is explained in a line', async () => {
+  const pair = await start((socket) => answerLikeOdoo(socket, printResult('1')));
+  const url = pair.proxy.url.replace('http:', 'https:');
+  const error = await catchError(connect(pair, { url, retries: 0 }).model('res.partner').count([]));
+  expect(error.message).toMatch(/^No answer from https:\S+: ERR_SSL_\w+\.$/);
+});
+
 test('a write that may have run in Odoo is not sent again', async () => {
   const pair = await start((socket) => void socket.resetAndDestroy());
   const error = await catchError(connect(pair).model('res.partner').create({ name: 'Once' }));

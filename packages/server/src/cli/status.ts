@@ -97,8 +97,10 @@ function readDimension(text: string): StatisticsDimension {
   throw new CommandError(`--by is one of ${STATISTICS_DIMENSIONS.join(', ')}.`);
 }
 
-function printStatus({ print }: CommandInput, status: StatusView, statistics: StatisticsView): void {
-  print(`erp-proxy ${status.version}, started ${status.started_at}, store ${status.store}\n`);
+function printStatus({ print, option }: CommandInput, status: StatusView, statistics: StatisticsView): void {
+  // Without a running proxy, it is the command itself that has started.
+  const started = option('url') === undefined ? '' : `, started ${status.started_at}`;
+  print(`erp-proxy ${status.version}${started}, store ${status.store}\n`);
   for (const [name, { state, detail }] of Object.entries(status.checks)) {
     print(`  ${name}: ${state}${detail === null ? '' : ` (${detail})`}\n`);
   }

@@ -66,3 +66,11 @@ test('the commands show the calls of a running proxy', async () => {
   expect(await run('top', '--by', 'db')).toMatchObject({ status: 2 });
   expect(await run('top', '--last', 'soon')).toMatchObject({ status: 2 });
 });
+
+test('`status` of a store says nothing of a start, which would be that of the command', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-statistics-'));
+  closeAfterTest({ close: async () => rmSync(folder, { recursive: true }) });
+  await runCommand(['keys', 'create', '--name=shop'], { folder });
+  const { stdout } = await runCommand(['status'], { folder, env: {} });
+  expect(stdout).toMatch(/^erp-proxy \S+, store sqlite .+\n {2}store: ok/);
+});
