@@ -30,7 +30,10 @@ export const callCommand: Command = {
         return 1;
       }
       input.print(`${answer.body}\n`);
-      return isSuccess(answer.body) ? 0 : 1;
+      const members = listMembers(answer.body);
+      if (!members.every((names) => names.includes('result') || names.includes('error')))
+        input.complain(`${base.origin} does not answer as an erp-proxy; check --url.\n`);
+      return members.every((names) => names.includes('result')) ? 0 : 1;
     } finally {
       await egress.close();
     }
@@ -44,12 +47,12 @@ function readTimeout({ option }: CommandInput): string | undefined {
   return seconds;
 }
 
-/** True if the answer, or every answer of a batch, has a result. */
-function isSuccess(body: Buffer): boolean {
+/** The names of the members of the answer, or of each answer of a batch. None if it is not JSON. */
+function listMembers(body: Buffer): string[][] {
   try {
     const answers: unknown[] = [JSON.parse(body.toString())].flat();
-    return answers.every((answer) => typeof answer === 'object' && answer !== null && 'result' in answer);
+    return answers.map((answer) => Object.keys(Object(answer)));
   } catch {
-    return false;
+    return [[]];
   }
 }

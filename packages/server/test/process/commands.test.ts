@@ -192,6 +192,7 @@ describe('call', () => {
   test('exits with 1 if the answer is an error, and prints it', async () => {
     const refused = await run(['call', '--url', proxy.url, '--key', 'ep_bad'], print());
     expect(refused.status).toBe(1);
+    expect(refused.stderr).toBe('');
     expect(JSON.parse(refused.stdout).error.code).toBe(-32000);
     const failed = await run(
       ['call', '--url', proxy.url, '--key', proxy.key],
@@ -199,6 +200,15 @@ describe('call', () => {
     );
     expect(failed.status).toBe(1);
     expect(JSON.parse(failed.stdout).error.data.type).toBe('model_not_found');
+  });
+
+  test('says that the address is not one of a proxy, and prints what it answers', async () => {
+    const { status, stdout, stderr } = await run(['call', '--url', sandbox.url, '--key', 'x'], print());
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: `${sandbox.url} does not answer as an erp-proxy; check --url.\n`,
+    });
+    expect(stdout).toContain('404');
   });
 
   test('reports a wrong usage in one line', async () => {
