@@ -173,6 +173,14 @@ describe('upstream_bad_response', () => {
     expect(pair.upstream.requests).toHaveLength(1);
   });
 
+  test('by a server that redirects every request, as from http to https', async () => {
+    const redirect: Script = (socket) => answerLikeOdoo(socket, '', '302 Found');
+    pair = closeAfterTest(await startPair(redirect, { settings: { 'upstream.protocol': 'auto' } }));
+    const says = /correct scheme and prefix; redirects are not followed/;
+    expectError(await read(), badResponse({ outcome: 'not_sent', says }));
+    expectError(await write(), badResponse({ outcome: 'not_sent', says }));
+  });
+
   test.each([
     ['HTML', '<!DOCTYPE html><html><body>Welcome</body></html>'],
     ['nothing', ''],

@@ -180,7 +180,7 @@ function denyUnanswered({ failure }: Unanswered, call: MethodCall, deadline: Dea
 function denyNoOdoo(call: MethodCall): Denial {
   return new Denial(
     'upstream_bad_response',
-    "The server has neither Odoo's /jsonrpc nor /json/2. Check that `erp_instance.url` is its base address. The call was not run.",
+    "The server has neither Odoo's /jsonrpc nor /json/2. Check that `erp_instance.url` is its base address, with the correct scheme and prefix; redirects are not followed. The call was not run.",
     notSent(call),
   );
 }
