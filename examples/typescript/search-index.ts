@@ -13,14 +13,22 @@
 import { DatabaseSync } from 'node:sqlite';
 import { createClient, isErpProxyError } from '@erp-proxy/client';
 
-const client = createClient();
-const partners = client.model('res.partner');
+const partners = openClient().model('res.partner');
 const [action, file = 'contacts.db', ...words] = process.argv.slice(2);
 const index = new DatabaseSync(file);
 index.exec(`
   CREATE VIRTUAL TABLE IF NOT EXISTS contacts USING fts5(name, email, city);
   CREATE TABLE IF NOT EXISTS progress (id INTEGER PRIMARY KEY CHECK (id = 1), cursor TEXT NOT NULL);
 `);
+
+function openClient() {
+  try {
+    return createClient();
+  } catch (error) {
+    console.error(isErpProxyError(error) ? error.message : error);
+    return process.exit(1);
+  }
+}
 
 async function update(): Promise<void> {
   const stored = index.prepare('SELECT cursor FROM progress').get() as { cursor: string } | undefined;
@@ -73,7 +81,10 @@ try {
   if (action === 'update') await update();
   else if (action === 'search') search(words.join(' '));
   else if (action === 'prune') await prune();
-  else throw new Error('Use: update, search or prune, and a file.');
+  else {
+    console.error('usage: search-index.ts update <file> | search <file> <words> | prune <file>');
+    process.exitCode = 1;
+  }
 } catch (error) {
   console.error(isErpProxyError(error) ? `${error.type}: ${error.message}` : error);
   process.exitCode = 1;

@@ -49,3 +49,19 @@ test('finds what was made or changed since, and forgets what was archived, left 
   expect(await run('prune')).toBe('1 removed\n');
   expect(await run('search', 'Zanzibar')).toBe(`${made[3]}  Zanzibar Four\n`);
 });
+
+test('says in one line what is wrong with its start', async () => {
+  const file = join(makeFolder(), 'contacts.db');
+  const run = (action: string, key?: string) =>
+    runProgram([process.execPath, PROGRAM, action, file], shop, key === undefined ? {} : { key });
+  expect(await run('update', '')).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^.*ERP_PROXY_KEY.*\n$/),
+  });
+  expect(await run('updat')).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^usage: .*\n$/),
+  });
+});
