@@ -50,10 +50,7 @@ function denyToken(found: RefusedToken, dialect: Dialect, suffix: string): Denia
 
 const KEYS_RETRY_AFTER_SECONDS = 10;
 
-/**
- * `isSent`: the request has a text that could be a key or a token (RFC 6750 section 3.1). All such texts get the same
- * message.
- */
+/** `isSent`: the request has a text that could be a key or a token (RFC 6750 section 3.1). */
 function denyUnknown(
   dialect: Dialect,
   isSent: boolean,
@@ -61,8 +58,7 @@ function denyUnknown(
 ): Denial {
   const sent = `The client key in the header ${dialect.keyHeaders[0]}`;
   const what = dialect.challenge === null ? sent : `${sent}, or the token in authorization,`;
-  const why = isSent ? 'not valid; send one that is' : 'missing; send one';
-  return new Denial('unauthorized', `${what} is ${why}.`, {
+  return new Denial('unauthorized', `${what} is missing or not valid; send one that is.`, {
     ...more,
     ...challenge(dialect, isSent ? ', error="invalid_token"' : ''),
   });
