@@ -1,9 +1,10 @@
 /** The program: connects the command line to the process, and exits with its status. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { untilLauncherEnds } from './cli/launcher.ts';
+import { replaceFile } from './cli/replace-file.ts';
 import type { RunOptions } from './cli/run.ts';
 import { VERSION_WORDS } from './cli/version-words.ts';
 
@@ -47,7 +48,7 @@ async function runProgram(): Promise<number> {
     isErrorTerminal: process.stderr.isTTY === true,
     complain: (text) => process.stderr.write(text),
     readInput: (path) => (path === '-' ? buffer(process.stdin) : readFile(path)),
-    writeFile: (path, text) => writeFile(path, text),
+    writeFile: replaceFile,
     untilStopped,
   });
 }
@@ -70,7 +71,8 @@ function untilStopped(): Promise<void> {
       firstMs ??= performance.now();
       resolve();
     };
-    process.on('SIGTERM', stop).on('SIGINT', stop);
+    // SIGHUP: its terminal was closed. Node would end at once, and break off running calls.
+    process.on('SIGTERM', stop).on('SIGINT', stop).on('SIGHUP', stop);
     void untilLauncherEnds(process.env).then(resolve);
   });
 }

@@ -17,7 +17,7 @@ export interface Surroundings {
   complain(text: string): void;
   /** The bytes of a file, or of standard input for `-`. */
   readInput(path: string): Promise<Buffer>;
-  /** Creates or replaces a file. */
+  /** Creates a file, or replaces it as a whole or not at all. */
   writeFile(path: string, text: string): Promise<void>;
   /** Resolves when the operator asks the program to end. */
   untilStopped(): Promise<void>;

@@ -13,7 +13,8 @@ import { answerHeartbeats } from './workers-heartbeat.ts';
 export const serveCommand: Command = {
   name: 'serve',
   arguments: [],
-  summary: 'Run the proxy until SIGTERM or SIGINT. Running calls then have http.shutdownGraceMs to finish.',
+  summary:
+    'Run the proxy until SIGTERM, SIGINT or SIGHUP. Running calls then have http.shutdownGraceMs to finish.',
   options: {},
   async run(given) {
     // First of all: a supervisor that sees the proxy listen may stop it at once.

@@ -99,7 +99,7 @@ export const SETTINGS = {
     kind: integer(0, HOUR_MS, 'milliseconds'),
     default: 10_000,
     description:
-      'Time for running calls to finish after SIGTERM or SIGINT. Calls that take longer are cut off. Keep it shorter than the time after which your supervisor kills the process.',
+      'Time for running calls to finish after SIGTERM, SIGINT or SIGHUP. Calls that take longer are cut off. Keep it shorter than the time after which your supervisor kills the process.',
   }),
   'http.trustProxy': define({
     kind: list('IP addresses or CIDRs with a prefix of at least 1', isAddressOrCidr),

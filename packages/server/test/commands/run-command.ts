@@ -1,7 +1,8 @@
 /** For tests: runs a command in this process, as if it were started in a folder. */
 import { readFileSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { replaceFile } from '../../src/cli/replace-file.ts';
 import { runCommandLine } from '../../src/cli/run.ts';
 import { recordSurroundings } from '../../src/cli/surroundings.fixture.ts';
 import { readSecretsFile } from '../../src/config/secrets-file.ts';
@@ -27,7 +28,7 @@ export async function runCommand(
   const surroundings = recordSurroundings({
     readInput: async (path) =>
       path === '-' && input !== null ? Buffer.from(input) : readFile(resolve(folder, path)),
-    writeFile: (path, text) => writeFile(resolve(folder, path), text),
+    writeFile: (path, text) => replaceFile(resolve(folder, path), text),
   });
   const status = await runCommandLine(
     {

@@ -4,17 +4,19 @@
  * program.
  */
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Ran, runCommand } from '../commands/run-command.ts';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
-import { makeFolder, runProgram, startServer } from './program.ts';
+import { makeFolder, runProgram, startServer, startShell } from './program.ts';
 
+const ENTRY = fileURLToPath(new URL('../../bin/erp-proxy.mjs', import.meta.url));
 const TOKEN = 'an-admin-token-of-more-than-32-characters';
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
 const SECRET = 'odoo-key-0123456789abcdef';
@@ -819,6 +821,14 @@ instances:
     });
     expect(exported).toMatchObject({ status: 0, stdout: '', stderr: '' });
     expect(readFileSync(join(folder, 'out.yaml'), 'utf8')).toContain(sandbox.url);
+
+    // Its files can have no byte, as on a full disk.
+    const words = [process.execPath, ENTRY, 'config', 'export', '-o', 'out.yaml', '--url', server.url];
+    const before = readFileSync(join(folder, 'out.yaml'), 'utf8');
+    const full = await startShell(`ulimit -f 0; exec ${words.join(' ')}`, { folder, env }).ended;
+    expect(full).toMatchObject({ status: 1, stderr: 'out.yaml: the file cannot be written (EFBIG)\n' });
+    expect(readFileSync(join(folder, 'out.yaml'), 'utf8')).toBe(before);
+    expect(readdirSync(folder).filter((name) => name.includes('out.yaml'))).toEqual(['out.yaml']);
     const printed = [applied, allowed, denied, exported].map((ran) => `${ran?.stdout}${ran?.stderr}`).join();
     expect(printed + server.stdout + readFileSync(join(folder, 'out.yaml'))).not.toContain(apiKey);
   });

@@ -116,7 +116,7 @@ test('keys survive kill -9', async () => {
   expect(second.stdout).not.toMatch(KEY);
 });
 
-test.each(['SIGTERM', 'SIGINT'] as const)(
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
   'at %s the running call completes, a new one is refused, and the exit status is 0',
   async (signal) => {
     script = async (socket) => {

@@ -1,0 +1,67 @@
+/**
+ * Creates or replaces a file as a whole: the text is written to a new file beside it, which then takes its place. If
+ * the disk is full or the process ends meanwhile, the earlier text is still there. Knows nothing about the text.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Stats } from 'node:fs';
+import { access, constants, lstat, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { readErrorCode } from '../config/read-error.ts';
+
+/** A file in the same folder cannot be created, get the same owner, or take the place of a mounted file. */
+const CANNOT_REPLACE = new Set(['EACCES', 'EPERM', 'EROFS', 'EBUSY']);
+
+/** Keeps permissions and owner of an existing file, and follows symbolic links. Rejects as `writeFile` does. */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  const present = await ignoreMissing(stat(path));
+  if (present === null) {
+    // A rename would replace a link to a file that is yet to be made.
+    const isLink = (await ignoreMissing(lstat(path))) !== null;
+    return isLink ? writeFile(path, text) : replaceByRename(path, null, text);
+  }
+  // A device such as /dev/stdout, or a pipe, is written to.
+  if (!present.isFile()) return writeFile(path, text);
+  // A rename would also replace a file that is protected from writing.
+  await access(path, constants.W_OK);
+  try {
+    await replaceByRename(await realpath(path), present, text);
+  } catch (error) {
+    if (!CANNOT_REPLACE.has(readErrorCode(error) ?? '')) throw error;
+    await writeFile(path, text);
+  }
+}
+
+async function ignoreMissing<Found>(found: Promise<Found>): Promise<Found | null> {
+  try {
+    return await found;
+  } catch (error) {
+    if (readErrorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+async function replaceByRename(path: string, present: Stats | null, text: string): Promise<void> {
+  const draft = join(dirname(path), `.${basename(path).slice(0, NAME_LENGTH_MAX)}.${randomUUID()}`);
+  try {
+    // Nobody may read more of the draft than of the file.
+    const file = await open(draft, 'wx', present === null ? 0o666 : 0o600);
+    try {
+      if (present !== null) {
+        const made = await file.stat();
+        if (made.uid !== present.uid || made.gid !== present.gid) await file.chown(present.uid, present.gid);
+        await file.chmod(present.mode & 0o7777);
+      }
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+/** A name has at most 255 bytes; four bytes a character, and those of the id. */
+const NAME_LENGTH_MAX = 50;
