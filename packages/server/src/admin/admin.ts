@@ -65,6 +65,7 @@ import type { DeniedSubjectStore, KeyRecord } from '../stores/ports.ts';
 import type { SerialQueue } from '../streams/serial-queue.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import type { Examinations } from './examinations.ts';
+import type { VersionTag } from './version-tag.ts';
 
 /** The administrator, for the audit. */
 export interface Actor {
@@ -77,7 +78,7 @@ export interface Actor {
 type OnCheck = (check: ExaminationCheck) => void;
 
 /**
- * Methods reject with an AdminError. If a version is given, only that version is changed, otherwise the newest.
+ * Methods reject with an AdminError. If a tag is given, only its version is changed, otherwise the newest.
  */
 export interface Admin {
   listKeys(query: KeyQuery): Promise<Page<KeyView>>;
@@ -85,13 +86,13 @@ export interface Admin {
   listKeyNames(ids: readonly string[]): Promise<KeyNamesView>;
   createKey(input: KeyInput): Promise<NewKeyView>;
   getKey(id: string): Promise<KeyView>;
-  updateKey(id: string, changes: KeyChanges, version?: number): Promise<KeyView>;
+  updateKey(id: string, changes: KeyChanges, tag?: VersionTag): Promise<KeyView>;
   /** A revoked key stays revoked. Revoking it again changes nothing. */
   revokeKey(id: string): Promise<KeyView>;
   /**
    * Returns the new key. The old one works until the overlap ends, and is not rotated again while the new one works.
    */
-  rotateKey(id: string, rotation: KeyRotation, version?: number): Promise<NewKeyView>;
+  rotateKey(id: string, rotation: KeyRotation, tag?: VersionTag): Promise<NewKeyView>;
   explain(id: string, input: ExplainInput): Promise<Explanation>;
   /** As `explain` of a key with this policy. */
   explainPolicy(input: PolicyExplainInput): Promise<Explanation>;
@@ -109,8 +110,8 @@ export interface Admin {
   listInstances(query: InstanceQuery): Promise<Page<InstanceView>>;
   createInstance(input: InstanceInput): Promise<InstanceView>;
   getInstance(name: string): Promise<InstanceView>;
-  updateInstance(name: string, changes: InstanceChanges, version?: number): Promise<InstanceView>;
-  removeInstance(name: string, version?: number): Promise<void>;
+  updateInstance(name: string, changes: InstanceChanges, tag?: VersionTag): Promise<InstanceView>;
+  removeInstance(name: string, tag?: VersionTag): Promise<void>;
   /** Makes a new key at Odoo and replaces the stored one. */
   rotateInstanceKey(name: string): Promise<InstanceView>;
   /** Checks whether calls on the instance can succeed. Changes nothing. `onCheck` gets each check once it is found. */
@@ -120,14 +121,14 @@ export interface Admin {
   listSubscriptions(query: SubscriptionQuery): Promise<Page<SubscriptionView>>;
   createSubscription(input: SubscriptionInput): Promise<NewSubscriptionView>;
   getSubscription(name: string): Promise<SubscriptionView>;
-  updateSubscription(name: string, changes: SubscriptionChanges, version?: number): Promise<SubscriptionView>;
-  removeSubscription(name: string, version?: number): Promise<void>;
+  updateSubscription(name: string, changes: SubscriptionChanges, tag?: VersionTag): Promise<SubscriptionView>;
+  removeSubscription(name: string, tag?: VersionTag): Promise<void>;
   /** Pausing a paused subscription again changes nothing. `resumeSubscription` likewise. */
   pauseSubscription(name: string, pause: SubscriptionPause): Promise<SubscriptionView>;
   /** Continues after a pause, and after it was disabled. What waits is sent at once. */
   resumeSubscription(name: string): Promise<SubscriptionView>;
   /** The former secret signs for the overlap, too. */
-  rotateSecret(name: string, rotation: SecretRotation, version?: number): Promise<NewSubscriptionView>;
+  rotateSecret(name: string, rotation: SecretRotation, tag?: VersionTag): Promise<NewSubscriptionView>;
   /** Sends a delivery of type `ping` now, and returns what the receiver answered. */
   pingSubscription(name: string): Promise<PingView>;
   replayDeliveries(name: string, replay: ReplayInput): Promise<ReplayView>;

@@ -12,18 +12,18 @@ function openContested(times: number) {
     version++;
     return 'done';
   };
-  return { find: async () => ({ version }), change, readVersion: () => version };
+  return { find: async () => ({ version, createdAt: 1000 }), change, readVersion: () => version };
 }
 
 test('without a version, retries on the next version, and returns the one it changed', async () => {
   const row = openContested(4);
-  expect(await changeRow(row.find, undefined, row.change)).toEqual({ version: 5 });
+  expect(await changeRow(row.find, undefined, row.change)).toEqual({ version: 5, createdAt: 1000 });
   expect(row.readVersion()).toBe(6);
 });
 
 test('eight concurrent changes all succeed', async () => {
   let version = 1;
-  const find = async () => ({ version });
+  const find = async () => ({ version, createdAt: 1000 });
   const change = async (row: { version: number }): Promise<Change> => {
     if (row.version !== version) return 'conflict';
     version++;
@@ -42,6 +42,19 @@ test('gives up after repeated conflicts', async () => {
 
 test('changes only the given version', async () => {
   const row = openContested(1);
-  await expect(changeRow(row.find, 1, row.change)).rejects.toMatchObject({ problem: { status: 412 } });
+  await expect(changeRow(row.find, { version: 1, createdAt: null }, row.change)).rejects.toMatchObject({
+    problem: { status: 412 },
+  });
+  expect(row.readVersion()).toBe(2);
+});
+
+test('changes no row that was created at another time, whatever its version', async () => {
+  const row = openContested(0);
+  const tag = { version: 1, createdAt: 999 };
+  await expect(changeRow(row.find, tag, row.change)).rejects.toMatchObject({
+    problem: { status: 412, detail: expect.stringContaining('was removed') },
+  });
+  expect(row.readVersion()).toBe(1);
+  await changeRow(row.find, { ...tag, createdAt: 1000 }, row.change);
   expect(row.readVersion()).toBe(2);
 });

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Change } from '../stores/ports.ts';
 import { type AdminError, createAdminError } from './admin-error.ts';
+import { hasVersion, type Versioned, type VersionTag } from './version-tag.ts';
 
 /** Only concurrent administrators come near it. */
 const ATTEMPTS_MAX = 5;
@@ -9,23 +10,24 @@ const ATTEMPTS_MAX = 5;
 const PAUSE_MS_MAX = 50;
 
 /** Returns the row as it was before. After a conflict, `change` runs again on the row's next version. */
-export async function changeRow<Row extends { version: number }>(
+export async function changeRow<Row extends Versioned>(
   find: () => Promise<Row>,
-  version: number | undefined,
+  tag: VersionTag | undefined,
   change: (row: Row) => Promise<Change>,
 ): Promise<Row> {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const row = await find();
-    if (version !== undefined && row.version !== version) throw createStaleError(row.version, version);
+    if (tag !== undefined && !hasVersion(row, tag)) throw createStaleError(row.version, tag);
     if ((await change(row)) === 'done') return row;
     if (attempt < ATTEMPTS_MAX) await sleep(Math.random() * PAUSE_MS_MAX);
   }
   throw createAdminError(409, 'Others are changing it at the same time: try again.');
 }
 
-export function createStaleError(version: number, wanted: number): AdminError {
-  return createAdminError(
-    412,
-    `It is at version ${version} by now, not ${wanted}: read it again, then change that.`,
-  );
+export function createStaleError(version: number, wanted: VersionTag): AdminError {
+  const reason =
+    version === wanted.version
+      ? 'It was removed, and one of the same name was added'
+      : `It is at version ${version} by now, not ${wanted.version}`;
+  return createAdminError(412, `${reason}: read it again, then change that.`);
 }

@@ -72,14 +72,14 @@ export function createInstanceAdmin(deps: AdminDeps, describeAct: DescribeAct): 
 
     getInstance: async (name) => show(await find(name)),
 
-    async updateInstance(name, given, version) {
+    async updateInstance(name, given, tag) {
       const compare = (instance: InstanceRecord): Changes => ({
         ...compareMembers(members(instance), { ...members(instance), ...readGiven(given) }),
         ...(given.api_key === undefined ? {} : { api_key: { from: SECRET, to: SECRET } }),
       });
       await changeRow(
         () => find(name),
-        version,
+        tag,
         async (instance) => {
           const changes = compare(instance);
           if (Object.keys(changes).length === 0) return 'done';
@@ -89,10 +89,10 @@ export function createInstanceAdmin(deps: AdminDeps, describeAct: DescribeAct): 
       return show(await find(name));
     },
 
-    async removeInstance(name, version) {
+    async removeInstance(name, tag) {
       await changeRow(
         () => find(name),
-        version,
+        tag,
         (instance) => {
           const changes = compareMembers({ ...members(instance), api_key: SECRET }, {});
           return instances.remove(instance, describe('instance.remove', name, changes));

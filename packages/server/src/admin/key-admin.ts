@@ -11,6 +11,7 @@ import { type AdminError, createAdminError, createInputError } from './admin-err
 import { changeRow, createStaleError } from './change-row.ts';
 import { readPage } from './page.ts';
 import { readTime, showTime } from './time.ts';
+import type { VersionTag } from './version-tag.ts';
 import { showKey } from './views.ts';
 
 type KeyAdmin = Pick<
@@ -72,11 +73,11 @@ export function createKeyAdmin({ keys, explain, clock }: AdminDeps, describeAct:
 
     getKey: async (id) => show(await find(id)),
 
-    async updateKey(id, changes, version) {
+    async updateKey(id, changes, tag) {
       const given = readGiven(changes);
       await changeRow(
         () => find(id),
-        version,
+        tag,
         async (key) => {
           refuseLoss(show(key).policy, given.policy);
           // Unchanged members are not checked again: an expired key may still be renamed.
@@ -98,21 +99,27 @@ export function createKeyAdmin({ keys, explain, clock }: AdminDeps, describeAct:
       return show(await find(id));
     },
 
-    async rotateKey(id, { overlap_seconds: seconds }, version) {
+    async rotateKey(id, { overlap_seconds: seconds }, tag) {
       if (!(Number.isInteger(seconds) && seconds >= 0 && seconds <= OVERLAP_SECONDS_MAX)) {
         throw createAdminError(
           400,
           'The old key can go on working for 30 days at most. Give the overlap in whole seconds.',
         );
       }
-      const fresh = await keys.rotate(id, { overlapMs: seconds * 1000, version }, ({ before, after }, made) =>
-        describe('key.rotate', id, {
-          ...compareMembers({ expires_at: show(before).expires_at }, { expires_at: show(after).expires_at }),
-          replaced_by: { from: null, to: made.id },
-        }),
+      const fresh = await keys.rotate(
+        id,
+        { overlapMs: seconds * 1000, version: tag?.version },
+        ({ before, after }, made) =>
+          describe('key.rotate', id, {
+            ...compareMembers(
+              { expires_at: show(before).expires_at },
+              { expires_at: show(after).expires_at },
+            ),
+            replaced_by: { from: null, to: made.id },
+          }),
       );
       if (typeof fresh === 'object' && 'record' in fresh) return { ...show(fresh.record), key: fresh.key };
-      throw explainNotRotated(fresh, show(await find(id)), version);
+      throw explainNotRotated(fresh, show(await find(id)), tag);
     },
 
     explain: async (id, input) => explain(await find(id), input),
@@ -122,7 +129,7 @@ export function createKeyAdmin({ keys, explain, clock }: AdminDeps, describeAct:
 function explainNotRotated(
   outcome: Exclude<RotationResult, 'done'>,
   key: KeyView,
-  version: number | undefined,
+  tag: VersionTag | undefined,
 ): AdminError {
   if (outcome === 'missing')
     return createAdminError(409, `The key is ${key.state}: create a new one instead.`);
@@ -132,7 +139,7 @@ function explainNotRotated(
       `The key ${outcome.successorId} has taken over from it already: a key is rotated once while its successor works. Rotate that one; where its text was lost, revoke it, then rotate this one again.`,
     );
   }
-  if (version !== undefined) return createStaleError(key.version, version);
+  if (tag !== undefined) return createStaleError(key.version, tag);
   return createAdminError(409, 'The key was changed at the same time: read it again, then rotate that.');
 }
 

@@ -10,6 +10,7 @@ import { createAdminError, createInputError } from './admin-error.ts';
 import { changeRow } from './change-row.ts';
 import { readPage } from './page.ts';
 import { readTime, showTime, showTimeOrNull } from './time.ts';
+import type { VersionTag } from './version-tag.ts';
 
 type SubscriptionAdmin = Pick<
   Admin,
@@ -42,17 +43,17 @@ export function createSubscriptionAdmin(deps: AdminDeps, describeAct: DescribeAc
     return record;
   }
 
-  /** As {@link changeRow}, which needs the version at the top. */
+  /** As {@link changeRow}, which needs the version and the time of creation at the top. */
   async function change(
     name: string,
-    version: number | undefined,
+    tag: VersionTag | undefined,
     make: (record: SubscriptionRecord) => Promise<Change>,
   ): Promise<void> {
     const findRow = async () => {
       const record = await find(name);
-      return { version: record.row.version, record };
+      return { version: record.row.version, createdAt: record.row.createdAt, record };
     };
-    await changeRow(findRow, version, ({ record }) => make(record));
+    await changeRow(findRow, tag, ({ record }) => make(record));
   }
 
   /** Checks what the members name: the instance, the key and the address of the receiver. */
@@ -132,9 +133,9 @@ export function createSubscriptionAdmin(deps: AdminDeps, describeAct: DescribeAc
 
     getSubscription: async (name) => show(await find(name)),
 
-    async updateSubscription(name, given, version) {
+    async updateSubscription(name, given, tag) {
       await checkNamed(given);
-      await change(name, version, async (record) => {
+      await change(name, tag, async (record) => {
         const next = subscriptions.change(record, given);
         const changes = compareMembers(listMembers(record), listMembers({ ...record, body: next }));
         const isSame = Object.keys(compareMembers(record.body, next)).every(
@@ -146,8 +147,8 @@ export function createSubscriptionAdmin(deps: AdminDeps, describeAct: DescribeAc
       return show(await find(name));
     },
 
-    removeSubscription: (name, version) =>
-      change(name, version, (record) => {
+    removeSubscription: (name, tag) =>
+      change(name, tag, (record) => {
         const changes = compareMembers({ ...listMembers(record), secret: SECRET }, {});
         return subscriptions.remove(record, describe('remove', name, changes));
       }),
@@ -164,13 +165,13 @@ export function createSubscriptionAdmin(deps: AdminDeps, describeAct: DescribeAc
       return setState(name, 'active', null, 'resume');
     },
 
-    async rotateSecret(name, { overlap_seconds: seconds }, version) {
+    async rotateSecret(name, { overlap_seconds: seconds }, tag) {
       if (!(Number.isInteger(seconds) && seconds >= 0 && seconds <= OVERLAP_SECONDS_MAX)) {
         const message = `must be a whole number of seconds from 0 to ${OVERLAP_SECONDS_MAX}`;
         throw createInputError([{ path: 'overlap_seconds', message }]);
       }
       let secret = '';
-      await change(name, version, async (record) => {
+      await change(name, tag, async (record) => {
         const rotated = subscriptions.rotateSecret(record, seconds * 1000);
         secret = rotated.secret;
         const act = describe('rotate-secret', name, { secret: { from: SECRET, to: SECRET } });

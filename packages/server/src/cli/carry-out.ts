@@ -1,6 +1,7 @@
 /** Runs the steps of a plan of `apply` in order, and returns the progress. Prints nothing. */
 import type { NewKeyView, NewSubscriptionView } from '@erp-proxy/contract';
 import type { Admin } from '../admin/admin.ts';
+import { tagVersion } from '../admin/version-tag.ts';
 import type { Step } from './apply/plan.ts';
 import type { Secrets } from './apply/secrets.ts';
 
@@ -69,18 +70,18 @@ async function carryOutStep(admin: Admin, step: Step, secrets: Secrets): Promise
     case 'create key':
       return { key: await admin.createKey({ name: action.name, policy: action.policy }) };
     case 'update key':
-      await admin.updateKey(action.id, { policy: action.policy }, action.version);
+      await admin.updateKey(action.id, { policy: action.policy }, tagVersion(action));
       return null;
     case 'create instance':
       await admin.createInstance({ ...action.members, name: action.name, api_key: secret ?? '' });
       return null;
     case 'update instance':
-      await admin.updateInstance(action.name, { ...action.members, ...apiKey }, action.version);
+      await admin.updateInstance(action.name, { ...action.members, ...apiKey }, tagVersion(action));
       return null;
     case 'create subscription':
       return { subscription: await admin.createSubscription(action.input) };
     case 'update subscription':
-      await admin.updateSubscription(action.name, action.members, action.version);
+      await admin.updateSubscription(action.name, action.members, tagVersion(action));
       return null;
     case 'nothing':
       return null;

@@ -5,6 +5,7 @@
 import type { AuditView, Examination } from '@erp-proxy/contract';
 import type { Admin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
+import { printVersionTag, type VersionTag } from '../admin/version-tag.ts';
 import type { EgressDispatcher, EgressFailure } from '../egress/dispatcher.ts';
 import { fetchWhole, type WholeAnswer } from '../egress/fetch-whole.ts';
 import { ByteStreamError } from '../streams/byte-stream.ts';
@@ -47,7 +48,7 @@ interface AdminRequest {
   query?: object;
   body?: unknown;
   /** The only version that may be changed. */
-  version?: number | undefined;
+  tag?: VersionTag | undefined;
   /** Whether the request makes a change. Default: by its method. */
   isChange?: boolean;
 }
@@ -62,14 +63,14 @@ export async function openRemoteAdmin(
 }
 
 function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): Admin {
-  const prepare = ({ method = 'GET', path, query = {}, body, version }: AdminRequest) => ({
+  const prepare = ({ method = 'GET', path, query = {}, body, tag }: AdminRequest) => ({
     method,
     origin: base.origin,
     path: `${base.pathname.replace(/\/+$/, '')}${BASE_PATH}${path}${printQuery(query)}`,
     headers: {
       authorization: `Bearer ${token}`,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(version === undefined ? {} : { 'if-match': `"${version}"` }),
+      ...(tag === undefined ? {} : { 'if-match': printVersionTag(tag) }),
     },
     body: method === 'GET' ? null : Buffer.from(body === undefined ? '' : JSON.stringify(body)),
   });
@@ -123,10 +124,9 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
     listKeyNames: (ids) => ask(KEY_NAMES, { path: '/keys/names', query: { ids: ids.join(',') } }),
     createKey: (body) => ask(NEW_KEY, { method: 'POST', path: '/keys', body }),
     getKey: (id) => ask(KEY, { path: key(id) }),
-    updateKey: (id, body, version) => ask(KEY, { method: 'PATCH', path: key(id), body, version }),
+    updateKey: (id, body, tag) => ask(KEY, { method: 'PATCH', path: key(id), body, tag }),
     revokeKey: (id) => ask(KEY, { method: 'POST', path: `${key(id)}/revoke` }),
-    rotateKey: (id, body, version) =>
-      ask(NEW_KEY, { method: 'POST', path: `${key(id)}/rotate`, body, version }),
+    rotateKey: (id, body, tag) => ask(NEW_KEY, { method: 'POST', path: `${key(id)}/rotate`, body, tag }),
     explain: (id, body) =>
       ask(EXPLANATION, { method: 'POST', path: `${key(id)}/explain`, body, isChange: false }),
     explainPolicy: (body) =>
@@ -140,24 +140,22 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
     listInstances: (query) => ask(pageOf(INSTANCE), { path: '/instances', query }),
     createInstance: (body) => ask(INSTANCE, { method: 'POST', path: '/instances', body }),
     getInstance: (name) => ask(INSTANCE, { path: instance(name) }),
-    updateInstance: (name, body, version) =>
-      ask(INSTANCE, { method: 'PATCH', path: instance(name), body, version }),
-    removeInstance: (name, version) => ask(ANYTHING, { method: 'DELETE', path: instance(name), version }),
+    updateInstance: (name, body, tag) => ask(INSTANCE, { method: 'PATCH', path: instance(name), body, tag }),
+    removeInstance: (name, tag) => ask(ANYTHING, { method: 'DELETE', path: instance(name), tag }),
     rotateInstanceKey: (name) => ask(INSTANCE, { method: 'POST', path: `${instance(name)}/rotate-key` }),
     examineInstance: (name, onCheck) => examine({ path: `${instance(name)}/check` }, onCheck),
     examineDraft: (body, onCheck) => examine({ path: '/instances/check', body }, onCheck),
     listSubscriptions: (query) => ask(pageOf(SUBSCRIPTION), { path: '/subscriptions', query }),
     createSubscription: (body) => ask(NEW_SUBSCRIPTION, { method: 'POST', path: '/subscriptions', body }),
     getSubscription: (name) => ask(SUBSCRIPTION, { path: subscription(name) }),
-    updateSubscription: (name, body, version) =>
-      ask(SUBSCRIPTION, { method: 'PATCH', path: subscription(name), body, version }),
-    removeSubscription: (name, version) =>
-      ask(ANYTHING, { method: 'DELETE', path: subscription(name), version }),
+    updateSubscription: (name, body, tag) =>
+      ask(SUBSCRIPTION, { method: 'PATCH', path: subscription(name), body, tag }),
+    removeSubscription: (name, tag) => ask(ANYTHING, { method: 'DELETE', path: subscription(name), tag }),
     pauseSubscription: (name, body) =>
       ask(SUBSCRIPTION, { method: 'POST', path: `${subscription(name)}/pause`, body }),
     resumeSubscription: (name) => ask(SUBSCRIPTION, { method: 'POST', path: `${subscription(name)}/resume` }),
-    rotateSecret: (name, body, version) =>
-      ask(NEW_SUBSCRIPTION, { method: 'POST', path: `${subscription(name)}/rotate-secret`, body, version }),
+    rotateSecret: (name, body, tag) =>
+      ask(NEW_SUBSCRIPTION, { method: 'POST', path: `${subscription(name)}/rotate-secret`, body, tag }),
     pingSubscription: (name) => ask(PING, { method: 'POST', path: `${subscription(name)}/ping` }),
     replayDeliveries: (name, body) =>
       ask(REPLAYED, { method: 'POST', path: `${subscription(name)}/replay`, body }),

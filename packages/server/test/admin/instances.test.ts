@@ -15,7 +15,10 @@ test('stores an instance, and never returns its key', async () => {
   const { post, get, listActs } = await startAdmin();
   const made = await post('/instances', { ...PROD, timeout_ms: 60_000, rotate_key: true });
   expect(made.status).toBe(201);
-  expect(made.headers).toMatchObject({ etag: '"1"', location: '/admin/v1/instances/prod' });
+  expect(made.headers).toMatchObject({
+    etag: expect.stringMatching(/^"1-[a-z\d]+"$/),
+    location: '/admin/v1/instances/prod',
+  });
   expect(made.json).toMatchObject({
     name: 'prod',
     url: 'https://erp.example.com',
@@ -159,6 +162,28 @@ test('removes only the version that `if-match` names', async () => {
     action: 'instance.remove',
     changes: { db: { from: 'prod2', to: null }, api_key: { from: '(secret)', to: null } },
   });
+});
+
+test('an `etag` matches no instance that was added later under the same name', async () => {
+  const clock = { now: 1_800_000_000_000 };
+  const { post, patch, remove, get } = await startAdmin({ clock: () => clock.now });
+  const { headers } = await post('/instances', PROD);
+  const ofFirst = { headers: { 'if-match': String(headers.etag) } };
+  expect((await remove('/instances/prod', ofFirst)).status).toBe(204);
+  clock.now += 1;
+  const again = await post('/instances', PROD);
+  expect(again.json.version).toBe(1);
+  for (const refused of [
+    await patch('/instances/prod', { db: 'other' }, ofFirst),
+    await remove('/instances/prod', ofFirst),
+  ]) {
+    expect(refused.status).toBe(412);
+    expect(refused.json.detail).toContain('was removed, and one of the same name was added');
+  }
+  const known = await get('/instances/prod', { headers: { 'if-none-match': String(headers.etag) } });
+  expect(known.status).toBe(200);
+  const ofSecond = { headers: { 'if-match': String(again.headers.etag) } };
+  expect((await patch('/instances/prod', { db: 'other' }, ofSecond)).status).toBe(200);
 });
 
 test('answers 404 for an instance that does not exist', async () => {

@@ -3,8 +3,10 @@
  * running proxy. Most tests run in this process, on a real SQLite file and over real HTTP; the last ones start the real
  * program.
  */
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -391,6 +393,26 @@ instances:
     expect((await runJson('apply', '-f', 'proxy.yaml', '--update-secrets')).steps).toMatchObject([
       { state: 'done', changes: { api_key: { from: '(secret)', to: '(secret)' } } },
     ]);
+  });
+
+  test('apply changes no instance that was removed and added again after the plan was made', async () => {
+    put('key', SECRET);
+    const add = (db: string) =>
+      run('instances', 'add', 'prod', '--erp-url=https://a.example', db, '--user-id=2', '--api-key-file=key');
+    expect((await add('--db=old')).status).toBe(0);
+    put('proxy.yaml', 'instances: [{ name: prod, db: wanted, api_key: { file: ./pipe } }]\n');
+    // It reads the pipe after it has made the plan.
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    const applying = run('apply', '-f', 'proxy.yaml', '--update-secrets');
+    const pipe = await open(join(folder, 'pipe'), 'w');
+    expect((await run('instances', 'remove', 'prod')).status).toBe(0);
+    expect((await add('--db=new')).status).toBe(0);
+    await pipe.writeFile(SECRET);
+    await pipe.close();
+    const applied = await applying;
+    expect(applied.status).toBe(1);
+    expect(applied.stderr).toContain('It was removed, and one of the same name was added');
+    expect(await runJson('instances', 'show', 'prod')).toMatchObject({ db: 'new', version: 1 });
   });
 
   test('an error is explained and changes nothing', async () => {

@@ -145,7 +145,14 @@ describe('instances', () => {
       kind: 'change',
       target: 'instance prod',
       changes: { db: { from: 'prod', to: 'other' } },
-      action: { do: 'update instance', name: 'prod', version: 5, members: { db: 'other' }, secret: null },
+      action: {
+        do: 'update instance',
+        name: 'prod',
+        version: 5,
+        created_at: '2026-01-01T00:00:00.000Z',
+        members: { db: 'other' },
+        secret: null,
+      },
     });
     expect(planSteps(`instances: [{ name: prod, user_id: 2, ${SOURCE} }]`)[0]?.kind).toBe('keep');
   });

@@ -47,17 +47,25 @@ export interface Step {
   replacesUnreadable?: string;
 }
 
+/** A change applies to one version: the one of this number, and of the object that was created at this time. */
 export type Action =
   | { do: 'nothing' }
   | { do: 'create key'; name: string; policy: Policy | null }
-  | { do: 'update key'; id: string; version: number; policy: Policy | null }
+  | { do: 'update key'; id: string; version: number; created_at: string; policy: Policy | null }
   | { do: 'create subscription'; input: SubscriptionInput }
-  | { do: 'update subscription'; name: string; version: number; members: SubscriptionMembers }
+  | {
+      do: 'update subscription';
+      name: string;
+      version: number;
+      created_at: string;
+      members: SubscriptionMembers;
+    }
   | { do: 'create instance'; name: string; members: FullMembers; secret: LocatedSecret }
   | {
       do: 'update instance';
       name: string;
       version: number;
+      created_at: string;
       members: InstanceMembers;
       /** Null: the stored key stays. */
       secret: LocatedSecret | null;
@@ -93,13 +101,19 @@ function planKeys(
   { createsKeys }: PlanOptions,
 ): (Step | LineError)[] {
   if (present.length > 0) {
-    return present.map(({ id, version, policy: before }) => {
+    return present.map(({ id, version, created_at, policy: before }) => {
       const unreadable = before !== null && 'unreadable' in before ? explainUnreadable(before) : null;
       if (unreadable === null && losesPublishable(before as Policy | null, policy)) {
         return { line, message: `key "${name}" (${id}): ${LOSS_MESSAGE}` };
       }
       const changes = findDifference(unreadable ?? before, policy, 'policy');
-      const step = makeStep(`key ${name} (${id})`, changes, { do: 'update key', id, version, policy });
+      const step = makeStep(`key ${name} (${id})`, changes, {
+        do: 'update key',
+        id,
+        version,
+        created_at,
+        policy,
+      });
       return unreadable === null ? step : { ...step, replacesUnreadable: unreadable };
     });
   }
@@ -147,6 +161,7 @@ function planInstance(
     do: 'update instance',
     name,
     version: view.version,
+    created_at: view.created_at,
     members: written,
     secret: writtenSecret,
   });
@@ -164,7 +179,8 @@ function planSubscription(
         Object.keys(changes).some((path) => path.split(/[.[]/)[0] === member),
       ),
     );
-    const action = { do: 'update subscription', name, version: view.version, members: written } as const;
+    const { version, created_at } = view;
+    const action = { do: 'update subscription', name, version, created_at, members: written } as const;
     return [makeStep(`subscription ${name}`, changes, action)];
   }
   const input = { ...members, name } as SubscriptionInput;

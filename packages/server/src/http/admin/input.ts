@@ -3,6 +3,7 @@ import type { InvalidMember } from '@erp-proxy/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { createAdminError, createInputError } from '../../admin/admin-error.ts';
+import { readVersionTag, type VersionTag } from '../../admin/version-tag.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import { readDocument } from '../../json/document.ts';
 import { findDuplicate } from '../../json/members.ts';
@@ -71,13 +72,13 @@ const STATUSES: { [type in Denial['type']]?: 413 | 415 } = {
   unsupported_media_type: 415,
 };
 
-/** The version in `if-match`; undefined if any version matches. */
-export function readIfMatch(header: string | undefined): number | undefined {
+/** The tag in `if-match`; undefined if any version matches. */
+export function readIfMatch(header: string | undefined): VersionTag | undefined {
   if (header === undefined || header === '*') return undefined;
-  const [, version] = /^"([1-9]\d{0,14})"$/.exec(header) ?? [];
-  if (version === undefined)
+  const tag = readVersionTag(header);
+  if (tag === null)
     throw createAdminError(400, '`if-match` takes one unchanged `etag` of an answer, or `*`.');
-  return Number(version);
+  return tag;
 }
 
 function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodType): InvalidMember[] {

@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Actor, Admin } from '../../admin/admin.ts';
 import { AdminError, createAdminError, describeProblem } from '../../admin/admin-error.ts';
+import { printVersionTag, tagVersion, type VersionTag } from '../../admin/version-tag.ts';
 import type { Slowdown } from '../../keys/slowdown.ts';
 import type { Events } from '../../observe/events.ts';
 import { hasTag } from '../etag.ts';
@@ -88,7 +89,7 @@ async function answer(
   const actor = { name: identity?.actor ?? 'nobody', address: request.ip, requestId: readId(reply) };
   const shown = await route.handle({
     admin: deps.adminFor(actor),
-    version: readVersion(route, request),
+    tag: readTag(route, request),
     params: route.params && readInput(route.params, request.params),
     query: readInput(route.query ?? NOTHING, request.query),
     body: await readBody(route, request, reply),
@@ -101,7 +102,7 @@ async function answer(
   if (reply.sent) return reply;
   reply.code(route.answer.status);
   if (route.answer.hasEtag) {
-    const etag = `"${VERSIONED.parse(shown).version}"`;
+    const etag = printVersionTag(tagVersion(VERSIONED.parse(shown)));
     reply.header('etag', etag);
     if (route.method === 'GET' && hasTag(request.headers['if-none-match'], etag))
       return reply.code(304).send();
@@ -110,9 +111,9 @@ async function answer(
 }
 
 const NOTHING = z.strictObject({});
-const VERSIONED = z.object({ version: z.int() });
+const VERSIONED = z.object({ version: z.int(), created_at: z.string() });
 
-function readVersion({ method, takesVersion }: AdminRoute, { headers }: FastifyRequest): number | undefined {
+function readTag({ method, takesVersion }: AdminRoute, { headers }: FastifyRequest): VersionTag | undefined {
   const { 'if-match': given } = headers;
   if (takesVersion) return readIfMatch(given);
   if (given === undefined || method === 'GET') return undefined;

@@ -68,7 +68,7 @@ import { executeCall } from '../openapi/call-schemas.ts';
 import { named, showAs } from '../schema-registry.ts';
 
 const time = z.string().meta({ format: 'date-time' });
-const version = z.int().min(1).describe('Number of changes; also the ETag.');
+const version = z.int().min(1).describe('Number of changes. The ETag has it with the time of creation.');
 
 const policy = named('Policy', POLICY_SCHEMA);
 

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Admin } from '../../admin/admin.ts';
+import type { VersionTag } from '../../admin/version-tag.ts';
 import { formatAudit } from '../../audit/format.ts';
 import { executeAnswer } from '../openapi/call-schemas.ts';
 import type { Authenticator, Identity } from './authenticate.ts';
@@ -56,7 +57,8 @@ export interface AdminCall<Params, Query, Body> {
   params: Params;
   query: Query;
   body: Body;
-  version: number | undefined;
+  /** What `if-match` has. */
+  tag: VersionTag | undefined;
   identity: Identity | null;
   authenticator: Authenticator;
   /** Runs a call and sends its answer. */
@@ -133,7 +135,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     answer: { status: 200, schema: schemas.keyView, hasEtag: true },
     problems: [404, 409, 412],
     takesVersion: true,
-    handle: ({ admin, params, body, version }) => admin.updateKey(params.id, body, version),
+    handle: ({ admin, params, body, tag }) => admin.updateKey(params.id, body, tag),
   }),
   route({
     method: 'POST',
@@ -156,8 +158,8 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     answer: { status: 201, schema: schemas.newKeyView, hasEtag: true },
     problems: [404, 409, 412],
     takesVersion: true,
-    async handle({ admin, params, body, version, reply }) {
-      const key = await admin.rotateKey(params.id, body, version);
+    async handle({ admin, params, body, tag, reply }) {
+      const key = await admin.rotateKey(params.id, body, tag);
       reply.header('location', `${ADMIN_PATH}/keys/${key.id}`);
       return key;
     },
@@ -287,7 +289,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     answer: { status: 200, schema: schemas.instanceView, hasEtag: true },
     problems: [404, 409, 412, 503],
     takesVersion: true,
-    handle: ({ admin, params, body, version }) => admin.updateInstance(params.name, body, version),
+    handle: ({ admin, params, body, tag }) => admin.updateInstance(params.name, body, tag),
   }),
   route({
     method: 'DELETE',
@@ -298,7 +300,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     answer: { status: 204 },
     problems: [404, 409, 412],
     takesVersion: true,
-    handle: ({ admin, params, version }) => admin.removeInstance(params.name, version),
+    handle: ({ admin, params, tag }) => admin.removeInstance(params.name, tag),
   }),
   route({
     method: 'POST',
@@ -376,7 +378,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     answer: { status: 200, schema: schemas.subscriptionView, hasEtag: true },
     problems: [404, 409, 412],
     takesVersion: true,
-    handle: ({ admin, params, body, version }) => admin.updateSubscription(params.name, body, version),
+    handle: ({ admin, params, body, tag }) => admin.updateSubscription(params.name, body, tag),
   }),
   route({
     method: 'DELETE',
@@ -387,7 +389,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     answer: { status: 204 },
     problems: [404, 409, 412],
     takesVersion: true,
-    handle: ({ admin, params, version }) => admin.removeSubscription(params.name, version),
+    handle: ({ admin, params, tag }) => admin.removeSubscription(params.name, tag),
   }),
   route({
     method: 'POST',
@@ -422,7 +424,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     answer: { status: 200, schema: schemas.newSubscriptionView, hasEtag: true },
     problems: [404, 409, 412],
     takesVersion: true,
-    handle: ({ admin, params, body, version }) => admin.rotateSecret(params.name, body, version),
+    handle: ({ admin, params, body, tag }) => admin.rotateSecret(params.name, body, tag),
   }),
   route({
     method: 'POST',

@@ -118,7 +118,7 @@ const IF_MATCH = {
   in: 'header',
   required: false,
   description:
-    'The `etag` of the version to change. If it is left out or `*`, the newest version is changed.',
+    'The `etag` of the version to change, or `"<version>"`. If it is left out or `*`, the newest version is changed.',
   schema: { type: 'string' },
 };
 
