@@ -10,6 +10,8 @@ import { VERSION_WORDS } from './cli/version-words.ts';
 
 /** Signals within this time of the first are echoes of it. */
 const ECHO_MS = 300;
+/** Time for the reader of the log to take its last lines after a stop. */
+const LAST_LINES_MS = 2000;
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -28,7 +30,11 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 const [first, ...others] = process.argv.slice(2);
 if (others.length === 0 && VERSION_WORDS.includes(first ?? '')) process.stdout.write(`${version}\n`);
-else process.exitCode = await runProgram();
+else {
+  process.exitCode = await runProgram();
+  // Lines that nobody reads must not keep a stopped server running.
+  if (isServing) setTimeout(() => process.exit(), LAST_LINES_MS).unref();
+}
 
 async function runProgram(): Promise<number> {
   const { runCommandLine } = await import('./cli/run.ts');

@@ -51,7 +51,9 @@ export interface Program {
   readonly stderr: string;
   /** Writes to standard input and closes it. */
   input(text: string): void;
-  /** Begins to read its standard output, after `isUnread`. */
+  /** Stops to read its standard output, and keeps it open. */
+  pauseReading(): void;
+  /** Begins to read its standard output, after `isUnread` or `pauseReading`. */
   resumeReading(): void;
   /** Closes the reading end of its standard output. */
   stopReading(): void;
@@ -130,6 +132,7 @@ function start(
       return stderr;
     },
     input: (text) => child.stdin.end(text),
+    pauseReading: () => void child.stdout.pause(),
     resumeReading: () => void child.stdout.resume(),
     stopReading: () => void child.stdout.destroy(),
     kill: (signal) => void child.kill(signal),

@@ -41,7 +41,8 @@ afterEach(() => upstream.close());
 
 const start = (...args: string[]) => startServer([`--egress.allow=${upstream.url}`, ...args], { folder });
 
-const call = (server: Server, key: string) => callServer(server, key, makeCall(upstream.url));
+const call = (server: Server, key: string, body: object = makeCall(upstream.url)) =>
+  callServer(server, key, body);
 
 async function stop(program: Program): Promise<void> {
   program.kill('SIGTERM');
@@ -222,6 +223,32 @@ test('continues to serve after the reader of its log is gone', async () => {
   for (let count = 0; count < 3; count++) expect((await call(server, key)).status).toBe(200);
   await stop(server);
 });
+
+test.each(['1', '2'])(
+  'ends after it has stopped although its log is not read, with %s workers',
+  async (workers) => {
+    const server = await start(`--workers=${workers}`);
+    const key = await makeKey(server);
+    await server.waitFor(/"msg":"listening"/);
+    server.pauseReading();
+    const batch = Array.from({ length: 50 }, () => makeCall(upstream.url));
+    // Some megabytes of log, more than the system buffers.
+    for (let count = 0; count < 80; count++) expect((await call(server, key, batch)).status).toBe(200);
+    server.kill('SIGTERM');
+    await expect.poll(() => isRunning(server.pid), { timeout: 15_000 }).toBe(false);
+    server.resumeReading();
+    expect((await server.ended).status).toBe(0);
+  },
+  60_000,
+);
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 test('ends cleanly if it is stopped when it begins to listen, or before', async () => {
   const options = { folder };
