@@ -7,6 +7,7 @@ import { untilLauncherEnds } from './cli/launcher.ts';
 import { replaceFile } from './cli/replace-file.ts';
 import type { RunOptions } from './cli/run.ts';
 import { VERSION_WORDS } from './cli/version-words.ts';
+import { receiveSettings } from './cli/workers-settings.ts';
 
 /** Signals within this time of the first are echoes of it. */
 const ECHO_MS = 300;
@@ -39,6 +40,7 @@ else {
 async function runProgram(): Promise<number> {
   const { runCommandLine } = await import('./cli/run.ts');
   const { readSecretsFile } = await import('./config/secrets-file.ts');
+  const given = await receiveSettings(process, process.env);
   const options: RunOptions = {
     argv: process.argv.slice(2),
     env: process.env,
@@ -46,6 +48,7 @@ async function runProgram(): Promise<number> {
     readFile: (path) => readFileSync(path, 'utf8'),
     readSecrets: readSecretsFile,
     version,
+    ...(given === null ? {} : { given }),
   };
   return runCommandLine(options, {
     print: (text) => process.stdout.write(text),

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { AdminError } from '../admin/admin-error.ts';
 import { splitFlags } from '../config/flags.ts';
 import type { SettingError } from '../config/given.ts';
-import { type LoadOptions, loadSettings } from '../config/load.ts';
+import { type LoadOptions, loadSettings, type ProgramSettings } from '../config/load.ts';
 import { explainReadError, readErrorCode } from '../config/read-error.ts';
 import { StartError } from '../config/start-error.ts';
 import { VaultError } from '../instances/vault.ts';
@@ -18,6 +18,8 @@ export interface RunOptions extends Pick<LoadOptions, 'env' | 'readFile' | 'read
   /** The arguments without the name of the program. */
   argv: readonly string[];
   version: string;
+  /** Settings that another process has loaded, in place of all sources. */
+  given?: ProgramSettings;
 }
 
 /** Runs a command and returns its exit status: 0 for success, 1 for failure, 2 for wrong usage. */
@@ -38,7 +40,9 @@ export async function runCommandLine(options: RunOptions, surroundings: Surround
     checkArguments(command, positionals);
     const file = values['config'] as string | undefined;
     const load = () =>
-      loadSettings({ ...options, argv: settingFlags, ...(file === undefined ? {} : { file }) });
+      options.given === undefined
+        ? loadSettings({ ...options, argv: settingFlags, ...(file === undefined ? {} : { file }) })
+        : ({ ok: true, ...options.given } as const);
     const loaded = load();
     const isSet = (name: string) => values[name] === true;
     if (!loaded.ok) {

@@ -19,7 +19,7 @@ export const serveCommand: Command = {
   async run(given) {
     // First of all: a supervisor that sees the proxy listen may stop it at once.
     const stopped = given.untilStopped();
-    // A worker finds the file that the primary created.
+    // A worker has the settings of the primary.
     const input = cluster.isPrimary ? await createFirstSecrets(given) : given;
     const { workers: count, store, log } = input.settings;
     if (count === 1) return serve(input, stopped);
@@ -31,7 +31,9 @@ export const serveCommand: Command = {
       }
       // Loaded here, like the server below, so that other commands start faster.
       const { runWorkers } = await import('./workers.ts');
-      return runWorkers({ count, logger: createLogger(log.level), stopped, isTerminal: input.isTerminal });
+      const { settings, sources, secretsFile, isTerminal } = input;
+      const given = { settings, sources, secretsFile };
+      return runWorkers({ count, given, logger: createLogger(log.level), stopped, isTerminal });
     }
     answerHeartbeats(process);
     try {

@@ -5,15 +5,19 @@
 
 import cluster, { type Worker } from 'node:cluster';
 import { fstatSync } from 'node:fs';
+import type { ProgramSettings } from '../config/load.ts';
 import type { Logger } from '../observe/log.ts';
 import { delay } from '../streams/wait.ts';
 import { returnUntakenConnections } from './workers-handoff.ts';
 import { watchHeartbeats } from './workers-heartbeat.ts';
 import { type AskWorker, connectWorker, printWorkers } from './workers-metrics.ts';
 import { joinOutput } from './workers-output.ts';
+import { markWorker, provideSettings } from './workers-settings.ts';
 
 export interface WorkersOptions {
   count: number;
+  /** The settings of all workers. */
+  given: ProgramSettings;
   logger: Logger;
   /** Whether the output goes to a terminal. */
   isTerminal: boolean;
@@ -40,7 +44,13 @@ const PAUSE_MIN_MS = 100;
 const PAUSE_MAX_MS = 30_000;
 
 /** Runs until it is stopped. Returns the exit status. */
-export async function runWorkers({ count, logger, isTerminal, stopped }: WorkersOptions): Promise<number> {
+export async function runWorkers({
+  count,
+  given,
+  logger,
+  isTerminal,
+  stopped,
+}: WorkersOptions): Promise<number> {
   // A terminal and a file take the lines of several processes, each whole. A pipe may mix them.
   const stdout = isTerminal || isFile(process.stdout.fd) ? 'inherit' : 'pipe';
   // Advanced serialization: metrics can be NaN, which JSON lacks.
@@ -48,7 +58,8 @@ export async function runWorkers({ count, logger, isTerminal, stopped }: Workers
   const passOn = joinOutput(process.stdout);
   const asks = new Map<number, AskWorker>();
   const startWorker = () => {
-    const worker = cluster.fork();
+    const worker = cluster.fork(markWorker());
+    provideSettings(worker, given);
     returnUntakenConnections(worker, () => asks.size > 0);
     const { stdout } = worker.process;
     // A process that could not be started has none.

@@ -30,15 +30,14 @@ export interface LoadOptions {
 /** The source of each value, or `default`. */
 export type Sources = ReadonlyMap<SettingName, string>;
 
-type LoadedSettings =
-  | {
-      ok: true;
-      settings: Settings;
-      sources: Sources;
-      /** The file of secrets that belongs to the store, which need not exist; null: the store has none. */
-      secretsFile: string | null;
-    }
-  | { ok: false; errors: SettingError[] };
+export interface ProgramSettings {
+  settings: Settings;
+  sources: Sources;
+  /** The file of secrets that belongs to the store, which need not exist; null: the store has none. */
+  secretsFile: string | null;
+}
+
+type LoadedSettings = ({ ok: true } & ProgramSettings) | { ok: false; errors: SettingError[] };
 
 export function loadSettings({ argv, env, readFile, readSecrets, cwd, file }: LoadOptions): LoadedSettings {
   const operator = [readFromFile(readFile, cwd, file), readEnvironment(env, readFile, cwd), readFlags(argv)];

@@ -1,5 +1,5 @@
 /** `workers`: several processes on one port that start, stop and fail, and have common metrics. */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -133,6 +133,24 @@ test('a worker that dies is replaced after a delay that doubles, and calls are s
   expect(listWorkers(server).filter((pid) => primary.has(pid))).toHaveLength(COUNT - 1);
   server.kill('SIGTERM');
   expect((await server.ended).status).toBe(0);
+});
+
+test('a worker that is replaced has the settings of the others, whatever the settings file has by now', async () => {
+  writeFileSync(join(folder, 'erp-proxy.yaml'), 'workers: 2\n');
+  const server = await startServer([`--egress.allow=${upstream.url}`], { folder });
+  await server.waitFor(/(?:"msg":"listening"[\s\S]*){2}/);
+  const key = await makeKey(server);
+  for (const [index, text] of ['workers: 1\nhttp: { port: 1 }\n', 'htp:\n'].entries()) {
+    writeFileSync(join(folder, 'erp-proxy.yaml'), text);
+    process.kill(Math.max(...listWorkers(server)), 'SIGKILL');
+    await expect.poll(() => readLog(server, 'listening'), { timeout: 10_000 }).toHaveLength(3 + index);
+  }
+  expect(readLog(server, 'listening').map(({ worker, url }) => [worker, url])).toEqual(
+    [1, 2, 3, 4].map((worker) => [worker, server.url]),
+  );
+  for (let count = 0; count < 4; count++) expect((await call(server, key)).status).toBe(200);
+  server.kill('SIGTERM');
+  expect(await server.ended).toMatchObject({ status: 0, stderr: '' });
 });
 
 test('a worker that is killed while the primary is suspended is replaced', async () => {

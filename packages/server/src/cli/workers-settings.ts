@@ -1,0 +1,57 @@
+/**
+ * Gives each worker the settings with which its primary has started. If a worker read them itself, the replacement of
+ * one that died would run with another version of a file than the others, or not start. Knows only the channel between
+ * two processes.
+ */
+import type { ProgramSettings } from '../config/load.ts';
+
+/** One end of the channel between the primary and a worker. */
+interface Channel {
+  send?(message: object, onSent: (error: Error | null) => void): unknown;
+  on(event: 'message', listener: (message: unknown) => void): unknown;
+  off(event: 'message', listener: (message: unknown) => void): unknown;
+}
+
+/** A variable of workers: the id of their primary. A program can be a worker of another one, such as pm2. */
+const VARIABLE = 'ERP_WORKER_OF';
+
+/** The variables of a new worker of this process. */
+export function markWorker(): Record<string, string> {
+  return { [VARIABLE]: String(process.pid) };
+}
+
+/** For the primary. */
+export function provideSettings(channel: Channel, settings: ProgramSettings): void {
+  channel.on('message', (message) => {
+    if (readMember(message) === 'ask') send(channel, { settings });
+  });
+}
+
+/** For a worker. Null: this process is no worker. */
+export async function receiveSettings(
+  channel: Channel,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<ProgramSettings | null> {
+  if (env[VARIABLE] !== String(process.ppid)) return null;
+  return new Promise((resolve) => {
+    const receive = (message: unknown) => {
+      const settings = readMember(message);
+      if (typeof settings !== 'object') return;
+      channel.off('message', receive);
+      resolve(settings as ProgramSettings);
+    };
+    channel.on('message', receive);
+    send(channel, { settings: 'ask' });
+  });
+}
+
+/** Without the other end, a worker ends by itself. */
+function send(channel: Channel, message: object): void {
+  channel.send?.(message, () => {});
+}
+
+function readMember(message: unknown): unknown {
+  return typeof message === 'object' && message !== null && 'settings' in message
+    ? message.settings
+    : undefined;
+}
