@@ -4,6 +4,8 @@ import type { Admin } from '../admin/admin.ts';
 import { tagVersion } from '../admin/version-tag.ts';
 import type { Step } from './apply/plan.ts';
 import type { Secrets } from './apply/secrets.ts';
+import { CommandError } from './command.ts';
+import { listAll } from './use-admin.ts';
 
 type StepState = 'unchanged' | 'planned' | 'done' | 'failed' | 'skipped';
 
@@ -68,6 +70,7 @@ async function carryOutStep(admin: Admin, step: Step, secrets: Secrets): Promise
   const apiKey = secret === undefined ? {} : { api_key: secret };
   switch (action.do) {
     case 'create key':
+      await refuseSecondKey(admin, action.name);
       return { key: await admin.createKey({ name: action.name, policy: action.policy }) };
     case 'update key':
       await admin.updateKey(action.id, { policy: action.policy }, tagVersion(action));
@@ -86,4 +89,14 @@ async function carryOutStep(admin: Admin, step: Step, secrets: Secrets): Promise
     case 'nothing':
       return null;
   }
+}
+
+/** Names of keys are not unique, so the store does not refuse a second one of another `apply`. */
+async function refuseSecondKey(admin: Admin, name: string): Promise<void> {
+  const [other] = await Array.fromAsync(listAll(admin.listKeys, { name, state: 'active' as const }));
+  if (other === undefined) return;
+  throw new CommandError(
+    `A key "${name}" was created after the plan was made: apply again, which changes that one.`,
+    1,
+  );
 }

@@ -32,7 +32,7 @@ export async function receiveSettings(
   channel: Channel,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<ProgramSettings | null> {
-  if (env[VARIABLE] !== String(process.ppid)) return null;
+  if (channel.send === undefined || env[VARIABLE] !== String(process.ppid)) return null;
   return new Promise((resolve) => {
     const receive = (message: unknown) => {
       const settings = readMember(message);

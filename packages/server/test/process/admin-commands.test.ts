@@ -415,6 +415,26 @@ instances:
     expect(await runJson('instances', 'show', 'prod')).toMatchObject({ db: 'new', version: 1 });
   });
 
+  test('apply creates no key whose name was taken after the plan was made', async () => {
+    put(
+      'proxy.yaml',
+      `keys: [{ name: shop, policy: null }]
+instances:
+  - { name: prod, url: "https://a.example", db: prod, user_id: 2, api_key: { file: ./pipe } }
+`,
+    );
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    const applying = run('apply', '-f', 'proxy.yaml', '--create-keys');
+    const pipe = await open(join(folder, 'pipe'), 'w');
+    expect((await run('keys', 'create', '--name', 'shop')).status).toBe(0);
+    await pipe.writeFile(SECRET);
+    await pipe.close();
+    const applied = await applying;
+    expect(applied.status).toBe(1);
+    expect(applied.stderr).toContain('A key "shop" was created after the plan was made: apply again');
+    expect(await runJson('keys', 'list', '--search', 'shop')).toHaveLength(1);
+  });
+
   test('an error is explained and changes nothing', async () => {
     put('policy.yaml', 'instances: [prod]\nmodels:\n  res.partner: ["re?d"]\nlimit_mx: 4\n');
     const policy = await run('keys', 'create', '--policy', 'policy.yaml');
