@@ -39,6 +39,7 @@ beforeEach(() => {
 });
 
 const put = (file: string, text: string) => writeFileSync(join(folder, file), text);
+const makePipe = () => execFileSync('/bin/sh', ['-c', 'mkfifo "$1"', 'sh', join(folder, 'pipe')]);
 
 /** Runs a command. The line that names the store is left out of `stderr`, unless it is asked for. */
 async function runHere(
@@ -402,7 +403,7 @@ instances:
     expect((await add('--db=old')).status).toBe(0);
     put('proxy.yaml', 'instances: [{ name: prod, db: wanted, api_key: { file: ./pipe } }]\n');
     // It reads the pipe after it has made the plan.
-    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    makePipe();
     const applying = run('apply', '-f', 'proxy.yaml', '--update-secrets');
     const pipe = await open(join(folder, 'pipe'), 'w');
     expect((await run('instances', 'remove', 'prod')).status).toBe(0);
@@ -423,7 +424,7 @@ instances:
   - { name: prod, url: "https://a.example", db: prod, user_id: 2, api_key: { file: ./pipe } }
 `,
     );
-    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    makePipe();
     const applying = run('apply', '-f', 'proxy.yaml', '--create-keys');
     const pipe = await open(join(folder, 'pipe'), 'w');
     expect((await run('keys', 'create', '--name', 'shop')).status).toBe(0);
