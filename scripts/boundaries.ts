@@ -400,6 +400,7 @@ const BOUNDARIES: Boundary[] = [
       '../text/nearest.ts',
       CONTRACT,
       '@modelcontextprotocol/server',
+      '@modelcontextprotocol/server/validators/ajv',
       'lru-cache',
       'zod',
       'node:*',

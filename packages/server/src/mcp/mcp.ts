@@ -8,6 +8,7 @@ import type { Instances } from '../instances/instances.ts';
 import { SingleFlightCache } from '../streams/single-flight-cache.ts';
 import type { ChangesSource } from './changes-source.ts';
 import type { McpHandler } from './handler.ts';
+import { loadHandler } from './load-handler.ts';
 import { readCallMeta } from './message.ts';
 import { findOfferedTools } from './offered-tools.ts';
 import { readBody } from './read-body.ts';
@@ -53,9 +54,7 @@ export function createMcp({ instances, changes, secret, version, clock, nowMs, o
   };
   let loading: Promise<McpHandler> | null = null;
   const load = () => {
-    loading ??= import('./handler.ts').then(({ createHandler }) =>
-      createHandler({ secret, version, onFault }),
-    );
+    loading ??= loadHandler({ secret, version, onFault });
     return loading;
   };
   return {

@@ -1,8 +1,11 @@
-/** The SDK is loaded by the first request to /mcp, not by the program. */
+/** The SDK is loaded by the first request to /mcp, not by the program, and in parts. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+
+/** Other programs can lengthen a run, but not shorten it. */
+const RUNS_MAX = 8;
 
 test('neither the server nor the commands load the SDK when they start', async () => {
   const program = `
@@ -19,8 +22,49 @@ test('neither the server nor the commands load the SDK when they start', async (
     const before = seen.length;
     await import('./mcp/handler.ts');
     console.log(before, seen.length > before);`;
+  expect(await run(program)).toBe('0 true\n');
+});
+
+test('the first requests to /mcp of each revision keep other callers waiting for less than 20 ms', async () => {
+  const program = `
+    import { measureBlocking } from '../test/measure-blocking.ts';
+    import { startProxy } from '../test/harness.ts';
+    const proxy = await startProxy();
+    const post = async (url, body, headers) => {
+      const answer = await fetch(url, {
+        method: 'POST',
+        headers: {
+          accept: 'application/json, text/event-stream',
+          'content-type': 'application/json',
+          'x-proxy-api': proxy.key,
+          ...headers,
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }),
+      });
+      if (!(await answer.text()).includes('result')) throw new Error('no result');
+    };
+    const meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const modern = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' };
+    const blockedMs = await measureBlocking(async () => {
+      await post(proxy.url + '/mcp', { method: 'tools/list', params: { _meta: meta } }, modern);
+      await post(proxy.url + '/mcp', { method: 'tools/list' }, { 'mcp-protocol-version': '2025-11-25' });
+    });
+    console.log(blockedMs);
+    process.exit();`;
+  let shortestMs = Number.POSITIVE_INFINITY;
+  for (let count = 0; count < RUNS_MAX && shortestMs >= 20; count++) {
+    shortestMs = Math.min(shortestMs, Number(await run(program)));
+  }
+  expect(shortestMs).toBeLessThan(20);
+}, 60_000);
+
+async function run(program: string): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
     cwd: fileURLToPath(new URL('../../src', import.meta.url)),
   });
-  expect(stdout).toBe('0 true\n');
-});
+  return stdout;
+}
