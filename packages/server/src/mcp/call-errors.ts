@@ -1,5 +1,5 @@
 /** Errors of calls as errors of tools: what went wrong, names that exist, and what a model does now. */
-import type { ErrorBody } from '@erp-proxy/contract';
+import { APPROVAL_HEADER, type ErrorBody } from '@erp-proxy/contract';
 import { Denial } from '../execute/terms/denial.ts';
 import { cleanText } from './show.ts';
 import { ToolError } from './tool-error.ts';
@@ -39,9 +39,22 @@ export function toToolError(error: Denial | ErrorBody, model: string): ToolError
   const said = typeof data['message'] === 'string' ? data['message'] : message;
   const nearest = Array.isArray(data['nearest']) ? data['nearest'].map(String) : [];
   const approval = typeof data['approval'] === 'string' ? ` Id of the approval: ${data['approval']}.` : '';
-  const text = cleanText(said);
+  const text = cleanText(namesApproval(type) ? nameArgument(said) : said);
   return new ToolError(type, `${text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text}${approval}`, {
     nearest,
     next: NEXT_STEPS[type]?.(model) ?? '',
   });
 }
+
+/** Errors of the proxy itself that say how a caller names its approval. */
+function namesApproval(type: string): boolean {
+  return type === 'approval_required' || type === 'policy_denied';
+}
+
+/** A tool takes as an argument what other calls take as a header. */
+function nameArgument(message: string): string {
+  return message.replace(SENT_HEADER, 'with its id as `approval`').replaceAll(HEADER, '`approval`');
+}
+
+const HEADER = `\`${APPROVAL_HEADER}\``;
+const SENT_HEADER = new RegExp(`with the header \`${APPROVAL_HEADER}: \\w+\``);

@@ -18,21 +18,31 @@ export async function describeTarget(
 ): Promise<string> {
   const target = await session.pickInstance(instance);
   if (ids.length === 0) return `${model} on ${target.name}`;
-  const what = `${ids.length === 1 ? 'one record' : `${ids.length} records`} of ${model} on ${target.name}`;
-  if (!mayCall(session.policy, model, 'read')) return `${what} (ids ${ids.slice(0, NAMED_MAX).join(', ')})`;
+  const different = [...new Set(ids)];
+  const { length } = different;
+  const what = `${length === 1 ? 'one record' : `${length} records`} of ${model} on ${target.name}`;
+  const shown = different.slice(0, NAMED_MAX);
+  const more = length > shown.length ? ' and others' : '';
+  if (!mayCall(session.policy, model, 'read')) return `${what} (ids ${shown.join(', ')}${more})`;
   const rows = await session
-    .call(target, model, 'read', [ids.slice(0, NAMED_MAX), ['display_name']])
+    .call(target, model, 'read', [shown, ['display_name']])
     .catch((error: unknown) => {
       if (error instanceof ToolError) return [];
       throw error;
     });
-  const names = (Array.isArray(rows) ? rows : []).filter(isObject).map(({ id, display_name: name }) => {
-    // A name must not look like the end of the question.
-    const text = cleanText(String(name))
-      .replace(/[\s“”]+/g, ' ')
-      .slice(0, NAME_LENGTH_MAX);
-    return `“${text}” (id ${id})`;
-  });
-  const more = ids.length > names.length ? ' and others' : '';
-  return `${what}: ${names.join(', ')}${more}`;
+  const names = new Map<unknown, string>();
+  for (const row of Array.isArray(rows) ? rows : []) {
+    if (isObject(row)) names.set(row['id'], showName(row['display_name']));
+  }
+  // Odoo may give no names at all if one of the records does not exist.
+  const records = shown.map((id) => (names.has(id) ? `${names.get(id)} (id ${id})` : `id ${id}`));
+  return `${what}: ${records.join(', ')}${more}`;
+}
+
+/** A name must not look like the end of the question. */
+function showName(name: unknown): string {
+  const text = cleanText(String(name))
+    .replace(/[\s“”]+/g, ' ')
+    .slice(0, NAME_LENGTH_MAX);
+  return `“${text}”`;
 }

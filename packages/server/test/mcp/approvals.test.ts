@@ -51,3 +51,31 @@ test('the person in front of the client is asked too, even if the call names an 
   expect(text).toContain('Nothing was changed');
   expect(questions).toBe(1);
 });
+
+test('all answers name the argument of the tool, not the header of other calls', async () => {
+  const { connect, call, key, admin } = await startAgent();
+  const client = await connect({ key });
+  const remove = async (id: number, approval?: string) =>
+    (await call('delete_records', { ...ORDER, ids: [id], ...(approval ? { approval } : {}) }, client)).text;
+  const asked = await remove(1);
+  expect(asked).toContain('Send the same call again with its id as `approval` once it is approved.');
+  const first = readId(asked);
+  await admin.approveCall(first);
+  const texts = [asked, await remove(1)];
+  await remove(1, first);
+  texts.push(await remove(1, first));
+  const other = await remove(2, first);
+  await admin.refuseCall(readId(other), { reason: 'no' });
+  texts.push(other, await remove(2));
+  expect(texts.map((text) => text.split(':')[0])).toEqual([
+    'approval_required',
+    'approval_required',
+    'policy_denied',
+    'approval_required',
+    'policy_denied',
+  ]);
+  for (const text of texts) {
+    expect(text).toContain('`approval`');
+    expect(text).not.toContain('x-approval');
+  }
+});

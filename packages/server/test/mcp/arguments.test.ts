@@ -19,11 +19,17 @@ test('understands JSON as text, one value for a list, and null for what is left 
   }
 });
 
-test.each([
+test.each<[object, string]>([
   [{ model: ['res.partner'] }, '`model`: expected string, received array.'],
   [{}, '`model`: expected string, it is missing.'],
   [{ model: 'res.partner; drop' }, '`model`: expected the technical name of a model, such as "res.partner".'],
   [{ model: 'res.partner', domain: { name: 'x' } }, '`domain`: expected array, received object.'],
+  ...[['name', 'ilike', 'a'], [['name']], [[['name', '=', 'a']]], 'name ilike a'].map<[object, string]>(
+    (domain) => [
+      { model: 'res.partner', domain },
+      '`domain`: expected conditions [field, operator, value], e.g. [["name","ilike","deco"]].',
+    ],
+  ),
   [{ model: 'res.partner', limit: '5' }, '`limit`: expected number, received string.'],
   [{ model: 'res.partner', limit: 5000 }, '`limit`: Too big: expected number to be <=100.'],
   [{ model: 'res.partner', domian: [] }, 'There is no argument "domian"; did you mean "domain"?'],

@@ -19,6 +19,30 @@ test('asks before deleting, names the records, and deletes after a yes', async (
   expect(data).toEqual({ deleted: [40] });
 });
 
+test('the question has the id of each record, even if Odoo does not give its name', async () => {
+  const { connect, call, createKey } = await startStage();
+  const ask = async (ids: number[], key?: string) => {
+    let question = '';
+    const client = await connect({
+      ...(key === undefined ? {} : { key }),
+      answer: (message) => {
+        question = message;
+        return { action: 'decline' };
+      },
+    });
+    await call('delete_records', { model: 'res.partner', ids }, client);
+    return question;
+  };
+  expect(await ask([99_999])).toBe('Delete for good: one record of res.partner on prod: id 99999?');
+  expect(await ask([40, 99_999])).toMatch(/: 2 records of res\.partner on prod: .*id 40\)?, id 99999\?$/);
+  expect(await ask([40, 40, 40, 40, 40, 41])).toMatch(/: 2 records .* “.+” \(id 40\), “.+” \(id 41\)\?$/);
+  expect(await ask([10, 11, 12, 14, 15, 40])).toMatch(/: 6 records .*\(id 15\) and others\?$/);
+  const blind = await createKey({ instances: ['prod'], models: { 'res.partner': ['unlink'] } });
+  expect(await ask([10, 11, 12, 14, 15, 40], blind)).toBe(
+    'Delete for good: 6 records of res.partner on prod (ids 10, 11, 12, 14, 15 and others)?',
+  );
+});
+
 test.each([{ action: 'decline' }, { action: 'cancel' }, { action: 'accept', content: { confirm: false } }])(
   'changes nothing after %j',
   async (answer) => {

@@ -15,7 +15,17 @@ export const model = z
   .max(NAME_LENGTH_MAX)
   .describe('Technical name, e.g. res.partner, sale.order.');
 
-const conditions = z.array(z.unknown()).optional();
+const conditions = z
+  .array(z.unknown())
+  // Odoo's own message about a wrong form is that of Python, such as "string index out of range".
+  .refine((items) => items.every(isPartOfDomain), {
+    error: 'expected conditions [field, operator, value], e.g. [["name","ilike","deco"]]',
+  })
+  .optional();
+
+function isPartOfDomain(item: unknown): boolean {
+  return Array.isArray(item) ? item.length === 3 : typeof item !== 'string' || /^[&|!]$/.test(item);
+}
 
 export const domain = conditions.describe(
   'Odoo domain as JSON: conditions [field, operator, value], all of which must hold, e.g. [["state","=","draft"],["partner_id","ilike","deco"]]; either: ["|",["city","=","Namur"],["city","=","Gent"]]. Dates "2026-05-31", datetimes in UTC "2026-05-31 22:00:00". Operators: = != > >= < <= in "not in" ilike child_of.',
