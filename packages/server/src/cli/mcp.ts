@@ -1,4 +1,5 @@
 /** `mcp`: lets a local MCP client use a running proxy, over standard input and output. */
+import { resolve } from 'node:path';
 import { KEY_HEADER } from '@erp-proxy/contract';
 import { findNearestName } from '../text/nearest.ts';
 import { type Command, CommandError } from './command.ts';
@@ -7,6 +8,7 @@ import { createDispatcherTo, postJson } from './post.ts';
 import { PROXY_OPTIONS, readAddress, readKey } from './proxy-access.ts';
 
 const MCP_PATH = '/mcp';
+const STANDARD_INPUT = '-';
 const CLIENT_NAMES = CLIENT_CONFIGURATIONS.map(({ name }) => name);
 
 export const mcpCommand: Command = {
@@ -24,10 +26,19 @@ export const mcpCommand: Command = {
   async run(input) {
     const base = readAddress(input);
     const client = input.option('print-config');
+    const keyFile = input.option('key-file');
+    if (keyFile === STANDARD_INPUT) {
+      throw new CommandError(
+        '--key-file - is not possible: the messages of the client are on standard input.',
+      );
+    }
     if (client !== undefined) {
       const { place, render } = findConfiguration(client);
       input.complain(`For ${place}:\n`);
-      input.print(render({ url: base.origin, keyFile: input.option('key-file') }));
+      // The client starts the program in another folder.
+      input.print(
+        render({ url: base.origin, keyFile: keyFile === undefined ? undefined : resolve(keyFile) }),
+      );
       return 0;
     }
     const key = await readKey(input);
@@ -39,11 +50,14 @@ export const mcpCommand: Command = {
       await runBridge({
         version: input.version,
         untilStopped: input.untilStopped(),
-        async send(body, headers) {
-          const answer = await postJson(egress, url, body, { ...headers, [KEY_HEADER]: key });
+        onFault: (problem) => input.complain(`${problem}\n`),
+        async send(body, headers, signal) {
+          const all = { ...headers, [KEY_HEADER]: key };
+          const answer = await postJson(egress, url, body, all, undefined, signal);
           if (answer.ok) return { text: answer.body.toString() };
           const problem = `No answer from ${base.origin} (${answer.detail}); is the proxy running there?`;
-          input.complain(`${problem}\n`);
+          // Nobody waits for the answer to a request that was cancelled, or at the end of the session.
+          if (!signal.aborted) input.complain(`${problem}\n`);
           return { problem };
         },
       });

@@ -12,14 +12,16 @@ export function createDispatcherTo(origin: string): EgressDispatcher {
   return createEgressDispatcher({ allow: policy, connectTimeoutMs: 5000, firstByteTimeoutMs: null });
 }
 
-/** Sends the body and reads the whole answer. An answer that is too large or breaks off is a failure. */
+/** Sends the body and reads the whole answer. One that is too large, breaks off or is cancelled is a failure. */
 export function postJson(
   egress: EgressDispatcher,
   url: URL,
   body: Uint8Array | string,
   headers: Record<string, string> = {},
   bytesMax = ANSWER_BYTES_MAX,
+  signal?: AbortSignal,
 ): Promise<WholeAnswer | EgressFailure> {
+  const inTime = AbortSignal.timeout(TIMEOUT_MS);
   return fetchWhole(
     egress,
     {
@@ -29,6 +31,6 @@ export function postJson(
       headers: { 'content-type': 'application/json', ...headers },
       body: Buffer.from(body),
     },
-    { signal: AbortSignal.timeout(TIMEOUT_MS), bytesMax },
+    { signal: signal === undefined ? inTime : AbortSignal.any([inTime, signal]), bytesMax },
   );
 }

@@ -21,6 +21,7 @@ import { INSTRUCTIONS } from '../../mcp/instructions.ts';
 export type SendToProxy = (
   body: string,
   headers: Record<string, string>,
+  signal: AbortSignal,
 ) => Promise<{ text: string } | { problem: string }>;
 
 export interface BridgeOptions {
@@ -29,14 +30,20 @@ export interface BridgeOptions {
   version: string;
   /** Ends the bridge. */
   untilStopped: Promise<void>;
+  /** Receives what is wrong with the input, as a text for the person who looks into the log of the client. */
+  onFault: (problem: string) => void;
 }
 
 const REVISION = '2026-07-28';
 
 /** Resolves when the client has closed standard input, or the program is asked to end. */
-export async function runBridge({ send, version, untilStopped }: BridgeOptions): Promise<void> {
+export async function runBridge({ send, version, untilStopped, onFault }: BridgeOptions): Promise<void> {
   const transport = new WatchedTransport();
-  const handle = serveStdio(() => createServer(send, version), { transport, maxSubscriptions: 0 });
+  const onerror = (error: Error) => {
+    const reason = error.name.includes('ZodError') ? 'one is not a message of JSON-RPC' : error.message;
+    onFault(`The messages of the client cannot be served: ${reason}.`);
+  };
+  const handle = serveStdio(() => createServer(send, version), { transport, maxSubscriptions: 0, onerror });
   await Promise.race([transport.closed.promise, untilStopped]);
   await handle.close();
 }
@@ -55,12 +62,12 @@ function createServer(send: SendToProxy, version: string): Server {
     { name: 'erp-proxy', title: 'Odoo', version },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   );
-  server.setRequestHandler('tools/list', async () => {
-    const { tools } = await ask(send, 'tools/list', {}, version, {});
+  server.setRequestHandler('tools/list', async (_request, { mcpReq }) => {
+    const { tools } = await ask(send, 'tools/list', {}, { version, signal: mcpReq.signal, capabilities: {} });
     return { tools: tools as never };
   });
   server.setRequestHandler('tools/call', async ({ params: { name, arguments: args = {} } }, context) => {
-    const { inputResponses } = context.mcpReq;
+    const { inputResponses, signal } = context.mcpReq;
     const requestState = context.mcpReq.requestState<string>();
     const params = {
       name,
@@ -68,7 +75,8 @@ function createServer(send: SendToProxy, version: string): Server {
       ...(inputResponses === undefined ? {} : { inputResponses }),
       ...(requestState === undefined ? {} : { requestState }),
     };
-    const result = await ask(send, 'tools/call', params, version, chooseCapabilities(context, server));
+    const capabilities = chooseCapabilities(context, server);
+    const result = await ask(send, 'tools/call', params, { version, signal, capabilities });
     if (result['resultType'] === 'input_required') {
       return inputRequired({
         inputRequests: result['inputRequests'] as InputRequests,
@@ -97,8 +105,11 @@ async function ask(
   send: SendToProxy,
   method: string,
   params: { name?: string; [member: string]: unknown },
-  version: string,
-  capabilities: ClientCapabilities,
+  {
+    version,
+    signal,
+    capabilities,
+  }: { version: string; signal: AbortSignal; capabilities: ClientCapabilities },
 ): Promise<Record<string, unknown>> {
   const meta = {
     [PROTOCOL_VERSION_META_KEY]: REVISION,
@@ -112,11 +123,12 @@ async function ask(
     ...(params.name === undefined ? {} : { 'mcp-name': nameInHeader(params.name) }),
   };
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: meta } });
-  const sent = await send(body, headers);
+  const sent = await send(body, headers, signal);
   if ('problem' in sent) throw new ProtocolError(ProtocolErrorCode.InternalError, sent.problem);
   const { result, error } = readAnswer(sent.text);
   if (result !== undefined) return result;
-  throw new ProtocolError(error?.code ?? ProtocolErrorCode.InternalError, error?.message ?? UNREADABLE);
+  const message = error?.data?.type === 'unauthorized' ? KEY_REFUSED : error?.message;
+  throw new ProtocolError(error?.code ?? ProtocolErrorCode.InternalError, message ?? UNREADABLE);
 }
 
 /** Names of tools are ASCII. Another one is refused by the proxy with the names that exist. */
@@ -124,11 +136,13 @@ function nameInHeader(name: string): string {
   return /^[\x21-\x7e]+$/.test(name) ? name : `=?base64?${Buffer.from(name).toString('base64')}?=`;
 }
 
+const KEY_REFUSED =
+  'The proxy does not accept this client key; check ERP_PROXY_KEY, or the file of --key-file.';
 const UNREADABLE = 'The answer is not one of erp-proxy; check the address of --url.';
 
 interface ProxyAnswer {
   result?: Record<string, unknown>;
-  error?: { code: number; message: string };
+  error?: { code: number; message: string; data?: { type?: string } };
 }
 
 function readAnswer(text: string): ProxyAnswer {
