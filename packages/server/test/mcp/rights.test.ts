@@ -200,6 +200,27 @@ test('fields that a policy denies are neither shown, nor found, nor searched', a
   expect(grouped.text).toMatch(/^(policy_denied|query_invalid): /);
 });
 
+test.each([
+  ['denied', { deny: ['email'] }],
+  ['allowed', { allow: ['city', 'credit_limit'] }],
+])('groups are counted and measured under a policy with %s fields', async (_, rule) => {
+  const { connect, createKey, call } = await startStage();
+  const client = await connect({
+    key: await createKey({
+      instances: ['prod'],
+      models: { 'res.partner': ['read', 'search*', 'fields_get', 'read_group'] },
+      fields: { 'res.partner': rule },
+    }),
+  });
+  const model = 'res.partner';
+  const counted = await call('aggregate_records', { model, group_by: ['city'] }, client);
+  expect(counted.data.groups).toContainEqual({ city: 'Namur', count: expect.any(Number) });
+  expect((await call('aggregate_records', { model }, client)).data.groups).toHaveLength(1);
+  const measures = ['credit_limit:sum', 'credit_limit:max'];
+  const measured = await call('aggregate_records', { model, group_by: ['city'], measures }, client);
+  expect(measured.data.groups[0]).toMatchObject({ 'credit_limit:sum': 0, 'credit_limit:max': 0 });
+});
+
 test('the limit of a policy bounds a page, and the rest comes with `next`', async () => {
   const { connect, createKey, call } = await startStage();
   const models = { 'res.partner': ['read', 'search*', 'fields_get'] };

@@ -155,6 +155,21 @@ describe.each([
     expect(all.data.groups).toEqual([{ 'amount_total:sum': total, count: 9 }]);
   });
 
+  test('aggregate_records gives several measures of one field', async () => {
+    const { call } = await start();
+    const measure = async (measures: string[], order: string) => {
+      const args = { model: 'sale.order', group_by: ['partner_id'], measures, order };
+      return (await call('aggregate_records', args)).data.groups;
+    };
+    const measures = ['amount_total:avg', 'amount_total:sum', 'amount_total:avg'];
+    const groups = await measure(measures, 'amount_total:sum desc');
+    expect(groups).toMatchObject(await measure(['amount_total:sum'], 'amount_total desc'));
+    for (const { count, ...group } of groups) {
+      expect(group['amount_total:avg'] * count).toBeCloseTo(group['amount_total:sum'], 2);
+    }
+    expect(groups.some(({ count }: { count: number }) => count > 1)).toBe(true);
+  });
+
   test('records are created, changed and deleted', async () => {
     const { call, sandbox } = await start();
     const values = { name: 'Nova', parent_id: { id: 10 }, category_id: { add: [1] } };

@@ -61,9 +61,8 @@ export const aggregateRecords = defineTool({
     const grouping: Grouping = {
       domain,
       groupBy: group_by,
-      measures: measures.map((measure) => (measure.includes(':') ? measure : `${measure}:sum`)),
-      // Odoo orders by the name of the field alone.
-      order: order?.replace(/:(sum|avg|min|max|count|count_distinct)\b/g, ''),
+      measures: [...new Set(measures.map((measure) => (measure.includes(':') ? measure : `${measure}:sum`)))],
+      order,
       limit: limit + 1,
       offset,
     };
@@ -83,29 +82,67 @@ async function readGroups(
   session: Session,
 ): Promise<Record<string, unknown>[]> {
   try {
-    const params = [domain, measures, groupBy, offset, limit, order ?? false, false];
-    return asRows(await session.call(instance, model, 'read_group', params));
+    const names = nameResults(measures, order);
+    const aggregates = measures.map((measure) => {
+      const [field, operator] = measure.split(':');
+      const name = names.get(measure);
+      return name === field ? measure : `${name}:${operator}(${field})`;
+    });
+    // A call that names no field stands for all of them, which are slow to sum, and may not all be allowed.
+    const fields = aggregates.length > 0 ? aggregates : ['id:count'];
+    const ordered = order === undefined ? false : nameOrder(order, (name) => names.get(name));
+    const params = [domain, fields, groupBy, offset, limit, ordered, false];
+    const rows = asRows(await session.call(instance, model, 'read_group', params));
+    return rows.map((row) => ({
+      ...row,
+      ...Object.fromEntries(measures.map((measure) => [measure, row[names.get(measure) as string]])),
+    }));
   } catch (error) {
     if (!(error instanceof ToolError) || error.type !== 'method_not_found') throw error;
   }
-  const orders = order
-    ?.split(',')
-    .map((part) => part.trim())
-    .map((part) => nameMeasure(part, measures))
-    .join(', ');
   const keyword = { domain, groupby: groupBy, aggregates: [...measures, '__count'], offset, limit };
+  // It orders by the whole name of a measure.
+  const findMeasure = (name: string) =>
+    measures.find((measure) => [measure, nameField(measure)].includes(name));
   return asRows(
     await session.call(instance, model, 'formatted_read_group', [], {
-      keyword: orders === undefined ? keyword : { ...keyword, order: orders },
+      keyword: order === undefined ? keyword : { ...keyword, order: nameOrder(order, findMeasure) },
     }),
   );
 }
 
-/** `formatted_read_group` orders by the whole name of a measure. */
-function nameMeasure(part: string, measures: readonly string[]): string {
-  const [name = '', ...rest] = part.split(' ');
-  const measure = measures.find((candidate) => candidate.split(':', 1)[0] === name);
-  return [measure ?? name, ...rest].join(' ');
+/**
+ * `read_group` gives a result the name of its field, by which it orders. A second result of one field gets a name of
+ * its own, so that the order has the first choice.
+ */
+function nameResults(measures: readonly string[], order = ''): Map<string, string> {
+  const ordered = order.split(/[\s,]+/);
+  const isLast = (measure: string) => Number(!ordered.includes(measure));
+  const sorted = measures.toSorted((one, other) => isLast(one) - isLast(other));
+  const names = new Map<string, string>();
+  const fields = new Set<string>();
+  for (const measure of sorted) {
+    const field = nameField(measure);
+    names.set(measure, fields.has(field) ? measure.replace(':', '_') : field);
+    fields.add(field);
+  }
+  return names;
+}
+
+function nameField(measure: string): string {
+  return measure.split(':', 1)[0] as string;
+}
+
+const MEASURE_END = /:(sum|avg|min|max|count|count_distinct)$/;
+
+/** The order with the names that Odoo has for measures. `find` is asked for the name as given, then for its field. */
+function nameOrder(order: string, find: (name: string) => string | undefined): string {
+  const terms = order.split(',').map((part) => {
+    const [name = '', ...rest] = part.trim().split(' ');
+    const field = name.replace(MEASURE_END, '');
+    return [find(name) ?? find(field) ?? field, ...rest].join(' ');
+  });
+  return terms.join(', ');
 }
 
 /** The values of the groups first, then the measures under their own names. */
