@@ -2,7 +2,7 @@
 import { EXECUTE_PATH, KEY_HEADER } from '@erp-proxy/contract';
 import { type Command, CommandError, type CommandInput } from './command.ts';
 import { createDispatcherTo, postJson } from './post.ts';
-import { PROXY_OPTIONS, readAddress, readKey } from './proxy-access.ts';
+import { locateRoute, PROXY_OPTIONS, readAddress, readKey } from './proxy-access.ts';
 
 export const callCommand: Command = {
   name: 'call',
@@ -19,7 +19,7 @@ export const callCommand: Command = {
     const timeout = readTimeout(input);
     const egress = createDispatcherTo(base.origin);
     try {
-      const url = new URL(EXECUTE_PATH, base);
+      const url = locateRoute(base, EXECUTE_PATH);
       const headers = {
         [KEY_HEADER]: key,
         ...(timeout === undefined ? {} : { 'x-request-timeout': timeout }),

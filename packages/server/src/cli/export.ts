@@ -8,7 +8,7 @@ import { delay } from '../streams/wait.ts';
 import { type Command, CommandError, type CommandInput } from './command.ts';
 import { cutCsv, cutNdjson } from './export/record-texts.ts';
 import { createDispatcherTo } from './post.ts';
-import { PROXY_OPTIONS, readAddress, readKey } from './proxy-access.ts';
+import { locateRoute, PROXY_OPTIONS, readAddress, readKey } from './proxy-access.ts';
 
 const RETRIES = 5;
 const DELAY_MS = 1000;
@@ -243,7 +243,7 @@ async function requestOnce(
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), SILENCE_MS_MAX);
   try {
-    const path = new URL(EXPORT_PATH, base).pathname;
+    const path = locateRoute(base, EXPORT_PATH).pathname;
     const sent = {
       method: 'POST' as const,
       origin: base.origin,

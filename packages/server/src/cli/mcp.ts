@@ -5,7 +5,7 @@ import { findNearestName } from '../text/nearest.ts';
 import { type Command, CommandError } from './command.ts';
 import { CLIENT_CONFIGURATIONS } from './mcp/client-configurations.ts';
 import { createDispatcherTo, postJson } from './post.ts';
-import { PROXY_OPTIONS, readAddress, readKey } from './proxy-access.ts';
+import { locateRoute, PROXY_OPTIONS, readAddress, readKey } from './proxy-access.ts';
 
 const MCP_PATH = '/mcp';
 const STANDARD_INPUT = '-';
@@ -25,6 +25,7 @@ export const mcpCommand: Command = {
   },
   async run(input) {
     const base = readAddress(input);
+    const url = locateRoute(base, MCP_PATH);
     const client = input.option('print-config');
     const keyFile = input.option('key-file');
     if (keyFile === STANDARD_INPUT) {
@@ -37,12 +38,14 @@ export const mcpCommand: Command = {
       input.complain(`For ${place}:\n`);
       // The client starts the program in another folder.
       input.print(
-        render({ url: base.origin, keyFile: keyFile === undefined ? undefined : resolve(keyFile) }),
+        render({
+          url: url.href.slice(0, -MCP_PATH.length),
+          keyFile: keyFile === undefined ? undefined : resolve(keyFile),
+        }),
       );
       return 0;
     }
     const key = await readKey(input);
-    const url = new URL(MCP_PATH, base);
     const egress = createDispatcherTo(base.origin);
     // The SDK is loaded here, so that other commands do not wait for it.
     const { runBridge } = await import('./mcp/bridge.ts');

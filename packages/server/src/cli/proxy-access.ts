@@ -31,6 +31,15 @@ export function readAddress({ option, settings, env }: CommandInput): URL {
   return url;
 }
 
+/**
+ * The address of a route of the proxy. The address of the proxy can have a path, under which a reverse proxy serves it,
+ * or already be that of the route.
+ */
+export function locateRoute({ origin, pathname }: URL, path: string): URL {
+  const prefix = pathname.replace(/\/+$/, '');
+  return new URL(`${origin}${prefix}${prefix.endsWith(path) ? '' : path}`);
+}
+
 export async function readKey({ option, readInput, env }: CommandInput): Promise<string> {
   const file = option('key-file');
   const key =

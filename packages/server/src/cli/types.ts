@@ -2,7 +2,7 @@
 import { EXECUTE_PATH, KEY_HEADER } from '@erp-proxy/contract';
 import { type Command, CommandError, type CommandInput } from './command.ts';
 import { createDispatcherTo, postJson } from './post.ts';
-import { PROXY_OPTIONS, readAddress, readKey } from './proxy-access.ts';
+import { locateRoute, PROXY_OPTIONS, readAddress, readKey } from './proxy-access.ts';
 import { type Ask, Refusal } from './types/ask.ts';
 import { readModels } from './types/read-models.ts';
 import { renderTypes } from './types/render-types.ts';
@@ -65,7 +65,7 @@ export const typesCommand: Command = {
         keyword: { ...keyword, ...context },
         erp_instance: instance,
       };
-      const url = new URL(EXECUTE_PATH, base);
+      const url = locateRoute(base, EXECUTE_PATH);
       const answer = await postJson(egress, url, JSON.stringify(call), headers, ANSWER_BYTES_MAX);
       if (!answer.ok) {
         throw new CommandError(`${model}: no answer from ${base.origin} (${answer.detail}).`, 1);

@@ -146,6 +146,22 @@ test('prints the whole path of the key file, because the client starts the progr
   expect(odoo.args.at(-1)).toBe(join(realpathSync(folder), 'my keys/agent.key'));
 });
 
+test.each(['/odoo', '/odoo/', '/odoo/mcp'])('uses the path of the address, %s', async (end) => {
+  const upstream = closeAfterTest(await startUpstream(() => {}));
+  const { send } = startBridge(`${upstream.url}${end}`);
+  send({ id: 1, method: 'initialize', params: INITIALIZE });
+  send({ method: 'notifications/initialized' });
+  send({ id: 2, method: 'tools/list' });
+  await expect.poll(() => upstream.requests[0]?.head, { timeout: 10_000 }).toMatch(/^POST \/odoo\/mcp /);
+  for (const [client, address] of [
+    ['cursor', `"url": "${upstream.url}/odoo/mcp"`],
+    ['zed', `"${upstream.url}/odoo"`],
+  ]) {
+    const args = ['mcp', '--print-config', client!, '--url', `${upstream.url}${end}`];
+    expect((await startProgram(args, { folder: makeFolder() }).ended).stdout).toContain(address);
+  }
+});
+
 const INITIALIZE = {
   protocolVersion: '2025-06-18',
   capabilities: {},

@@ -2,7 +2,7 @@
 
 /** The proxy that clients use. */
 export interface ProxyTarget {
-  /** Address of the proxy. */
+  /** Address of the proxy, without a slash at its end. */
   url: string;
   /** File that contains the client key; undefined: the text has a place for the key. */
   keyFile: string | undefined;
@@ -89,7 +89,7 @@ function describeProgram({ url, keyFile }: ProxyTarget): object {
 }
 
 function locate(url: string): string {
-  return new URL('/mcp', url).href;
+  return `${url}/mcp`;
 }
 
 function nameKey(key: string): Record<string, string> {
