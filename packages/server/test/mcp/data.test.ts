@@ -40,6 +40,37 @@ test('long texts are cut and HTML becomes text; nothing is refused for its lengt
   expect(read.clipped).toEqual(['description']);
 });
 
+test('names of files and companies are cut and cleaned as other texts', async () => {
+  const { call } = await startStage();
+  const name = `a\u200bb${'x'.repeat(5000)}`;
+  const values = { name, datas: Buffer.from('text').toString('base64'), mimetype: 'text/plain' };
+  const made = await call('create_record', { model: 'ir.attachment', values });
+  const file = await call('read_file', { model: 'ir.attachment', id: made.data.id });
+  expect(file.data).toMatchObject({
+    name: expect.stringMatching(/^abx+… \(5003 characters\)$/),
+    text: 'text',
+  });
+  await call('update_records', { model: 'res.company', ids: [1], values: { name } });
+  const context = await call('get_context');
+  expect(context.data.user.company).toEqual({ id: 1, name: expect.stringMatching(/^abx+… \(/) });
+  for (const { text } of [file, context]) expect(text.length).toBeLessThan(1000);
+});
+
+test('the result of a method has what fits into an answer, and says that it is cut', async () => {
+  const { call } = await startStage();
+  const list = await call('call_method', {
+    model: 'res.partner',
+    method: 'search_read',
+    keyword: { limit: 15 },
+  });
+  expect(list.data).toMatchObject({ is_clipped: true });
+  expect(list.data.result[0]).toMatchObject({ id: expect.any(Number), name: expect.any(String) });
+  expect(list.data.result.at(-1)).toBe('… (15 in all)');
+  const object = await call('call_method', { model: 'res.partner', method: 'fields_get' });
+  expect(object.data).toMatchObject({ is_clipped: true });
+  for (const { text } of [list, object]) expect(text.length).toBeLessThan(7000);
+});
+
 test('a page ends when it is full, and `next` goes on where it ended', async () => {
   const { call } = await startStage();
   const street = 'x'.repeat(190);

@@ -4,7 +4,7 @@ import type { InstanceRecord } from '../../instances/instances.ts';
 import { mayCall } from '../../policy/abilities.ts';
 import { isObject } from '../fields.ts';
 import type { Session } from '../session.ts';
-import { cleanText } from '../show.ts';
+import { showRecords } from '../show.ts';
 import { defineTool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';
@@ -67,13 +67,15 @@ async function readUser(instance: InstanceRecord, session: Session) {
         await orNothing(session.call(instance, 'res.company', 'read', [companies, ['name', 'currency_id']])),
       )
     : [];
+  const { name, login, company_id: company } = row;
+  const shown = rows.map(({ id, name, currency_id }) => ({
+    id,
+    name,
+    currency: isObject(currency_id) ? currency_id['name'] : null,
+  }));
   return {
-    user: { ...known, name: cleanText(String(row['name'])), login: row['login'], company: row['company_id'] },
-    companies: rows.map(({ id, name, currency_id }) => ({
-      id,
-      name: cleanText(String(name)),
-      currency: isObject(currency_id) ? currency_id['name'] : null,
-    })),
+    user: { ...known, ...showRecords([{ name, login, company }], null).records[0] },
+    companies: showRecords(shown, null).records,
   };
 }
 

@@ -4,7 +4,7 @@ import type { InstanceRecord } from '../../instances/instances.ts';
 import { mayCallAnywhere, mayUseData } from '../../policy/abilities.ts';
 import { isObject } from '../fields.ts';
 import type { Session } from '../session.ts';
-import { cleanText, DATA_NOTE } from '../show.ts';
+import { cleanText, DATA_NOTE, LISTED_TEXT_MAX, showValue } from '../show.ts';
 import { defineTool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';
@@ -60,8 +60,8 @@ export const readFile = defineTool({
     const text = isText && isSmall ? await file.readText() : null;
     const { name, type, size } = file;
     const described = {
-      ...(name === undefined ? {} : { name: cleanText(name) }),
-      ...(type === undefined ? {} : { type: cleanText(type) }),
+      ...(name === undefined ? {} : { name: showText(name) }),
+      ...(type === undefined ? {} : { type: showText(type) }),
       ...(size === undefined ? {} : { size }),
     };
     const shown = text === null ? null : cutText(text);
@@ -142,6 +142,11 @@ const UNITS: Readonly<Record<string, number>> = { bytes: 1, kb: 1024, mb: 1024 *
 function readSize(text: string): number | null {
   const [, number, unit = ''] = /^([\d.]{1,20}) ?(bytes|[kmg]b)$/i.exec(text) ?? [];
   return number === undefined ? null : Math.round(Number(number) * (UNITS[unit.toLowerCase()] ?? 1));
+}
+
+/** A name can be as long as the one who sent the file likes. */
+function showText(text: string): unknown {
+  return showValue(text, LISTED_TEXT_MAX, () => {});
 }
 
 /** Null if the bytes are no text in UTF-8. */
