@@ -49,3 +49,13 @@ test.each([
   expect(bytes).toBeGreaterThan(5000);
   expect(bytes).toBeLessThan(6500);
 });
+
+test('a single record with many long texts fits into a page', () => {
+  const names = Array.from({ length: 60 }, (_, index) => `text${index}`);
+  const row = Object.fromEntries(names.map((name) => [name, name.repeat(1000)]));
+  const { records, clipped, isCut } = showRecords([row], null, { textMax: 2000 });
+  expect(Object.keys(records[0] ?? {})).toEqual(names);
+  expect(records[0]?.['text0']).toMatch(/^(text0)+… \(5000 characters\)$/);
+  expect(JSON.stringify(records).length).toBeLessThan(14_000);
+  expect([clipped, isCut]).toEqual([names, false]);
+});

@@ -12,6 +12,8 @@ const PAGE_BYTES_MAX = 6000;
 /** A single value of a record may take this many characters, in a list and alone. */
 export const LISTED_TEXT_MAX = 200;
 export const SINGLE_TEXT_MAX = 2000;
+/** The same once the page is full, which a single record can be. */
+const LAST_TEXT_MAX = 40;
 /** Longer texts are cut first: to clean a mebibyte would keep other callers waiting. */
 const READ_MAX = 64 * 1024;
 const IDS_MAX = 20;
@@ -88,7 +90,7 @@ class ValueShower {
   /** Changes lists and objects in place: a copy costs more to make and to print. */
   show(value: unknown, isHtml: boolean, depth = 0): unknown {
     if (typeof value === 'string') {
-      if (!isHtml && value.length <= this.#textMax && PLAIN_TEXT.test(value)) {
+      if (!isHtml && value.length <= this.#findTextMax() && PLAIN_TEXT.test(value)) {
         this.bytes += value.length + 2;
         return value;
       }
@@ -145,8 +147,12 @@ class ValueShower {
     return object;
   }
 
+  #findTextMax(): number {
+    return this.bytes > PAGE_BYTES_MAX ? Math.min(this.#textMax, LAST_TEXT_MAX) : this.#textMax;
+  }
+
   #showText(value: string, isHtml: boolean): string {
-    const textMax = this.#textMax;
+    const textMax = this.#findTextMax();
     const read = value.length > READ_MAX ? value.slice(0, READ_MAX) : value;
     const text = cleanText(isHtml ? stripTags(read) : read);
     if (text.length <= textMax && read.length === value.length) return text;
