@@ -2,6 +2,7 @@
  * Answers a request to `/mcp`. The SDK judges and answers every request that is new in kind. A call of a tool whose
  * client it knows, and a list that it has answered before, do without it, because it costs more than the call.
  */
+import { isObject } from './fields.ts';
 import { createKeptAnswers } from './kept-answers.ts';
 import type { McpAnswer, McpRequest } from './mcp-request.ts';
 import { readMessage } from './message.ts';
@@ -28,7 +29,7 @@ export function createHandler({ secret, version, onFault }: HandlerOptions): Mcp
   return {
     async answer(body, request) {
       const message = readMessage(body);
-      if (message === null) return sdk.answer(body, request);
+      if (message === null) return sdk.answer(Array.isArray(body) ? omitCancellations(body) : body, request);
       const known = kept.find(message, request) ?? calls.run(message, request);
       if (known !== null) return known;
       const { client, ...answer } = await sdk.answer(body, request);
@@ -37,4 +38,13 @@ export function createHandler({ secret, version, onFault }: HandlerOptions): Mcp
       return answer;
     },
   };
+}
+
+/**
+ * Without sessions, a cancellation can only be for a call of its own batch. The SDK would then wait for an answer to
+ * that call without an end.
+ */
+function omitCancellations(batch: readonly unknown[]): readonly unknown[] {
+  const others = batch.filter((item) => !isObject(item) || item['method'] !== 'notifications/cancelled');
+  return others.length > 0 ? others : batch;
 }

@@ -89,3 +89,24 @@ test('huge arguments that fit are passed on, and their answer stays small', asyn
   expect(data.next).toBe(10);
   expect(text.length).toBeLessThan(6000);
 });
+
+test.each(['before', 'behind'])('answers a call with its cancellation %s it in one batch', async (place) => {
+  const { proxy, createKey } = await startStage();
+  const key = await createKey({ instances: ['prod'], models: { '*': ['*'] }, concurrency: 1 });
+  const params = { name: 'count_records', arguments: { model: 'res.partner' } };
+  const batch: object[] = [{ jsonrpc: '2.0', id: 7, method: 'tools/call', params }];
+  const cancellation = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
+  if (place === 'before') batch.unshift(cancellation);
+  else batch.push(cancellation);
+  const answer = await send(`${proxy.url}/mcp`, {
+    method: 'POST',
+    headers: {
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      'mcp-protocol-version': '2025-03-26',
+      'x-proxy-api': key,
+    },
+    body: JSON.stringify(batch),
+  });
+  expect(answer.body.toString()).toMatch(/"count":\d+.*"id":7/);
+});
