@@ -10,10 +10,13 @@ declare(strict_types=1);
 
 const TOLERANCE_SECONDS = 300;
 
-/** Of the subscription; two with a comma in between during a rotation. Anyone can sign with an empty one. */
-function readSecrets(): array
+/** The keys of the secrets of the subscription: two with a comma in between during a rotation. */
+function readKeys(): array
 {
-    return array_filter(explode(',', (string) getenv('WEBHOOK_SECRET')), fn (string $secret) => $secret !== '');
+    $secrets = explode(',', (string) getenv('WEBHOOK_SECRET'));
+    $keys = array_map(fn (string $secret) => base64_decode(preg_replace('/^whsec_/', '', trim($secret))), $secrets);
+    // Anyone can sign with an empty key.
+    return array_filter($keys, fn (string $key) => $key !== '');
 }
 
 /** Whether one of the secrets has signed the delivery, not long ago. */
@@ -22,8 +25,7 @@ function isSigned(string $id, string $timestamp, string $signatures, string $bod
     if (!ctype_digit($timestamp) || abs(time() - (int) $timestamp) > TOLERANCE_SECONDS) {
         return false;
     }
-    foreach (readSecrets() as $secret) {
-        $key = base64_decode(preg_replace('/^whsec_/', '', $secret));
+    foreach (readKeys() as $key) {
         $expected = 'v1,' . base64_encode(hash_hmac('sha256', "$id.$timestamp.$body", $key, true));
         foreach (explode(' ', $signatures) as $signature) {
             if (hash_equals($expected, $signature)) {
@@ -45,7 +47,7 @@ function isNew(string $id): bool
     return @fopen($folder . '/' . hash('sha256', $id), 'x') !== false;
 }
 
-if (readSecrets() === []) {
+if (readKeys() === []) {
     error_log('Set WEBHOOK_SECRET to the secret of the subscription.');
     http_response_code(500);
     return;

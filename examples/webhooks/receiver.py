@@ -13,8 +13,11 @@ import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-# Of the subscription; two with a comma in between during a rotation. Anyone can sign with an empty one.
-SECRETS = [secret for secret in os.environ.get("WEBHOOK_SECRET", "").split(",") if secret]
+# Of the subscription; two with a comma in between during a rotation.
+SECRETS = os.environ.get("WEBHOOK_SECRET", "").split(",")
+KEYS = [base64.b64decode(secret.strip().removeprefix("whsec_")) for secret in SECRETS]
+# Anyone can sign with an empty key.
+KEYS = [key for key in KEYS if key]
 TOLERANCE_SECONDS = 300
 
 # Ids that were processed. A real receiver keeps them in its database, in the transaction of the change.
@@ -28,8 +31,7 @@ def is_signed(headers, body):
         return False
     signed = f"{delivery}.{timestamp}.".encode() + body
     given = [part[3:] for part in headers.get("webhook-signature", "").split() if part.startswith("v1,")]
-    for secret in SECRETS:
-        key = base64.b64decode(secret.removeprefix("whsec_"))
+    for key in KEYS:
         expected = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
         if any(hmac.compare_digest(expected, signature) for signature in given):
             return True
@@ -58,6 +60,6 @@ class Receiver(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    if not SECRETS:
+    if not KEYS:
         sys.exit("Set WEBHOOK_SECRET to the secret of the subscription.")
     ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "9000"))), Receiver).serve_forever()

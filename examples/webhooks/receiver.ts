@@ -9,7 +9,7 @@ import { buffer } from 'node:stream/consumers';
 import { verifyWebhook } from '@erp-proxy/client';
 
 /** Of the subscription; two with a comma in between during a rotation. Anyone can sign with an empty one. */
-const secret = (env['WEBHOOK_SECRET'] ?? '').split(',').filter((text) => text !== '');
+const secret = (env['WEBHOOK_SECRET'] ?? '').split(',').filter((text) => !/^\s*(whsec_)?\s*$/.test(text));
 if (secret.length === 0) {
   process.stderr.write('Set WEBHOOK_SECRET to the secret of the subscription.\n');
   process.exit(1);

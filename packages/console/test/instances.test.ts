@@ -90,6 +90,25 @@ test.skipIf(!HAS_CHROMIUM)(
 );
 
 test.skipIf(!HAS_CHROMIUM)(
+  'a form of an instance that was removed and added again does not change the new one unasked',
+  async () => {
+    const { page, ask, addInstance, goto } = await openConsole();
+    await addInstance();
+    await goto('/instances/prod?tab=settings');
+    await page.getByRole('button', { name: 'More settings' }).click();
+    await page.getByRole('textbox', { name: 'Calls at once' }).fill('4');
+    await ask('DELETE', '/instances/prod');
+    await addInstance();
+    await page.getByRole('button', { name: 'Save and check' }).click();
+    await page.getByText('Somebody else has changed it meanwhile').waitFor();
+    expect(await ask('GET', '/instances/prod')).toMatchObject({ concurrency: null, version: 1 });
+    await page.getByRole('button', { name: 'Save mine over theirs' }).click();
+    await page.getByText('Calls to this server work.').waitFor();
+    expect(await ask('GET', '/instances/prod')).toMatchObject({ concurrency: 4, version: 2 });
+  },
+);
+
+test.skipIf(!HAS_CHROMIUM)(
   'removing asks first, and names the subscriptions that use the instance',
   async () => {
     const { page, ask, addInstance, goto } = await openConsole({ settings: { 'egress.allow': '127.0.0.1' } });

@@ -31,7 +31,7 @@ export interface KeyView {
   revoked_at: string | null;
   /** Id of the key that this one replaced. */
   replaces: string | null;
-  /** Incremented by each change; used as ETag. */
+  /** Incremented by each change; part of the ETag. */
   version: number;
 }
 
@@ -118,7 +118,7 @@ export interface InstanceView {
   key: InstanceKeyView;
   created_at: string;
   updated_at: string;
-  /** Incremented by each change; used as ETag. */
+  /** Incremented by each change; part of the ETag. */
   version: number;
 }
 
@@ -279,7 +279,7 @@ interface SubscriptionBasics {
   secrets: { created_at: string /** Null: until it is rotated. */; expires_at: string | null }[];
   created_at: string;
   updated_at: string;
-  /** Incremented by each change; used as ETag. */
+  /** Incremented by each change; part of the ETag. */
   version: number;
 }
 

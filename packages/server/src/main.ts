@@ -18,10 +18,10 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
-let isServing = false;
+let runsUntilStopped = false;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A full disk or a log collector that went away must not stop the server.
-  if (isServing) return;
+  if (runsUntilStopped) return;
   // EPIPE: the reader of the output has exited, as `head` does after enough lines.
   if (error.code !== 'EPIPE') {
     process.stderr.write(`Standard output cannot be written (${error.code}): it is not whole.\n`);
@@ -34,7 +34,7 @@ if (others.length === 0 && VERSION_WORDS.includes(first ?? '')) process.stdout.w
 else {
   process.exitCode = await runProgram();
   // Lines that nobody reads must not keep a stopped server running.
-  if (isServing) setTimeout(() => process.exit(), LAST_LINES_MS).unref();
+  if (runsUntilStopped) setTimeout(() => process.exit(), LAST_LINES_MS).unref();
 }
 
 async function runProgram(): Promise<number> {
@@ -72,7 +72,7 @@ async function untilTaken(): Promise<void> {
  * a Ctrl-C that the terminal has also sent to this process.
  */
 function untilStopped(): Promise<void> {
-  isServing = true;
+  runsUntilStopped = true;
   return new Promise((resolve) => {
     let firstMs: number | null = null;
     const stop = () => {

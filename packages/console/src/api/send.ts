@@ -12,8 +12,8 @@ export interface AdminRequest {
   path: string;
   query?: Query | undefined;
   body?: unknown;
-  /** The version that a change applies to, sent as `if-match`. */
-  version?: number | undefined;
+  /** The tag of the version that a change applies to. */
+  ifMatch?: string | undefined;
 }
 
 export type Query = Record<string, string | number | boolean | undefined>;
@@ -64,7 +64,7 @@ export function printUrl({ path, query = {} }: Pick<AdminRequest, 'path' | 'quer
 }
 
 function describeInit(
-  { method, body, version }: AdminRequest,
+  { method, body, ifMatch }: AdminRequest,
   headers: Record<string, string>,
   signal: AbortSignal | undefined,
 ): RequestInit {
@@ -72,7 +72,7 @@ function describeInit(
     method,
     headers: {
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(version === undefined ? {} : { 'if-match': `"${version}"` }),
+      ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
       ...headers,
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

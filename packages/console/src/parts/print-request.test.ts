@@ -9,7 +9,7 @@ const REQUEST: AdminRequest = {
   path: '/instances',
   query: { search: `it's`, state: undefined },
   body: { name: `O'Hara "x" $HOME`, api_key: SECRET },
-  version: 3,
+  ifMatch: '"3-mwysl96q"',
 };
 
 test('a shell passes the words of a printed curl on unchanged, with the secret from a variable', () => {
@@ -20,7 +20,7 @@ test('a shell passes the words of a printed curl on unchanged, with the secret f
   });
   expect(words).toContain('https://proxy.example.com/admin/v1/instances?search=it%27s\n');
   expect(words).toContain('authorization: Bearer token\n');
-  expect(words).toContain('if-match: "3"\n');
+  expect(words).toContain('if-match: "3-mwysl96q"\n');
   const body = /-d\n([\s\S]*)$/.exec(words)?.[1] ?? '';
   expect(JSON.parse(body)).toEqual({ name: `O'Hara "x" $HOME`, api_key: 'from-variable' });
 });

@@ -5,12 +5,12 @@ import { type AdminRequest, printUrl } from '../api/send.ts';
 const SECRETS: Record<string, string> = { api_key: 'ODOO_API_KEY', token: 'ERP_PROXY_ADMIN_TOKEN' };
 
 export function printCurl(request: AdminRequest, origin: string): string {
-  const { method, body, version } = request;
+  const { method, body, ifMatch } = request;
   const lines = [
     `curl ${method === 'GET' ? '' : `-X ${method} `}${quote(origin + printUrl(request))}`,
     '-H "authorization: Bearer $ERP_PROXY_ADMIN_TOKEN"',
   ];
-  if (version !== undefined) lines.push(`-H 'if-match: "${version}"'`);
+  if (ifMatch !== undefined) lines.push(`-H 'if-match: ${ifMatch}'`);
   if (body !== undefined) {
     const text = JSON.stringify(
       mask(body, (name) => `\u0000${name}\u0000`),
@@ -23,9 +23,9 @@ export function printCurl(request: AdminRequest, origin: string): string {
 }
 
 export function printTypescript(request: AdminRequest, origin: string): string {
-  const { method, body, version } = request;
+  const { method, body, ifMatch } = request;
   const headers = ["    authorization: 'Bearer ' + process.env.ERP_PROXY_ADMIN_TOKEN,"];
-  if (version !== undefined) headers.push(`    'if-match': '"${version}"',`);
+  if (ifMatch !== undefined) headers.push(`    'if-match': '${ifMatch}',`);
   if (body !== undefined) headers.push(`    'content-type': 'application/json',`);
   const lines = [
     `const response = await fetch(${JSON.stringify(origin + printUrl(request))}, {`,

@@ -7,9 +7,9 @@ import type { Edited } from './use-edited.ts';
 
 interface SaveProblemProps {
   save: Act;
-  edited: Pick<Edited<object>, 'differences' | 'latestVersion' | 'reset'>;
-  /** The change, for a version. */
-  request: (version: number) => AdminRequest;
+  edited: Pick<Edited<object>, 'differences' | 'latestTag' | 'reset'>;
+  /** The change of the version with this tag. */
+  request: (ifMatch: string) => AdminRequest;
   /** In place of the plain problem. */
   children?: ReactNode;
 }
@@ -21,7 +21,7 @@ export function SaveProblem({ save, edited, request, children }: SaveProblemProp
     <ConflictAlert
       differences={edited.differences}
       isPending={save.isPending}
-      onKeepMine={() => save.run(request(edited.latestVersion))}
+      onKeepMine={() => save.run(request(edited.latestTag))}
       onTakeTheirs={() => {
         edited.reset();
         save.reset();

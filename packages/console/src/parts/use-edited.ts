@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { printVersionTag, type Versioned } from '../api/version-tag.ts';
 import { compareMembers, isSame, type MemberDifference } from './compare-members.ts';
 
 export interface Edited<Draft> {
@@ -7,21 +8,21 @@ export interface Edited<Draft> {
   before: Draft;
   change: (members: Partial<Draft>) => void;
   isDirty: boolean;
-  /** For `if-match`: the version that the draft changes. */
-  version: number;
+  /** The tag of the version that the draft changes. */
+  tag: string;
   /** What somebody else has changed since the draft was begun, and the draft would overwrite. */
   differences: MemberDifference[];
-  /** The newest version, for a draft that shall win. */
-  latestVersion: number;
+  /** The tag of the newest version, for a draft that shall win. */
+  latestTag: string;
   /** Begins anew with the newest version, or with the given one. */
-  reset: (view?: { version: number }) => void;
+  reset: (view?: Versioned) => void;
 }
 
 /**
  * A draft of a stored object. It follows the object while nothing was typed. After that it keeps what was typed and the
  * version that it began with, whatever is read later. `toDraft` takes the members that the form changes.
  */
-export function useEdited<View extends { version: number }, Draft extends object>(
+export function useEdited<View extends Versioned, Draft extends object>(
   latest: View,
   toDraft: (view: View) => Draft,
 ): Edited<Draft> {
@@ -29,7 +30,8 @@ export function useEdited<View extends { version: number }, Draft extends object
   const [draft, setDraft] = useState(() => toDraft(latest));
   const before = toDraft(base);
   const isDirty = !isSame(before, draft);
-  const isStale = latest.version > base.version;
+  const isSameObject = latest.created_at === base.created_at;
+  const isStale = !isSameObject || latest.version > base.version;
   if (isStale && !isDirty) {
     setBase(latest);
     setDraft(toDraft(latest));
@@ -41,9 +43,9 @@ export function useEdited<View extends { version: number }, Draft extends object
     change: (members) => setDraft((old) => ({ ...old, ...members })),
     isDirty,
     // A change of other members is not in conflict with this one.
-    version: isStale && isUntouched ? latest.version : base.version,
+    tag: printVersionTag(isSameObject && isStale && isUntouched ? latest : base),
     differences: compareMembers(before, toDraft(latest), draft),
-    latestVersion: latest.version,
+    latestTag: printVersionTag(latest),
     reset(view = latest) {
       setBase(view as View);
       setDraft(toDraft(view as View));

@@ -11,7 +11,7 @@ import { type AdminError, createAdminError, createInputError } from './admin-err
 import { changeRow, createStaleError } from './change-row.ts';
 import { readPage } from './page.ts';
 import { readTime, showTime } from './time.ts';
-import type { VersionTag } from './version-tag.ts';
+import { hasVersion, type VersionTag } from './version-tag.ts';
 import { showKey } from './views.ts';
 
 type KeyAdmin = Pick<
@@ -106,6 +106,8 @@ export function createKeyAdmin({ keys, explain, clock }: AdminDeps, describeAct:
           'The old key can go on working for 30 days at most. Give the overlap in whole seconds.',
         );
       }
+      const key = await find(id);
+      if (tag !== undefined && !hasVersion(key, tag)) throw createStaleError(key.version, tag);
       const fresh = await keys.rotate(
         id,
         { overlapMs: seconds * 1000, version: tag?.version },

@@ -33,12 +33,14 @@ export function readAddress({ option, settings, env }: CommandInput): URL {
 
 /**
  * The address of a route of the proxy. The address of the proxy can have a path, under which a reverse proxy serves it,
- * or already be that of the route.
+ * or be that of a route.
  */
 export function locateRoute({ origin, pathname }: URL, path: string): URL {
-  const prefix = pathname.replace(/\/+$/, '');
-  return new URL(`${origin}${prefix}${prefix.endsWith(path) ? '' : path}`);
+  const prefix = pathname.replace(/\/+$/, '').replace(ROUTE, '');
+  return new URL(`${origin}${prefix}${path}`);
 }
+
+const ROUTE = /\/(mcp|api\/erp\/\w+)$/;
 
 export async function readKey({ option, readInput, env }: CommandInput): Promise<string> {
   const file = option('key-file');

@@ -8,8 +8,11 @@ import { access, constants, lstat, open, realpath, rename, rm, stat, writeFile }
 import { basename, dirname, join } from 'node:path';
 import { readErrorCode } from '../config/read-error.ts';
 
-/** A file in the same folder cannot be created, get the same owner, or take the place of a mounted file. */
-const CANNOT_REPLACE = new Set(['EACCES', 'EPERM', 'EROFS', 'EBUSY']);
+/**
+ * Errors of the disk, which a file that is overwritten in place would meet, too. Others mean that no such file can be
+ * made beside it: the folder is not writable, the owner cannot be set, or the file is mounted by itself.
+ */
+const DISK_ERRORS = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
 
 /** Keeps permissions and owner of an existing file, and follows symbolic links. Rejects as `writeFile` does. */
 export async function replaceFile(path: string, text: string): Promise<void> {
@@ -26,7 +29,7 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   try {
     await replaceByRename(await realpath(path), present, text);
   } catch (error) {
-    if (!CANNOT_REPLACE.has(readErrorCode(error) ?? '')) throw error;
+    if (DISK_ERRORS.has(readErrorCode(error) ?? '')) throw error;
     await writeFile(path, text);
   }
 }

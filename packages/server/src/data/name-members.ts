@@ -12,8 +12,9 @@ export function nameMembers(answer: Uint8Array): Uint8Array {
   const bytes = viewAsBuffer(answer);
   // The quotes of a text in `id` are escaped.
   const start = bytes.indexOf(ERROR_START);
+  if (start < 0) return answer;
   const error = bytes.toString('utf8', start);
-  if (start < 0 || !error.includes(NAMED_ARGUMENT)) return answer;
+  if (!error.includes(NAMED_ARGUMENT)) return answer;
   const named = error.replaceAll(/keyword\.(?=context|fields)/g, '');
   return Buffer.concat([bytes.subarray(0, start), Buffer.from(named)]);
 }

@@ -33,7 +33,7 @@ const META = {
   [CLIENT_CAPABILITIES_META_KEY]: {},
 };
 
-/** Each builds little that those before it have not built. The first one is refused. */
+/** In this order, the SDK builds a small part of its schemas for each. It refuses the first one. */
 const MESSAGES: readonly [revision: string | undefined, method: string, params?: object][] = [
   [undefined, ''],
   [LEGACY, 'ping'],

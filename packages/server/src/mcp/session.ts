@@ -254,11 +254,15 @@ export class Session {
     });
   }
 
-  /** Without the many2one fields whose names the key may not read: a call that names one of them is refused. */
-  omitUnnamed(fields: Fields): Fields {
+  /**
+   * The fields to show if the caller names none. `known`: null if they are not known. Leaves out many2one fields whose
+   * names the key may not read, because a call that names one of them is refused.
+   */
+  chooseFields(known: Fields | null, choose: (fields: Fields) => string[]): string[] {
+    if (known === null) return ['display_name'];
     const isUnnamed = ({ type, relation }: Field) =>
       type === 'many2one' && relation !== undefined && !mayUseField(this.policy, relation, 'display_name');
-    return new Map([...fields].filter(([, field]) => !isUnnamed(field)));
+    return choose(new Map([...known].filter(([, field]) => !isUnnamed(field))));
   }
 
   /** Null if the key may not ask for them. */

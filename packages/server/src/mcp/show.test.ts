@@ -59,3 +59,10 @@ test('a single record with many long texts fits into a page', () => {
   expect(JSON.stringify(records).length).toBeLessThan(14_000);
   expect([clipped, isCut]).toEqual([names, false]);
 });
+
+test('names no field as cut whose value is cut in a record that does not fit', () => {
+  const rows = Array.from({ length: 40 }, (_, id) => ({ id, a: 'x'.repeat(100), b: 'y'.repeat(100) }));
+  const { records, clipped, isCut } = showRecords(rows, null);
+  expect([clipped, isCut]).toEqual([[], true]);
+  expect(records.at(-1)).toMatchObject({ a: 'x'.repeat(100), b: 'y'.repeat(100) });
+});

@@ -12,7 +12,7 @@ const PAGE_BYTES_MAX = 6000;
 /** A single value of a record may take this many characters, in a list and alone. */
 export const LISTED_TEXT_MAX = 200;
 export const SINGLE_TEXT_MAX = 2000;
-/** The same once the page is full, which a single record can be. */
+/** The maximum for further texts of a record that fills the page. */
 const LAST_TEXT_MAX = 40;
 /** Longer texts are cut first: to clean a mebibyte would keep other callers waiting. */
 const READ_MAX = 64 * 1024;
@@ -39,6 +39,7 @@ export function showRecords(
   for (const row of rows) {
     let record = isObject(row) ? row : {};
     if (omitsEmpty) record = omitEmpty(record);
+    const clippedHere: string[] = [];
     for (const name of Object.keys(record)) {
       const value = record[name];
       const shown = shower.show(value, fields?.get(name)?.type === 'html');
@@ -46,12 +47,13 @@ export function showRecords(
       shower.bytes += name.length + 4;
       if (shower.isClipped) {
         shower.isClipped = false;
-        clipped.add(name);
+        clippedHere.push(name);
       }
     }
     if (shower.bytes > PAGE_BYTES_MAX && records.length > 0) {
       return { records, clipped: [...clipped], isCut: true };
     }
+    for (const name of clippedHere) clipped.add(name);
     records.push(record);
   }
   return { records, clipped: [...clipped], isCut: false };

@@ -41,6 +41,13 @@ beforeEach(() => {
 const put = (file: string, text: string) => writeFileSync(join(folder, file), text);
 const makePipe = () => execFileSync('/bin/sh', ['-c', 'mkfifo "$1"', 'sh', join(folder, 'pipe')]);
 
+/** Opens the pipe once `applying` reads it. Rejects if it ends before, which would leave the pipe without a reader. */
+const openPipe = (applying: Promise<{ stderr: string }>) =>
+  Promise.race([
+    open(join(folder, 'pipe'), 'w'),
+    applying.then(({ stderr }) => Promise.reject(new Error(stderr))),
+  ]);
+
 /** Runs a command. The line that names the store is left out of `stderr`, unless it is asked for. */
 async function runHere(
   args: readonly string[],
@@ -405,7 +412,7 @@ instances:
     // It reads the pipe after it has made the plan.
     makePipe();
     const applying = run('apply', '-f', 'proxy.yaml', '--update-secrets');
-    const pipe = await open(join(folder, 'pipe'), 'w');
+    const pipe = await openPipe(applying);
     expect((await run('instances', 'remove', 'prod')).status).toBe(0);
     expect((await add('--db=new')).status).toBe(0);
     await pipe.writeFile(SECRET);
@@ -426,7 +433,7 @@ instances:
     );
     makePipe();
     const applying = run('apply', '-f', 'proxy.yaml', '--create-keys');
-    const pipe = await open(join(folder, 'pipe'), 'w');
+    const pipe = await openPipe(applying);
     expect((await run('keys', 'create', '--name', 'shop')).status).toBe(0);
     await pipe.writeFile(SECRET);
     await pipe.close();

@@ -6,6 +6,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { readAdmin } from '../../api/queries.ts';
 import type { AdminRequest } from '../../api/send.ts';
 import { useAct } from '../../api/use-act.ts';
+import { printVersionTag } from '../../api/version-tag.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { CallsLink } from '../../parts/calls-link.tsx';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
@@ -76,7 +77,7 @@ function Acts({ current, path }: CurrentProps) {
   const rotate = useAct<InstanceView>(['/instances']);
   const remove = useAct(['/instances'], () => void navigate({ to: '/instances' }));
   const rotation: AdminRequest = { method: 'POST', path: `${path}/rotate-key` };
-  const removal: AdminRequest = { method: 'DELETE', path, version: current.version };
+  const removal: AdminRequest = { method: 'DELETE', path, ifMatch: printVersionTag(current) };
   return (
     <>
       <Button

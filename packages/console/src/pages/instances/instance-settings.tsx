@@ -17,7 +17,7 @@ import { InstanceFields, InstanceProblem } from './instance-fields.tsx';
 
 export function InstanceSettings({ current, path }: { current: InstanceView; path: string }) {
   const edited = useEdited(current, toInstanceDraft);
-  const { draft, before, change, isDirty, version } = edited;
+  const { draft, before, change, isDirty, tag } = edited;
   const examination = useExamination();
   const changes = toInstanceChanges(before, draft);
   const hasKey = draft.api_key !== '';
@@ -26,11 +26,11 @@ export function InstanceSettings({ current, path }: { current: InstanceView; pat
     // Without the key, only the stored instance can be checked.
     if (!hasKey) void examination.run({ method: 'POST', path: `${path}/check` });
   });
-  const request = (ifMatch: number): AdminRequest => ({
+  const request = (ifMatch: string): AdminRequest => ({
     method: 'PATCH',
     path,
     body: changes,
-    version: ifMatch,
+    ifMatch,
   });
 
   const submit = async (event: FormEvent) => {
@@ -44,7 +44,7 @@ export function InstanceSettings({ current, path }: { current: InstanceView; pat
       });
       if (found?.ok !== true) return;
     } else examination.reset();
-    save.run(request(version));
+    save.run(request(tag));
   };
   const hasFailed = isDirty && (examination.examination?.ok === false || examination.error !== null);
 
@@ -55,10 +55,7 @@ export function InstanceSettings({ current, path }: { current: InstanceView; pat
         <Section
           title="Server and user"
           actions={
-            <AsCode
-              request={request(version)}
-              command={printInstanceCommand('update', current.name, changes)}
-            />
+            <AsCode request={request(tag)} command={printInstanceCommand('update', current.name, changes)} />
           }
         >
           <InstanceFields
@@ -78,7 +75,7 @@ export function InstanceSettings({ current, path }: { current: InstanceView; pat
             {hasKey ? 'Check and save' : 'Save and check'}
           </Button>
           {hasFailed && (
-            <Button variant="default" loading={save.isPending} onClick={() => save.run(request(version))}>
+            <Button variant="default" loading={save.isPending} onClick={() => save.run(request(tag))}>
               Save without a working check
             </Button>
           )}

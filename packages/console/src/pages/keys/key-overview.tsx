@@ -81,20 +81,20 @@ function toDraft({ name, expires_at }: KeyView) {
 
 function Settings({ current, path }: KeyOverviewProps) {
   const edited = useEdited(current, toDraft);
-  const { draft, before, change, isDirty, version } = edited;
+  const { draft, before, change, isDirty, tag } = edited;
   const save = useAct<KeyView>(['/keys'], (saved) => edited.reset(saved));
   const body = pickChanges(before, draft);
-  const request = (ifMatch: number): AdminRequest => ({ method: 'PATCH', path, body, version: ifMatch });
+  const request = (ifMatch: string): AdminRequest => ({ method: 'PATCH', path, body, ifMatch });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    save.run(request(version));
+    save.run(request(tag));
   };
   return (
     <Section
       title="Name and end"
       actions={
         <AsCode
-          request={request(version)}
+          request={request(tag)}
           command={printKeyCommand(`keys update ${current.id}`, body, Date.now())}
         />
       }

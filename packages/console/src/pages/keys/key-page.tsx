@@ -7,6 +7,7 @@ import { useState } from 'react';
 import { readAdmin } from '../../api/queries.ts';
 import type { AdminRequest } from '../../api/send.ts';
 import { useAct } from '../../api/use-act.ts';
+import { printVersionTag } from '../../api/version-tag.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { CallsLink } from '../../parts/calls-link.tsx';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
@@ -96,7 +97,7 @@ function Acts({ current, path }: { current: KeyView; path: string }) {
               method: 'POST',
               path: `${path}/rotate`,
               body: { overlap_seconds },
-              version: current.version,
+              ifMatch: printVersionTag(current),
             },
             command: `keys rotate ${current.id} --overlap ${overlap_seconds / 60}m`,
           })}

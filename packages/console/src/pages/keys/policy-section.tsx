@@ -13,7 +13,7 @@ import { PolicyEditor } from './policy-editor.tsx';
 
 export function PolicySection({ current, path }: { current: KeyView; path: string }) {
   const edited = useEdited(current, toDraft);
-  const { draft, change, isDirty, version } = edited;
+  const { draft, change, isDirty, tag } = edited;
   const save = useAct<KeyView>(['/keys'], (saved) => edited.reset(saved));
   const differences = edited.differences.map((difference) => ({
     ...difference,
@@ -21,7 +21,7 @@ export function PolicySection({ current, path }: { current: KeyView; path: strin
   }));
   const read = readDraft(draft);
   const body = { policy: 'policy' in read ? read.policy : null };
-  const request = (ifMatch: number): AdminRequest => ({ method: 'PATCH', path, body, version: ifMatch });
+  const request = (ifMatch: string): AdminRequest => ({ method: 'PATCH', path, body, ifMatch });
   return (
     <Stack gap="md">
       <LeaveGuard isDirty={isDirty} />
@@ -47,13 +47,13 @@ export function PolicySection({ current, path }: { current: KeyView; path: strin
           </>
         )}
         <AsCode
-          request={request(version)}
+          request={request(tag)}
           command={printKeyCommand(`keys update ${current.id}`, body, Date.now())}
         />
         <Button
           disabled={!isDirty || 'mistake' in read}
           loading={save.isPending}
-          onClick={() => save.run(request(version))}
+          onClick={() => save.run(request(tag))}
         >
           Save policy
         </Button>

@@ -6,6 +6,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import type { AdminRequest } from '../../api/send.ts';
 import { useAct } from '../../api/use-act.ts';
+import { printVersionTag } from '../../api/version-tag.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { OverlapButton } from '../../parts/overlap-button.tsx';
@@ -26,7 +27,7 @@ export function SubscriptionActs({ current, path }: ActProps) {
   const [secret, setSecret] = useState<string | null>(null);
   const rotate = useAct<NewSubscriptionView>(RESOURCES, (view) => setSecret(view.secret));
   const remove = useAct(RESOURCES, () => void navigate({ to: '/subscriptions' }));
-  const removal: AdminRequest = { method: 'DELETE', path, version: current.version };
+  const removal: AdminRequest = { method: 'DELETE', path, ifMatch: printVersionTag(current) };
   const name = quoteIfNeeded(current.name);
   return (
     <>
@@ -44,7 +45,7 @@ export function SubscriptionActs({ current, path }: ActProps) {
             method: 'POST',
             path: `${path}/rotate-secret`,
             body: { overlap_seconds },
-            version: current.version,
+            ifMatch: printVersionTag(current),
           },
           command: `subscriptions rotate-secret ${name} --overlap ${overlap_seconds / 60}m`,
         })}

@@ -21,18 +21,18 @@ import { SubscriptionFields } from './subscription-fields.tsx';
 
 export function SubscriptionSettings({ current, path }: { current: SubscriptionView; path: string }) {
   const edited = useEdited(current, toSubscriptionDraft);
-  const { draft, before, change, isDirty, version } = edited;
+  const { draft, before, change, isDirty, tag } = edited;
   const save = useAct<SubscriptionView>(['/subscriptions'], (saved) => edited.reset(saved));
   const { changes, mistake } = readChanges(before, draft);
-  const request = (ifMatch: number): AdminRequest => ({
+  const request = (ifMatch: string): AdminRequest => ({
     method: 'PATCH',
     path,
     body: changes,
-    version: ifMatch,
+    ifMatch,
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (mistake === null) save.run(request(version));
+    if (mistake === null) save.run(request(tag));
   };
   return (
     <form onSubmit={submit}>
@@ -42,7 +42,7 @@ export function SubscriptionSettings({ current, path }: { current: SubscriptionV
           title="Source and receiver"
           actions={
             <AsCode
-              request={request(version)}
+              request={request(tag)}
               command={printSubscriptionCommand('update', current.name, changes)}
             />
           }

@@ -89,7 +89,7 @@ async function readGroups(
       return name === field ? measure : `${name}:${operator}(${field})`;
     });
     // A call that names no field stands for all of them, which are slow to sum, and may not all be allowed.
-    const fields = aggregates.length > 0 ? aggregates : ['id:count'];
+    const fields = aggregates.length > 0 ? aggregates : ['__count'];
     const ordered = order === undefined ? false : nameOrder(order, (name) => names.get(name));
     const params = [domain, fields, groupBy, offset, limit, ordered, false];
     const rows = asRows(await session.call(instance, model, 'read_group', params));
@@ -150,7 +150,7 @@ function showGroup(row: Record<string, unknown>, { groupBy, measures }: Grouping
   const shown: Record<string, unknown> = {};
   for (const name of groupBy) shown[name] = showKey(row[name] ?? row[name.split(':', 1)[0] as string]);
   for (const measure of measures) {
-    const value = row[measure] ?? row[measure.split(':', 1)[0] as string];
+    const value = row[measure];
     shown[measure] = typeof value === 'number' ? Math.round(value * 1e6) / 1e6 : (value ?? null);
   }
   shown['count'] = row['__count'] ?? row[`${groupBy[0]}_count`] ?? null;

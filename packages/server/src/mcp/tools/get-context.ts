@@ -49,18 +49,24 @@ export const getContext = defineTool({
       instance: target.name,
       user: { ...user.user, lang: lang ?? null, tz: tz ?? null },
       companies: user.companies,
+      ...(user.companies.length < user.companiesCount
+        ? { hint: `There are ${user.companiesCount} companies. ${FIND_COMPANIES}` }
+        : {}),
     };
   },
 });
+
+const FIND_COMPANIES = 'Find the others by search_records {"model": "res.company", "query": "…"}.';
+const NO_COMPANIES = { companies: [], companiesCount: 0 };
 
 /** What of the user the key may read. */
 async function readUser(instance: InstanceRecord, session: Session) {
   const { userId } = instance;
   const known = { id: userId };
-  if (!mayCall(session.policy, 'res.users', 'read')) return { user: known, companies: [] };
+  if (!mayCall(session.policy, 'res.users', 'read')) return { user: known, ...NO_COMPANIES };
   const fields = ['name', 'login', 'company_id', 'company_ids'];
   const [row] = asRows(await orNothing(session.call(instance, 'res.users', 'read', [[userId], fields])));
-  if (row === undefined) return { user: known, companies: [] };
+  if (row === undefined) return { user: known, ...NO_COMPANIES };
   const companies = Array.isArray(row['company_ids']) ? row['company_ids'] : [];
   const rows = mayCall(session.policy, 'res.company', 'read')
     ? asRows(
@@ -76,6 +82,7 @@ async function readUser(instance: InstanceRecord, session: Session) {
   return {
     user: { ...known, ...showRecords([{ name, login, company }], null).records[0] },
     companies: showRecords(shown, null).records,
+    companiesCount: shown.length,
   };
 }
 

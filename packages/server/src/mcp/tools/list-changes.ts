@@ -47,11 +47,7 @@ export const listChanges = defineTool({
   async run({ model, since = null, domain = [], fields, limit = LIMIT, instance }, session) {
     const target = await session.pickInstance(instance);
     const known = await session.fields(target, model);
-    const names = fields?.length
-      ? fields
-      : known === null
-        ? ['display_name']
-        : chooseShown(session.omitUnnamed(known));
+    const names = fields?.length ? fields : session.chooseFields(known, chooseShown);
     await session.checkFields(target, model, [...names, ...listFieldsOf(domain)]);
     // A cursor is behind all changes of its answer. Those that do not fit are asked for again, by a lower limit.
     for (let count = limit; ; ) {

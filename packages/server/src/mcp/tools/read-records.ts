@@ -37,11 +37,7 @@ export const readRecords = defineTool({
     const known = await session.fields(target, model);
     const isChosen = fields !== undefined && fields.length > 0;
     if (isChosen) await session.checkFields(target, model, fields);
-    const names = isChosen
-      ? fields
-      : known === null
-        ? ['display_name']
-        : choosePlain(session.omitUnnamed(known), FIELDS_MAX);
+    const names = isChosen ? fields : session.chooseFields(known, (all) => choosePlain(all, FIELDS_MAX));
     const rows = await session.call(target, model, 'read', [ids, names], { context: { bin_size: true } });
     const found = Array.isArray(rows) ? rows : [];
     const { records, clipped } = showRecords(found, known, {

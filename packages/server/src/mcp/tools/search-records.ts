@@ -41,11 +41,7 @@ export const searchRecords = defineTool({
   async run({ model, query = '', domain = [], fields, order, limit = LIMIT, offset = 0, instance }, session) {
     const target = await session.pickInstance(instance);
     const known = await session.fields(target, model);
-    const names = fields?.length
-      ? fields
-      : known === null
-        ? ['display_name']
-        : chooseShown(session.omitUnnamed(known));
+    const names = fields?.length ? fields : session.chooseFields(known, chooseShown);
     await session.checkFields(target, model, [...(fields ?? []), ...listFieldsOf(domain)]);
     const text = query.trim();
     const findByText = () =>
