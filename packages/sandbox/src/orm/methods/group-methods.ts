@@ -61,7 +61,9 @@ function readGroup(call: Call): JsonObject[] {
   const isLazy = Boolean(values['lazy']) && asked.length > 0;
   const specs = isLazy ? asked.slice(0, 1) : asked;
   const names = specs.map((spec) => spec.split(':')[0] ?? '');
+  // Web clients name the count, too, and Odoo skips it.
   const aggregates = listOf(values['fields'])
+    .filter((text) => text !== '__count')
     .map((text) => parseAggregate(environment, model, String(text)))
     .filter((aggregate) => aggregate !== undefined && !names.includes(aggregate.member));
   const countName =
