@@ -399,6 +399,7 @@ test('rotates only the version of a key that `if-match` names', async () => {
   expect([stale.status, stale.json.detail]).toEqual([412, expect.stringContaining('version 2 by now')]);
   expect((await get('/keys?name=Store')).json.items).toHaveLength(1);
   expect((await rotate('nonsense')).status).toBe(400);
+  expect((await rotate('"2-a"')).status).toBe(412);
   expect((await rotate('"2"')).status).toBe(201);
 });
 

@@ -22,7 +22,7 @@ test.each([
       socket.end('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n');
     }),
   );
-  for (const end of ['/odoo', '/odoo/', `/odoo${path}`]) {
+  for (const end of ['/odoo', '/odoo/', `/odoo${path}`, '/odoo/mcp', '/odoo/api/erp/execute']) {
     const folder = makeFolder();
     writeFileSync(join(folder, 'call.json'), '{}');
     const { stderr } = await startProgram([...args, '--url', `${upstream.url}${end}`, ...KEY], { folder })
