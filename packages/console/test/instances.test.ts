@@ -57,12 +57,19 @@ test.skipIf(!HAS_CHROMIUM)('without a master key, the page says which setting is
   expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('prod');
 });
 
-test.skipIf(!HAS_CHROMIUM)('a change is saved and checked; one of the address asks for the key', async () => {
-  const { page, ask, addInstance, goto } = await openConsole();
+/** Opens the form of an instance, with a change that is not saved yet. */
+async function typeConcurrency() {
+  const opened = await openConsole();
+  const { page, addInstance, goto } = opened;
   await addInstance();
   await goto('/instances/prod?tab=settings');
   await page.getByRole('button', { name: 'More settings' }).click();
   await page.getByRole('textbox', { name: 'Calls at once' }).fill('4');
+  return opened;
+}
+
+test.skipIf(!HAS_CHROMIUM)('a change is saved and checked; one of the address asks for the key', async () => {
+  const { page, ask } = await typeConcurrency();
   await page.getByRole('button', { name: 'Save and check' }).click();
   await page.getByText('Calls to this server work.').waitFor();
   expect(await ask('GET', '/instances/prod')).toMatchObject({ concurrency: 4, version: 2 });
@@ -75,11 +82,7 @@ test.skipIf(!HAS_CHROMIUM)('a change is saved and checked; one of the address as
 test.skipIf(!HAS_CHROMIUM)(
   'a change by somebody else is shown, and kept where mine does not touch it',
   async () => {
-    const { page, ask, addInstance, goto } = await openConsole();
-    await addInstance();
-    await goto('/instances/prod?tab=settings');
-    await page.getByRole('button', { name: 'More settings' }).click();
-    await page.getByRole('textbox', { name: 'Calls at once' }).fill('4');
+    const { page, ask } = await typeConcurrency();
     await ask('PATCH', '/instances/prod', { timeout_ms: 5_000 });
     await page.getByRole('button', { name: 'Save and check' }).click();
     await page.getByText('Their change does not touch what you have changed.').waitFor();
@@ -92,11 +95,7 @@ test.skipIf(!HAS_CHROMIUM)(
 test.skipIf(!HAS_CHROMIUM)(
   'a form of an instance that was removed and added again does not change the new one unasked',
   async () => {
-    const { page, ask, addInstance, goto } = await openConsole();
-    await addInstance();
-    await goto('/instances/prod?tab=settings');
-    await page.getByRole('button', { name: 'More settings' }).click();
-    await page.getByRole('textbox', { name: 'Calls at once' }).fill('4');
+    const { page, ask, addInstance } = await typeConcurrency();
     await ask('DELETE', '/instances/prod');
     await addInstance();
     await page.getByRole('button', { name: 'Save and check' }).click();

@@ -106,8 +106,10 @@ export function createKeyAdmin({ keys, explain, clock }: AdminDeps, describeAct:
           'The old key can go on working for 30 days at most. Give the overlap in whole seconds.',
         );
       }
-      const key = await find(id);
-      if (tag !== undefined && !hasVersion(key, tag)) throw createStaleError(key.version, tag);
+      if (tag !== undefined) {
+        const key = await find(id);
+        if (!hasVersion(key, tag)) throw createStaleError(key.version, tag);
+      }
       const fresh = await keys.rotate(
         id,
         { overlapMs: seconds * 1000, version: tag?.version },
