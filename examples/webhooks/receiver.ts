@@ -22,7 +22,7 @@ const server = createServer(async (request, response) => {
   try {
     const event = await verifyWebhook({ body, headers: request.headers, secret });
     if (!processed.has(event.id)) {
-      process.stdout.write(`${event.type} ${event.data.id ?? ''}\n`);
+      process.stdout.write(`${event.type} ${event.type === 'ping' ? '' : event.data.id}\n`);
       processed.add(event.id);
     }
     // Anything but 2xx within 15 seconds is tried again.

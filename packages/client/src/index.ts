@@ -32,4 +32,11 @@ export type {
 } from './options.ts';
 export type { Pages } from './paginate.ts';
 export type { UpsertResult } from './upsert.ts';
-export { verifyWebhook, type WebhookEvent, type WebhookRequest } from './verify-webhook.ts';
+export {
+  type KeyEndsEvent,
+  type PingEvent,
+  type RecordEvent,
+  verifyWebhook,
+  type WebhookEvent,
+  type WebhookRequest,
+} from './verify-webhook.ts';

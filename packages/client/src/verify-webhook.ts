@@ -11,24 +11,52 @@ export interface WebhookRequest {
   toleranceSeconds?: number;
 }
 
-/** A delivery that was verified. */
-export interface WebhookEvent {
-  /** The same for each attempt: skip a delivery whose id you have processed. */
-  id: string;
-  /** For example `res.partner.upserted`, `res.partner.left`, `res.partner.gone` or `ping`. */
-  type: string;
-  timestamp: string;
-  data: {
-    subscription: string;
+/** A delivery that was verified. Its `type` tells which members `data` has. */
+export type WebhookEvent = RecordEvent | KeyEndsEvent | PingEvent;
+
+/** A change of one record, such as `res.partner.upserted`. */
+export type RecordEvent = Delivery<
+  `${string}.upserted` | `${string}.left` | `${string}.gone`,
+  {
     instance: string;
     model: string;
-    /** Left out in a ping, as the members below. */
-    id?: number;
-    at?: string | null;
+    /** Id of the record. */
+    id: number;
+    /** Time of the change in Odoo, in ISO 8601; null if it is not known. */
+    at: string | null;
+    /** Only of type `upserted`, and not with the payload `thin`. */
     record?: Readonly<Record<string, Json>> | null;
     /** Why `record` is null although values were asked for. */
     omitted?: 'too_large';
-  };
+  }
+>;
+
+/** A client key ends soon, or has ended. */
+export type KeyEndsEvent = Delivery<
+  'key.ends',
+  {
+    /** Id of the key. */
+    id: string;
+    /** The same for all keys that replaced each other by rotation. */
+    client_id: string;
+    name: string;
+    /** In ISO 8601. */
+    expires_at: string;
+    expired: boolean;
+  }
+>;
+
+/** An administrator tries the receiver. `data` names the source of the subscription. */
+export type PingEvent = Delivery<'ping', { instance: string; model: string } | { events: readonly string[] }>;
+
+interface Delivery<Type extends string, Data> {
+  /** The same for each attempt: skip a delivery whose id you have processed. */
+  id: string;
+  type: Type;
+  /** Time at which the delivery was made, in ISO 8601. */
+  timestamp: string;
+  /** `subscription`: its name. */
+  data: { subscription: string } & Data;
 }
 
 const PREFIX = 'whsec_';
@@ -64,7 +92,7 @@ export async function verifyWebhook(request: WebhookRequest): Promise<WebhookEve
       const [version, value = ''] = signature.split(',');
       if (version !== 'v1' || !/^[\w+/]{43}=$/.test(value)) continue;
       if (await crypto.subtle.verify('HMAC', key, decode(value), signed))
-        return { id, ...(JSON.parse(new TextDecoder().decode(body)) as Omit<WebhookEvent, 'id'>) };
+        return { ...JSON.parse(new TextDecoder().decode(body)), id } as WebhookEvent;
     }
   }
   throw new Error('The webhook-signature is not valid.');

@@ -9,6 +9,7 @@ import {
   type Json,
   type Read,
   type Update,
+  type WebhookEvent,
 } from '../src/index.ts';
 import type { Models } from './models.fixture.ts';
 
@@ -209,4 +210,20 @@ test('without models, every model and field exists', () => {
 test('the types of errors are those of the contract, and four of the client', () => {
   type Own = 'connection_failed' | 'client_timeout' | 'invalid_answer' | 'usage';
   expectTypeOf<ErrorType>().toEqualTypeOf<Own | ProxyErrorType | BusinessErrorType>();
+});
+
+test('the type of a webhook event tells the members of its data', () => {
+  const describe = (event: WebhookEvent) => {
+    if (event.type === 'ping') {
+      if ('events' in event.data) expectTypeOf(event.data.events).toEqualTypeOf<readonly string[]>();
+      else expectTypeOf(event.data.model).toEqualTypeOf<string>();
+    } else if (event.type === 'key.ends') {
+      expectTypeOf(event.data.id).toEqualTypeOf<string>();
+      expectTypeOf(event.data.expired).toEqualTypeOf<boolean>();
+    } else {
+      expectTypeOf(event.data.id).toEqualTypeOf<number>();
+      expectTypeOf(event.data.at).toEqualTypeOf<string | null>();
+    }
+  };
+  expectTypeOf(describe).toBeFunction();
 });

@@ -170,6 +170,20 @@ describe.each([
     expect(groups.some(({ count }: { count: number }) => count > 1)).toBe(true);
   });
 
+  test('aggregate_records orders by the count', async () => {
+    const { call } = await start();
+    const count = async (order: string, measures?: string[]) => {
+      const args = { model: 'sale.order', group_by: ['state'], order, ...(measures && { measures }) };
+      return (await call('aggregate_records', args)).data.groups.map(
+        (group: { count: number }) => group.count,
+      );
+    };
+    const counts = await count('count desc');
+    expect(new Set(counts).size).toBeGreaterThan(1);
+    expect(counts).toEqual(counts.toSorted((a: number, b: number) => b - a));
+    expect(await count('__count asc, state', ['amount_total:sum'])).toEqual(counts.toReversed());
+  });
+
   test('records are created, changed and deleted', async () => {
     const { call, sandbox } = await start();
     const values = { name: 'Nova', parent_id: { id: 10 }, category_id: { add: [1] } };

@@ -44,7 +44,11 @@ export const aggregateRecords = defineTool({
         'Stored numeric fields with sum, avg, min or max: "amount_total:sum". Left out: only counts.',
       ),
     domain: given.sameDomain,
-    order: z.string().max(500).optional().describe('By a group or a measure: "amount_total desc".'),
+    order: z
+      .string()
+      .max(500)
+      .optional()
+      .describe('By a group, a measure or the count: "amount_total desc", "count desc".'),
     limit: given.limit(LIMIT, LIMIT_MAX),
     offset: given.offset,
     instance: given.instance,
@@ -88,8 +92,11 @@ async function readGroups(
       const name = names.get(measure);
       return name === field ? measure : `${name}:${operator}(${field})`;
     });
+    // `read_group` orders by a count only if the call asks for one by name.
+    const count = ordersByCount(order, groupBy, measures) ? [`${COUNT_ALIAS}:count(id)`] : [];
     // A call that names no field stands for all of them, which are slow to sum, and may not all be allowed.
-    const fields = aggregates.length > 0 ? aggregates : ['__count'];
+    const fields = aggregates.length + count.length > 0 ? [...aggregates, ...count] : ['__count'];
+    if (count.length > 0) for (const name of COUNT_NAMES) names.set(name, COUNT_ALIAS);
     const ordered = order === undefined ? false : nameOrder(order, (name) => names.get(name));
     const params = [domain, fields, groupBy, offset, limit, ordered, false];
     const rows = asRows(await session.call(instance, model, 'read_group', params));
@@ -103,12 +110,23 @@ async function readGroups(
   const keyword = { domain, groupby: groupBy, aggregates: [...measures, '__count'], offset, limit };
   // It orders by the whole name of a measure.
   const findMeasure = (name: string) =>
-    measures.find((measure) => [measure, nameField(measure)].includes(name));
+    measures.find((measure) => [measure, nameField(measure)].includes(name)) ??
+    (COUNT_NAMES.includes(name) && ordersByCount(order, groupBy, measures) ? '__count' : undefined);
   return asRows(
     await session.call(instance, model, 'formatted_read_group', [], {
       keyword: order === undefined ? keyword : { ...keyword, order: nameOrder(order, findMeasure) },
     }),
   );
+}
+
+/** Names of the count in an order: that of the tool's answer, and Odoo's. */
+const COUNT_NAMES = ['count', '__count'];
+const COUNT_ALIAS = 'group__count';
+
+/** Whether the order names the count of records, and not a field of this name. */
+function ordersByCount(order = '', groupBy: readonly string[], measures: readonly string[]): boolean {
+  const fields = [...groupBy, ...measures].map(nameField);
+  return order.split(/[\s,]+/).some((name) => COUNT_NAMES.includes(name) && !fields.includes(name));
 }
 
 /**
