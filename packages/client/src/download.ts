@@ -1,6 +1,6 @@
 /** Downloads a file, with retries until its first byte. */
 import type { ErpProxyError } from './errors.ts';
-import { limitTime, TIME_OVER, wait } from './limit-time.ts';
+import { limitTime, readTimeout, TIME_OVER, wait } from './limit-time.ts';
 import type { CallOptions } from './options.ts';
 import { explainFailure, readRefusal } from './post.ts';
 import { chooseDelayMs } from './retry-budget.ts';
@@ -11,9 +11,11 @@ export async function download(
   settings: SendSettings,
   model: string,
   call: object,
-  { signal, timeout = settings.timeout }: CallOptions,
+  options: CallOptions,
 ): Promise<Response> {
   const { hooks, budget, retries } = settings;
+  const { signal } = options;
+  const timeout = readTimeout(options.timeout ?? settings.timeout);
   const url = settings.url.replace(/execute$/, 'download');
   const body = JSON.stringify(call);
   budget.noteCall();

@@ -1,7 +1,18 @@
 /** Runs something until its time is over or its signal aborts, and leaves no timer and no listener behind. */
+import { ErpProxyError } from './errors.ts';
 
 /** The reason of an abort because the time is over. */
 export const TIME_OVER: unique symbol = Symbol('time over');
+
+/** The longest time that a timer can have. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/** Checks an option `timeout`: milliseconds above 0. */
+export function readTimeout(ms: number | undefined): number | undefined {
+  if (ms !== undefined && !(ms > 0))
+    throw new ErpProxyError('usage', 'The option "timeout" must be a number of milliseconds above 0.');
+  return ms;
+}
 
 export async function limitTime<Result>(
   ms: number,
@@ -11,7 +22,7 @@ export async function limitTime<Result>(
   signal?.throwIfAborted();
   const controller = new AbortController();
   const passOn = () => controller.abort(signal?.reason);
-  const timer = setTimeout(() => controller.abort(TIME_OVER), ms);
+  const timer = setTimeout(() => controller.abort(TIME_OVER), Math.min(Math.max(ms, 0), TIMER_MS_MAX));
   signal?.addEventListener('abort', passOn);
   try {
     return await run(controller.signal);

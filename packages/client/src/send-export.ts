@@ -1,6 +1,6 @@
 /** Sends one request for an export, and gives the lines of its answer as they arrive. Knows no retries. */
 import { ErpProxyError } from './errors.ts';
-import { TIME_OVER } from './limit-time.ts';
+import { readTimeout, TIME_OVER } from './limit-time.ts';
 import type { CallOptions, Context } from './options.ts';
 import { explainFailure, readRefusal } from './post.ts';
 import { countSeconds, type SendSettings, tell } from './send.ts';
@@ -21,11 +21,13 @@ const SILENCE_MS_MAX = 310_000;
 export async function* sendExport(
   settings: SendSettings,
   call: ExportAsk & { context: Context | undefined; erp_instance: object },
-  { signal, timeout = settings.timeout }: CallOptions,
+  options: CallOptions,
   attempt: number,
 ): AsyncGenerator<string> {
   const url = settings.url.replace(/execute$/, 'export');
   const { hooks } = settings;
+  const { signal } = options;
+  const timeout = readTimeout(options.timeout ?? settings.timeout);
   const requestId = crypto.randomUUID();
   const info = { calls: [{ model: call.model_id, action: 'export' }], attempt, requestId };
   const headers: Record<string, string> = {};

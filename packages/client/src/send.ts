@@ -1,6 +1,6 @@
 /** Sends calls with retries, within a time limit. Knows no model. */
 import { ErpProxyError, readError } from './errors.ts';
-import { limitTime, TIME_OVER, wait } from './limit-time.ts';
+import { limitTime, readTimeout, TIME_OVER, wait } from './limit-time.ts';
 import { isReading } from './methods.ts';
 import type { CallOptions, ExecuteCall, Hooks } from './options.ts';
 import { type Posted, type PostRequest, post } from './post.ts';
@@ -48,7 +48,7 @@ export async function send(
   file?: PostRequest['body'],
 ): Promise<Sent> {
   const { budget, hooks, retries } = settings;
-  const timeout = options.timeout ?? settings.timeout;
+  const timeout = readTimeout(options.timeout ?? settings.timeout);
   const endsMs = performance.now() + (timeout ?? Number.POSITIVE_INFINITY);
   const shown = calls.map(({ model_id, action, fn_name }) => ({
     model: model_id,

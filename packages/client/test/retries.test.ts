@@ -134,6 +134,29 @@ test('a time limit ends the call, and tells that a write may have run', async ()
   });
 });
 
+test('a time limit is a number above 0, and may be longer than a timer of JavaScript', async () => {
+  const pair = await start((socket) => answerLikeOdoo(socket, printResult('[]')));
+  const warnings: string[] = [];
+  const collect = (warning: Error) => warnings.push(warning.name);
+  process.on('warning', collect);
+  const read = (timeout: number) => connect(pair, { timeout }).model('res.partner').read([1]);
+  for (const timeout of [0, -1, Number.NaN]) {
+    expect(await catchError(read(timeout))).toMatchObject({ type: 'usage', retryable: false });
+    const download = connect(pair).model('ir.attachment').download(1, 'datas', { timeout });
+    expect(await catchError(download)).toMatchObject({ type: 'usage' });
+  }
+  expect(await catchError(read(0.001))).toMatchObject({ type: 'client_timeout' });
+  expect(await read(2 ** 40)).toEqual([]);
+  const file = connect(pair)
+    .model('ir.attachment')
+    .download(1, 'datas', { timeout: 2 ** 40 });
+  expect(await catchError(file)).toMatchObject({ type: 'record_missing' });
+  // Node gives warnings in a later turn.
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('warning', collect);
+  expect(warnings).toEqual([]);
+});
+
 test('the proxy gets the time limit, so that its own answer arrives', async () => {
   const pair = await start(() => {});
   const error = await catchError(connect(pair).model('res.partner').update(1, {}, { timeout: 2600 }));
