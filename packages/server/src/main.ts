@@ -39,13 +39,14 @@ else {
 
 async function runProgram(): Promise<number> {
   const { runCommandLine } = await import('./cli/run.ts');
+  const { readTextFile } = await import('./config/read-text-file.ts');
   const { readSecretsFile } = await import('./config/secrets-file.ts');
   const given = await receiveSettings(process, process.env);
   const options: RunOptions = {
     argv: process.argv.slice(2),
     env: process.env,
     cwd: process.cwd(),
-    readFile: (path) => readFileSync(path, 'utf8'),
+    readFile: readTextFile,
     readSecrets: readSecretsFile,
     version,
     ...(given === null ? {} : { given }),

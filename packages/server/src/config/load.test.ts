@@ -1,8 +1,12 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type LoadOptions, loadSettings } from './load.ts';
 import { nameFileVariable, nameVariable, SETTING_NAMES } from './names.ts';
 import { printSettings } from './print.ts';
+import { readTextFile } from './read-text-file.ts';
 
 const SECRET = 'correct-horse-battery-staple-and-more';
 
@@ -126,6 +130,27 @@ test('refuses a file that it cannot read, even if nobody named it', () => {
     throw Object.assign(new Error('EACCES: permission denied, open /srv/erp-proxy.yaml'), { code: 'EACCES' });
   };
   expect(listErrors({ readFile })).toEqual(['erp-proxy.yaml: the file cannot be read (EACCES)']);
+});
+
+test('refuses a file that is not UTF-8, also one of a secret', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-'));
+  try {
+    const file = join(folder, 'windows.yaml');
+    for (const bytes of [
+      Buffer.from('console: {title: Café}', 'latin1'),
+      Buffer.from('\ufefflog: {}', 'utf16le'),
+    ]) {
+      writeFileSync(file, bytes);
+      const message = 'the file is not UTF-8; save it in this encoding';
+      expect(listErrors({ readFile: readTextFile, file })).toEqual([`${file}: ${message}`]);
+      const env = { ERP_PROXY_ADMIN_TOKEN_FILE: file };
+      expect(listErrors({ readFile: (path) => (path === file ? readTextFile(path) : ''), env })).toContain(
+        `ERP_PROXY_ADMIN_TOKEN_FILE: ${message}`,
+      );
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test.each([

@@ -11,7 +11,6 @@ import {
   fsyncSync,
   linkSync,
   openSync,
-  readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -21,6 +20,7 @@ import type { Reading } from './given.ts';
 import { splitName } from './names.ts';
 import { explainReadError, readErrorCode } from './read-error.ts';
 import { readSettingsFile } from './read-settings-file.ts';
+import { readTextFile } from './read-text-file.ts';
 import type { SettingName } from './schema.ts';
 
 /** The settings that the file may have. */
@@ -104,7 +104,7 @@ function readPrivateFile(path: string): string {
         );
       }
     }
-    return readFileSync(file, 'utf8');
+    return readTextFile(file);
   } finally {
     closeSync(file);
   }

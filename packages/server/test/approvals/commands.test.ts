@@ -1,8 +1,8 @@
 /** The commands `approvals …`, on the store and on a running proxy. docs/approvals.md shows their usual way. */
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../src/cli/run.ts';
 import { recordSurroundings } from '../../src/cli/surroundings.fixture.ts';
+import { readTextFile } from '../../src/config/read-text-file.ts';
 import { makeFolder } from '../process/program.ts';
 import { startApprover } from './approver.ts';
 
@@ -24,7 +24,7 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
           argv: [...args, ...(where === 'on the store' ? [] : ['--url', approver.proxy.url])],
           env: { ERP_PROXY_STORE_URL: url, ERP_PROXY_ADMIN_TOKEN: TOKEN },
           cwd: '/',
-          readFile: (path) => readFileSync(path, 'utf8'),
+          readFile: readTextFile,
           version: '1.2.3',
         },
         surroundings,

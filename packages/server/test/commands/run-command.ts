@@ -1,10 +1,10 @@
 /** For tests: runs a command in this process, as if it were started in a folder. */
-import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { replaceFile } from '../../src/cli/replace-file.ts';
 import { runCommandLine } from '../../src/cli/run.ts';
 import { recordSurroundings } from '../../src/cli/surroundings.fixture.ts';
+import { readTextFile } from '../../src/config/read-text-file.ts';
 import { readSecretsFile } from '../../src/config/secrets-file.ts';
 
 export interface Ran {
@@ -35,7 +35,7 @@ export async function runCommand(
       argv: args,
       env: { ERP_PROXY_STORE_URL: `sqlite:${join(folder, 'proxy.db')}`, ...env },
       cwd: folder,
-      readFile: (path) => readFileSync(path, 'utf8'),
+      readFile: readTextFile,
       readSecrets: readSecretsFile,
       version: '1.2.3',
     },
