@@ -101,8 +101,8 @@ function Acts({ current, path }: CurrentProps) {
         variant="light"
         consequence={
           <>
-            Later calls on <strong>{current.name}</strong> are refused, and its Odoo key is deleted. This
-            cannot be undone.
+            Later calls on <strong>{current.name}</strong> are refused, and subscriptions read no more changes
+            from it. Its Odoo key is deleted. This cannot be undone.
             <InstanceUsers name={current.name} />
           </>
         }

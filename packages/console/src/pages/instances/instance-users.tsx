@@ -18,8 +18,8 @@ export function InstanceUsers({ name }: { name: string }) {
   return (
     <>
       <Text size="sm" mt="sm">
-        {users.length === 1 ? 'One subscription uses' : `${users.length} subscriptions use`} it, and can read
-        no more changes then:
+        {users.length === 1 ? 'One subscription reads' : `${users.length} subscriptions read`} changes from
+        this instance:
       </Text>
       <List size="sm">
         {users.slice(0, SHOWN_MAX).map((user) => (
@@ -48,7 +48,7 @@ export function InstanceUsers({ name }: { name: string }) {
 function Searching() {
   return (
     <Text size="sm" c="dimmed" mt="sm">
-      Looking for subscriptions that use it…
+      Looking for subscriptions that read from it…
     </Text>
   );
 }
@@ -56,7 +56,7 @@ function Searching() {
 function Cut() {
   return (
     <Text size="sm" c="dimmed" mt="sm">
-      Not all subscriptions were looked at: there may be more that use it.
+      Not all subscriptions were looked at: there may be more that read from it.
     </Text>
   );
 }
