@@ -663,7 +663,10 @@ const BOUNDARIES: Boundary[] = [
     files: `${SERVER}/stores/postgres/**`,
     allow: ['../*.ts', '../../streams/*', CONTRACT, 'lru-cache', 'pg', 'node:*', 'node:tls'],
   },
-  { files: `${SERVER}/observe/**`, allow: ['../text/print-time.ts', CONTRACT, 'prom-client', 'node:*'] },
+  {
+    files: `${SERVER}/observe/**`,
+    allow: ['../streams/create-pauses.ts', '../text/print-time.ts', CONTRACT, 'prom-client', 'node:*'],
+  },
 ];
 
 /** Renders the linter's configuration from the table. Tests may import anything. */

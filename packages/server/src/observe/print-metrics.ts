@@ -9,6 +9,7 @@ import {
   type MetricValueWithName,
   type Registry,
 } from 'prom-client';
+import { createPauses } from '../streams/create-pauses.ts';
 
 /** The metrics of one process, in a form that structured clone accepts. */
 export type MetricsSnapshot = readonly MetricWithValues[];
@@ -49,9 +50,10 @@ function join(texts: readonly string[]): string {
 
 async function printMetric({ name, help, type, values }: MetricWithValues): Promise<string> {
   const lines = [`# HELP ${name} ${escapeText(help)}`, `# TYPE ${name} ${type}`];
-  for (const [index, sample] of values.entries()) {
-    if (index % SLICE_LINES === SLICE_LINES - 1) await nextTurn();
+  const pauseAfter = createPauses(SLICE_LINES);
+  for (const sample of values) {
     lines.push(printSample(name, sample));
+    await pauseAfter(1);
   }
   return lines.join('\n');
 }
