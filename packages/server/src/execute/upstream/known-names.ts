@@ -9,6 +9,7 @@ import type { CallContext } from '../terms/call-context.ts';
 import type { FieldFinder } from '../terms/field-finder.ts';
 import type { Target } from '../terms/target.ts';
 import { askServer, type RunQuestion } from './ask-server.ts';
+import { nameLogin } from './target-names.ts';
 
 export interface KnownNamesOptions {
   /** Monotonic clock in milliseconds. */
@@ -48,7 +49,7 @@ export class KnownNames {
     { fields }: NameSources,
     context: CallContext,
   ): Awaitable<readonly string[]> {
-    return this.#entries.get(`${nameCredentials(of.target)} ${of.model}`, async () => {
+    return this.#entries.get(`${nameLogin(of.target)} ${of.model}`, async () => {
       const found = await fields.find(of, [], context);
       if (!('failed' in found)) return keep(found.types.keys(), KEPT_FIELDS_MS);
       // Then the caller has left, and the failure says nothing about the model.
@@ -58,7 +59,7 @@ export class KnownNames {
 
   /** The same for models. */
   findModels(target: Target, { run }: NameSources, context: CallContext): Awaitable<readonly string[]> {
-    return this.#entries.get(nameCredentials(target), async () => {
+    return this.#entries.get(nameLogin(target), async () => {
       const question = { target, model: 'ir.model', method: 'search_read', keyword: LISTED };
       const answer = await askServer(question, context, run, this.#nowMs);
       const names = 'failed' in answer ? null : readModelNames(answer.result);
@@ -72,9 +73,4 @@ const FAILED: Kept<readonly string[]> = { value: [], ttlMs: KEPT_FAILURE_MS };
 function keep(names: Iterable<string>, ttlMs: number): Kept<readonly string[]> {
   const short = [...names].filter(({ length }) => length <= NAME_LENGTH_MAX);
   return { value: short.sort().slice(0, NAMES_MAX), ttlMs };
-}
-
-/** The credentials cover server, database, user and key. */
-function nameCredentials({ credentialsId, instance }: Target): string {
-  return `${credentialsId} ${instance?.id ?? ''}`;
 }

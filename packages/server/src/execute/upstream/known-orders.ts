@@ -13,6 +13,7 @@ import type { FoundOrders, OrderFinder } from '../terms/order-finder.ts';
 import type { Target } from '../terms/target.ts';
 import { denyUnsent } from '../terms/upstream-denials.ts';
 import { askServer, type RunQuestion, type ServerAnswer } from './ask-server.ts';
+import { nameLogin } from './target-names.ts';
 
 export interface KnownOrdersOptions {
   /** Monotonic clock in milliseconds. */
@@ -46,9 +47,8 @@ export class KnownOrders {
   }
 
   find(target: Target, context: CallContext, run: RunQuestion): Awaitable<FoundOrders> {
-    // The credentials cover server, database, user and key.
-    const key = `${target.credentialsId} ${target.instance?.id ?? ''}`;
-    const found = this.#entries.get(key, () => this.#ask(target, context, run), context.time.signal);
+    const ask = () => this.#ask(target, context, run);
+    const found = this.#entries.get(nameLogin(target), ask, context.time.signal);
     return andThen(found, (known) =>
       known === ABORTED ? { failed: denyUnsent({ isReadOnly: true }) } : known,
     );

@@ -12,6 +12,7 @@ import type { FieldFinder, FoundTypes } from '../terms/field-finder.ts';
 import type { Target } from '../terms/target.ts';
 import { denyUnsent } from '../terms/upstream-denials.ts';
 import { askServer, type RunQuestion, type ServerAnswer, UNREADABLE } from './ask-server.ts';
+import { nameLogin } from './target-names.ts';
 
 export interface ModelFieldsOptions {
   /** Monotonic clock in milliseconds. */
@@ -107,9 +108,8 @@ export class ModelFields {
   }
 }
 
-/** The credentials cover server, database, user and key. */
 function nameModel({ target, model }: { target: Target; model: string }): string {
-  return `${target.credentialsId} ${target.instance?.id ?? ''} ${model}`;
+  return `${nameLogin(target)} ${model}`;
 }
 
 function weigh(answer: ServerAnswer, found: FoundTypes): number {

@@ -163,8 +163,8 @@ export class Servers {
     method: string,
     signal: AbortSignal,
   ): Promise<Signature | undefined | typeof ABORTED> {
-    const key = `${target.credentialsId} ${model}`;
-    const page = await this.#docPages.get(key, () => this.#fetchDocPage(target, model), signal);
+    const fetch = () => this.#fetchDocPage(target, model);
+    const page = await this.#docPages.get(nameModel(target, model), fetch, signal);
     if (page === ABORTED) return ABORTED;
     return 'signatures' in page ? page.signatures.get(method) : undefined;
   }
@@ -181,7 +181,7 @@ export class Servers {
     } else if (about === 'database') {
       this.#failedOverJson2.set(nameDatabaseByTrust(target), failed);
     } else {
-      this.#docPages.forget(`${target.credentialsId} ${model}`);
+      this.#docPages.forget(nameModel(target, model));
       this.#failedOverJson2.set(nameMethod(target, model, method), failed);
     }
   }
@@ -202,8 +202,7 @@ export class Servers {
 
   /** Finds, over json2, the fault for a model that the database does not have. The credentials must be confirmed. */
   findMissingModel(target: Target, model: string, signal: AbortSignal) {
-    const key = `${target.credentialsId} ${model}`;
-    return this.#models.get(key, () => this.#askModel(target, model), signal);
+    return this.#models.get(nameModel(target, model), () => this.#askModel(target, model), signal);
   }
 
   async #probe(target: Target): Promise<Kept<Protocols | Unanswered>> {
@@ -346,6 +345,11 @@ function denyModel(model: string): Fault {
 /** Builds a fault like that of `/jsonrpc`. */
 function buildFault(name: string, message: string): Fault {
   return classifyFault({ name, message, arguments: [message], context: {} }, { debug: false, secrets: [] });
+}
+
+/** A model, as these credentials see it. */
+function nameModel({ credentialsId }: Target, model: string): string {
+  return `${credentialsId} ${model}`;
 }
 
 function nameMethod(target: Target, model: string, method: string): string {

@@ -29,6 +29,14 @@ export function nameUser(target: Target): string {
   return `${nameDatabaseByTrust(target)} ${target.userId} ${target.instance?.id ?? ''}`;
 }
 
+/**
+ * What Odoo says of its models to these credentials, which cover server, database, user and key, is kept under this
+ * name. Includes the instance's id as {@link nameUser} does.
+ */
+export function nameLogin({ credentialsId, instance }: Pick<Target, 'credentialsId' | 'instance'>): string {
+  return `${credentialsId} ${instance?.id ?? ''}`;
+}
+
 function appendTrust(server: string, trust: Target['trust']): string {
   return trust === null ? server : `${server} ${trust.id}`;
 }
