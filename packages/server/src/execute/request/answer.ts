@@ -12,7 +12,7 @@ import type { Deadline } from '../terms/deadline.ts';
 import { Denial, INTERNAL } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
 import type { Reply, ResultReply } from '../terms/reply.ts';
-import { CALLER_GONE, denyEnded, describeOutcome } from '../terms/upstream-denials.ts';
+import { CALLER_GONE, denyBrokenOff } from '../terms/upstream-denials.ts';
 import {
   buildErrorAnswer,
   buildResultAnswer,
@@ -161,16 +161,8 @@ function sum(pieces: readonly Uint8Array[]): number {
 /** Answers with an error if nothing was sent yet. Otherwise closes the connection. */
 function breakAnswerOff(detail: string, context: AnswerContext): Awaitable<AnswerSummary> {
   const { writer, deadline, isReadOnly } = context;
-  const details = { outcome: 'unknown', isReadOnly, detail } as const;
-  if (writer.restart()) {
-    const text = `The server broke its answer off. ${describeOutcome(details)}`;
-    return answerCall(
-      deadline.reason === null
-        ? new Denial('upstream_unreachable', text, details)
-        : denyEnded(deadline, details),
-      context,
-    );
-  }
+  if (writer.restart())
+    return answerCall(denyBrokenOff(deadline, { outcome: 'unknown', isReadOnly, detail }), context);
   writer.breakOff();
   return { type: deadline.reason ?? 'broken_off', code: null, httpStatus: 200, detail };
 }

@@ -36,6 +36,13 @@ export function denyEnded(deadline: Deadline, details: OutcomeDetails): Denial {
   );
 }
 
+/** The server began to answer, and the rest does not come. */
+export function denyBrokenOff(deadline: Deadline, details: OutcomeDetails): Denial {
+  if (deadline.reason !== null) return denyEnded(deadline, details);
+  const message = `The server broke its answer off. ${describeOutcome(details)}`;
+  return new Denial('upstream_unreachable', message, details);
+}
+
 /** The time limit of a call passed before anything of it was sent. */
 export function denyUnsent({ isReadOnly }: { isReadOnly: boolean }): Denial {
   return new Denial(

@@ -3,16 +3,13 @@
  * code of the error, also if a reverse proxy in front of Odoo sent it.
  */
 import type { EgressAnswer } from '../../egress/dispatcher.ts';
-import { ByteStreamError } from '../../streams/byte-stream.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Reply } from '../terms/reply.ts';
 import type { UpstreamCall } from '../terms/upstream-call.ts';
-import { denyEnded, describeOutcome } from '../terms/upstream-denials.ts';
 import * as largeCalls from '../thread/large-calls.ts';
-import { TaskAborted } from '../thread/run-in-thread.ts';
 import { PeekedBody } from './peeked-body.ts';
-import type { ReceiveSettings } from './receive.ts';
+import { denyBrokenAnswer, type ReceiveSettings } from './receive.ts';
 import { denyStatus } from './upstream-status.ts';
 
 export async function receiveJson2Refusal(
@@ -24,15 +21,7 @@ export async function receiveJson2Refusal(
   try {
     return await readRefusal(answer, call, deadline.signal, settings);
   } catch (error) {
-    answer.body.cancel();
-    if (!(error instanceof ByteStreamError) && !(error instanceof TaskAborted)) throw error;
-    const details = { outcome: 'unknown', isReadOnly: call.isReadOnly, detail: error.message } as const;
-    if (deadline.reason !== null) return denyEnded(deadline, details);
-    return new Denial(
-      'upstream_unreachable',
-      `The server broke its answer off. ${describeOutcome(details)}`,
-      details,
-    );
+    return denyBrokenAnswer(error, answer, call, deadline);
   }
 }
 

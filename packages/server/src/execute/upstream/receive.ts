@@ -15,7 +15,12 @@ import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
 import { type FaultReply, type Reply, replyWhole } from '../terms/reply.ts';
 import type { UpstreamCall } from '../terms/upstream-call.ts';
-import { denyEnded, describeOutcome, LoginCooldown, type OutcomeDetails } from '../terms/upstream-denials.ts';
+import {
+  denyBrokenOff,
+  describeOutcome,
+  LoginCooldown,
+  type OutcomeDetails,
+} from '../terms/upstream-denials.ts';
 import * as largeCalls from '../thread/large-calls.ts';
 import { TaskAborted } from '../thread/run-in-thread.ts';
 import { type ParsedAnswer, parseAnswer } from './parse-answer.ts';
@@ -71,7 +76,7 @@ export function receiveReply(
     if (isShort && peeked.readArrived(bytesMax))
       return readParsed(parseAnswer(peeked.bytes), peeked.bytes, call, settings);
   } catch (error) {
-    return denyBrokenOff(error, answer, call, deadline);
+    return denyBrokenAnswer(error, answer, call, deadline);
   }
   return receiveLate(peeked, answer, call, deadline, settings);
 }
@@ -92,22 +97,20 @@ async function receiveLate(
       ? { kind: 'contradiction', about: 'jsonrpc_missing', otherwise: denial }
       : denial;
   } catch (error) {
-    return denyBrokenOff(error, answer, call, deadline);
+    return denyBrokenAnswer(error, answer, call, deadline);
   }
 }
 
-/** The denial for an answer that broke off. Throws other errors. */
-function denyBrokenOff(error: unknown, answer: EgressAnswer, call: UpstreamCall, deadline: Deadline): Denial {
+/** The denial for an answer that broke off while it was read. Throws other errors. */
+export function denyBrokenAnswer(
+  error: unknown,
+  answer: EgressAnswer,
+  { isReadOnly }: UpstreamCall,
+  deadline: Deadline,
+): Denial {
   answer.body.cancel();
   if (!(error instanceof ByteStreamError) && !(error instanceof TaskAborted)) throw error;
-  if (deadline.reason !== null)
-    return denyEnded(deadline, { outcome: 'unknown', isReadOnly: call.isReadOnly });
-  const details = buildDetails(call, 'unknown', error.message);
-  return new Denial(
-    'upstream_unreachable',
-    `The server broke its answer off. ${describeOutcome(details)}`,
-    details,
-  );
+  return denyBrokenOff(deadline, { outcome: 'unknown', isReadOnly, detail: error.message });
 }
 
 async function readJsonrpcReply(
