@@ -22,7 +22,7 @@ export interface Built {
   resolved: { named: NamedInstance; target: Target } | null;
 }
 
-export type CheckDeps = RenewDeps & Pick<ResolveDeps, 'instances'> & ResolveDeps;
+export type CheckDeps = RenewDeps & ResolveDeps;
 
 /** True if the call may be sent as it was built. Synchronous while the rows of key and instance are in memory. */
 export function isUnchanged(built: Built, request: Request, deps: CheckDeps): Awaitable<boolean> {
