@@ -39,3 +39,8 @@ export function findArgument(
   const values = named.filter((member) => member.name === name).map(({ value }) => value);
   return placed === undefined ? values : [placed, ...values];
 }
+
+/** True for null and false, by which Odoo's callers leave a value out. */
+export function isLeftOut({ kind }: JsonSpan): boolean {
+  return kind === 'null' || kind === 'false';
+}

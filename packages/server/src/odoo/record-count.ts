@@ -6,7 +6,7 @@ import { readElements } from '../json/elements.ts';
 import { readInteger } from '../json/number.ts';
 import type { JsonSpan } from '../json/span.ts';
 import { isWrittenAt } from '../json/strings.ts';
-import { type Arguments, findArgument } from './arguments.ts';
+import { type Arguments, findArgument, isLeftOut } from './arguments.ts';
 import { isGrouping, someGroupingText } from './grouping.ts';
 import { isReadOnlyMethod } from './methods.ts';
 
@@ -134,7 +134,7 @@ function listsInGroups(method: string, call: Arguments): boolean {
 }
 
 function countIds(bytes: Uint8Array, ids: JsonSpan, max: number): number {
-  if (ids.kind === 'null' || ids.kind === 'false') return 0;
+  if (isLeftOut(ids)) return 0;
   if (ids.kind === 'number') return 1;
   // Odoo would take the characters of a string, or the keys of an object, for ids.
   if (ids.kind !== 'array') return Number.NaN;
@@ -148,7 +148,7 @@ function countIds(bytes: Uint8Array, ids: JsonSpan, max: number): number {
 
 /** As in Odoo, 0, null and false mean no limit. */
 function readLimit(bytes: Uint8Array, value: JsonSpan): number | null {
-  if (value.kind === 'null' || value.kind === 'false') return null;
+  if (isLeftOut(value)) return null;
   const limit = readInteger(bytes, value);
   if (limit === null || limit < 0) return Number.NaN;
   return limit === 0 || limit === 0n ? null : Number(limit);

@@ -1,9 +1,11 @@
 /** Checks `keyword.context` by the rules of docs/execute.md#context. Part of the step `parse`. It changes no bytes. */
 import { readElements } from '../../json/elements.ts';
+import { isEmptyArray } from '../../json/empty-array.ts';
 import { findDuplicate, readMembers } from '../../json/members.ts';
 import { readInteger } from '../../json/number.ts';
 import type { JsonMember, JsonSpan } from '../../json/span.ts';
 import { decodeString } from '../../json/string.ts';
+import { isLeftOut } from '../../odoo/arguments.ts';
 import { isTimeZone } from '../../odoo/time-zone.ts';
 import { Denial } from '../terms/denial.ts';
 
@@ -12,8 +14,7 @@ const MEMBERS_MAX = 1000;
 
 /** Checks the context of a call. A denial names the wrong member. */
 export function checkContext(bytes: Uint8Array, context: JsonSpan): Denial | undefined {
-  if (isLeftOut(context)) return undefined;
-  if (context.kind === 'array' && isEmpty(bytes, context)) return undefined;
+  if (isLeftOut(context) || isEmptyArray(bytes, context)) return undefined;
   if (context.kind !== 'object') {
     return invalid('keyword.context', 'must be an object, e.g. {"allowed_company_ids": [1]}');
   }
@@ -50,10 +51,6 @@ function checkMember(bytes: Uint8Array, { name, value }: JsonMember): Denial | u
   }
 }
 
-function isLeftOut(value: JsonSpan): boolean {
-  return value.kind === 'null' || value.kind === 'false';
-}
-
 function isInteger(bytes: Uint8Array, value: JsonSpan): boolean {
   return value.kind === 'number' && readInteger(bytes, value) !== null;
 }
@@ -66,15 +63,6 @@ function isListOfIntegers(bytes: Uint8Array, value: JsonSpan): boolean {
     return isGood;
   });
   return isGood;
-}
-
-function isEmpty(bytes: Uint8Array, array: JsonSpan): boolean {
-  let empty = true;
-  readElements(bytes, array, () => {
-    empty = false;
-    return false;
-  });
-  return empty;
 }
 
 function invalid(path: string, rule: string): Denial {

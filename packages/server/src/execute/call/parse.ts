@@ -11,6 +11,7 @@ import { findValue, readMembers } from '../../json/members.ts';
 import { readInteger } from '../../json/number.ts';
 import type { JsonMember, JsonSpan } from '../../json/span.ts';
 import { JsonDepthError, JsonSyntaxError } from '../../json/syntax-error.ts';
+import { isLeftOut } from '../../odoo/arguments.ts';
 import { DATABASE_NAME } from '../../odoo/database-name.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
@@ -211,7 +212,7 @@ function readParams(value?: JsonSpan): JsonSpan | null | Denial {
 
 function readLimit(bytes: Uint8Array, keyword: KeywordSpan): number | null | Denial {
   const value = findValue(keyword.members, 'limit');
-  if (value === undefined || value.kind === 'null' || value.kind === 'false') return null;
+  if (value === undefined || isLeftOut(value)) return null;
   const limit = value.kind === 'number' ? readInteger(bytes, value) : null;
   if (limit === null || limit < 0) {
     return new Denial(

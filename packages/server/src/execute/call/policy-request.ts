@@ -8,7 +8,7 @@ import { isEmptyArray } from '../../json/empty-array.ts';
 import { findDuplicate, readMembers } from '../../json/members.ts';
 import { readInteger } from '../../json/number.ts';
 import type { JsonMember, JsonSpan } from '../../json/span.ts';
-import { type Arguments, POSITIONAL_MAX } from '../../odoo/arguments.ts';
+import { type Arguments, isLeftOut, POSITIONAL_MAX } from '../../odoo/arguments.ts';
 import { listFieldUses } from '../../odoo/fields/field-uses.ts';
 import { isReadOnlyMethod, limitRule } from '../../odoo/methods.ts';
 import { countRecords, type RecordCount } from '../../odoo/record-count.ts';
@@ -156,8 +156,4 @@ function readIds(bytes: Uint8Array, value: JsonSpan): number[] | null {
 function readId(bytes: Uint8Array, value: JsonSpan): number {
   const id = readInteger(bytes, value);
   return typeof id === 'number' ? id : NO_COMPANY;
-}
-
-function isLeftOut({ kind }: JsonSpan): boolean {
-  return kind === 'null' || kind === 'false';
 }
