@@ -62,7 +62,11 @@ export function createRecordJudge(policy: Policy | null): (call: RecordedCall) =
 /** The rules of the policy, or the parts of them, that records do not tell enough for. */
 export function listUnjudged(policy: Policy | null): UnjudgedRule[] {
   if (policy === null) return [];
-  return UNJUDGED.filter(({ rule }) => ALWAYS_PARTLY.has(rule) || policy[rule as keyof Policy] !== undefined);
+  // This rule is no member: it holds for each policy.
+  const rules = { ...policy, sensitive_methods: true };
+  return Object.entries(UNJUDGED).flatMap(([rule, reason]) =>
+    reason === null || rules[rule as keyof typeof rules] === undefined ? [] : [{ rule, reason }],
+  );
 }
 
 const ROUTES: Partial<Record<CallSource, DataRoute>> = {
@@ -73,26 +77,31 @@ const ROUTES: Partial<Record<CallSource, DataRoute>> = {
   subscription: 'subscriptions',
 };
 
-/** Rules that hold for each policy, and are applied by model and method only. */
-const ALWAYS_PARTLY = new Set(['models', 'sensitive_methods']);
 const LIMIT = 'records do not tell which calls came at the same time as the limit would count them';
-const UNJUDGED: readonly UnjudgedRule[] = [
-  { rule: 'models', reason: 'records do not tell whether a call asks for fields of related records' },
-  {
-    rule: 'sensitive_methods',
-    reason: 'records do not tell whether a call writes to sensitive models through related records',
-  },
-  { rule: 'fields', reason: 'records have no fields' },
-  { rule: 'companies', reason: 'records have no context' },
-  { rule: 'limit_max', reason: 'records have no limits and no ids' },
-  { rule: 'cors_origins', reason: 'records have no web origin' },
-  { rule: 'publishable', reason: 'records have no web origin' },
-  { rule: 'unattended', reason: 'records do not tell which calls a person has confirmed' },
-  { rule: 'rate', reason: LIMIT },
-  { rule: 'per_day', reason: LIMIT },
-  { rule: 'per_month', reason: LIMIT },
-  { rule: 'concurrency', reason: LIMIT },
-];
+/** By rule: why records do not tell enough for it. Null: they do, or it denies no call. */
+const UNJUDGED: { readonly [Rule in keyof Policy | 'sensitive_methods']-?: string | null } = {
+  models: 'records do not tell whether a call asks for fields of related records',
+  sensitive_methods: 'records do not tell whether a call writes to sensitive models through related records',
+  fields: 'records have no fields',
+  companies: 'records have no context',
+  limit_max: 'records have no limits and no ids',
+  cors_origins: 'records have no web origin',
+  publishable: 'records have no web origin',
+  unattended: 'records do not tell which calls a person has confirmed',
+  rate: LIMIT,
+  per_day: LIMIT,
+  per_month: LIMIT,
+  concurrency: LIMIT,
+  instances: null,
+  origins: null,
+  dbs: null,
+  approve: null,
+  read_only: null,
+  context: null,
+  data: null,
+  cache: null,
+  cidrs: null,
+};
 
 type RecordParts = [
   instance: string | null,
