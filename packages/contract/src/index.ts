@@ -4,4 +4,5 @@ export * from './compatible.ts';
 export * from './errors.ts';
 export * from './glob.ts';
 export * from './policy.ts';
+export * from './version-tag.ts';
 export * from './wire.ts';

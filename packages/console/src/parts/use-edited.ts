@@ -1,5 +1,5 @@
+import { printVersionTag, tagVersion, type VersionedView } from '@erp-proxy/contract';
 import { useState } from 'react';
-import { printVersionTag, type Versioned } from '../api/version-tag.ts';
 import { compareMembers, isSame, type MemberDifference } from './compare-members.ts';
 
 export interface Edited<Draft> {
@@ -15,14 +15,14 @@ export interface Edited<Draft> {
   /** The tag of the newest version, for a draft that shall win. */
   latestTag: string;
   /** Begins anew with the newest version, or with the given one. */
-  reset: (view?: Versioned) => void;
+  reset: (view?: VersionedView) => void;
 }
 
 /**
  * A draft of a stored object. It follows the object while nothing was typed. After that it keeps what was typed and the
  * version that it began with, whatever is read later. `toDraft` takes the members that the form changes.
  */
-export function useEdited<View extends Versioned, Draft extends object>(
+export function useEdited<View extends VersionedView, Draft extends object>(
   latest: View,
   toDraft: (view: View) => Draft,
 ): Edited<Draft> {
@@ -43,9 +43,9 @@ export function useEdited<View extends Versioned, Draft extends object>(
     change: (members) => setDraft((old) => ({ ...old, ...members })),
     isDirty,
     // A change of other members is not in conflict with this one.
-    tag: printVersionTag(isSameObject && isStale && isUntouched ? latest : base),
+    tag: printVersionTag(tagVersion(isSameObject && isStale && isUntouched ? latest : base)),
     differences: compareMembers(before, toDraft(latest), draft),
-    latestTag: printVersionTag(latest),
+    latestTag: printVersionTag(tagVersion(latest)),
     reset(view = latest) {
       setBase(view as View);
       setDraft(toDraft(view as View));

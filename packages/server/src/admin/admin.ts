@@ -53,6 +53,7 @@ import type {
   SubscriptionQuery,
   SubscriptionView,
   UnjudgedRule,
+  VersionTag,
 } from '@erp-proxy/contract';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { Audit } from '../audit/audit.ts';
@@ -65,7 +66,6 @@ import type { DeniedSubjectStore, KeyRecord } from '../stores/ports.ts';
 import type { SerialQueue } from '../streams/serial-queue.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import type { Examinations } from './examinations.ts';
-import type { VersionTag } from './version-tag.ts';
 
 /** The administrator, for the audit. */
 export interface Actor {

@@ -1,5 +1,5 @@
 /** The operations of an administrator on client keys. */
-import type { InvalidMember, KeyChanges, KeyView } from '@erp-proxy/contract';
+import type { InvalidMember, KeyChanges, KeyView, VersionTag } from '@erp-proxy/contract';
 import { z } from 'zod';
 import type { KeyChange } from '../keys/keys.ts';
 import { parsePolicy } from '../policy/parse.ts';
@@ -8,10 +8,9 @@ import type { KeyRecord, RotationResult } from '../stores/ports.ts';
 import { type Changes, compareMembers, type DescribeAct } from './acts.ts';
 import type { Admin, AdminDeps } from './admin.ts';
 import { type AdminError, createAdminError, createInputError } from './admin-error.ts';
-import { changeRow, createStaleError } from './change-row.ts';
+import { changeRow, createStaleError, hasVersion } from './change-row.ts';
 import { readPage } from './page.ts';
 import { readTime, showTime } from './time.ts';
-import { hasVersion, type VersionTag } from './version-tag.ts';
 import { showKey } from './views.ts';
 
 type KeyAdmin = Pick<

@@ -1,5 +1,5 @@
 /** The operations of an administrator on subscriptions and their deliveries. */
-import type { DeliveryView, NewSubscriptionView, SubscriptionView } from '@erp-proxy/contract';
+import type { DeliveryView, NewSubscriptionView, SubscriptionView, VersionTag } from '@erp-proxy/contract';
 import { z } from 'zod';
 import { readStoredPolicy } from '../keys/stored-policy.ts';
 import type { Change, DeliveryRecord, StoredSubscription } from '../stores/ports.ts';
@@ -10,7 +10,6 @@ import { createAdminError, createInputError } from './admin-error.ts';
 import { changeRow } from './change-row.ts';
 import { readPage } from './page.ts';
 import { readTime, showTime, showTimeOrNull } from './time.ts';
-import type { VersionTag } from './version-tag.ts';
 
 type SubscriptionAdmin = Pick<
   Admin,

@@ -2,10 +2,9 @@
  * The admin service of a running proxy, over `/admin/v1` with the configured token. Errors are the same as those of the
  * local service, so that commands need not distinguish the two.
  */
-import type { AuditView, Examination } from '@erp-proxy/contract';
+import { type AuditView, type Examination, printVersionTag, type VersionTag } from '@erp-proxy/contract';
 import type { Admin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
-import { printVersionTag, type VersionTag } from '../admin/version-tag.ts';
 import type { EgressDispatcher, EgressFailure } from '../egress/dispatcher.ts';
 import { fetchWhole, type WholeAnswer } from '../egress/fetch-whole.ts';
 import { ByteStreamError } from '../streams/byte-stream.ts';

@@ -1,12 +1,11 @@
 /** One stored Odoo server. */
-import type { InstanceView } from '@erp-proxy/contract';
+import { type InstanceView, printVersionTag, tagVersion } from '@erp-proxy/contract';
 import { Button, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { readAdmin } from '../../api/queries.ts';
 import type { AdminRequest } from '../../api/send.ts';
 import { useAct } from '../../api/use-act.ts';
-import { printVersionTag } from '../../api/version-tag.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { CallsLink } from '../../parts/calls-link.tsx';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
@@ -77,7 +76,7 @@ function Acts({ current, path }: CurrentProps) {
   const rotate = useAct<InstanceView>(['/instances']);
   const remove = useAct(['/instances'], () => void navigate({ to: '/instances' }));
   const rotation: AdminRequest = { method: 'POST', path: `${path}/rotate-key` };
-  const removal: AdminRequest = { method: 'DELETE', path, ifMatch: printVersionTag(current) };
+  const removal: AdminRequest = { method: 'DELETE', path, ifMatch: printVersionTag(tagVersion(current)) };
   return (
     <>
       <Button

@@ -1,5 +1,5 @@
 /** One client key: what it may do, how it is used, and its end. */
-import type { KeyView, NewKeyView } from '@erp-proxy/contract';
+import { type KeyView, type NewKeyView, printVersionTag, tagVersion } from '@erp-proxy/contract';
 import { Button, Group, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -7,7 +7,6 @@ import { useState } from 'react';
 import { readAdmin } from '../../api/queries.ts';
 import type { AdminRequest } from '../../api/send.ts';
 import { useAct } from '../../api/use-act.ts';
-import { printVersionTag } from '../../api/version-tag.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { CallsLink } from '../../parts/calls-link.tsx';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
@@ -97,7 +96,7 @@ function Acts({ current, path }: { current: KeyView; path: string }) {
               method: 'POST',
               path: `${path}/rotate`,
               body: { overlap_seconds },
-              ifMatch: printVersionTag(current),
+              ifMatch: printVersionTag(tagVersion(current)),
             },
             command: `keys rotate ${current.id} --overlap ${overlap_seconds / 60}m`,
           })}

@@ -1,12 +1,17 @@
 /** What can be done with a subscription. */
-import type { NewSubscriptionView, PingView, SubscriptionView } from '@erp-proxy/contract';
+import {
+  type NewSubscriptionView,
+  type PingView,
+  printVersionTag,
+  type SubscriptionView,
+  tagVersion,
+} from '@erp-proxy/contract';
 import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import type { AdminRequest } from '../../api/send.ts';
 import { useAct } from '../../api/use-act.ts';
-import { printVersionTag } from '../../api/version-tag.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { OverlapButton } from '../../parts/overlap-button.tsx';
@@ -27,7 +32,7 @@ export function SubscriptionActs({ current, path }: ActProps) {
   const [secret, setSecret] = useState<string | null>(null);
   const rotate = useAct<NewSubscriptionView>(RESOURCES, (view) => setSecret(view.secret));
   const remove = useAct(RESOURCES, () => void navigate({ to: '/subscriptions' }));
-  const removal: AdminRequest = { method: 'DELETE', path, ifMatch: printVersionTag(current) };
+  const removal: AdminRequest = { method: 'DELETE', path, ifMatch: printVersionTag(tagVersion(current)) };
   const name = quoteIfNeeded(current.name);
   return (
     <>
@@ -45,7 +50,7 @@ export function SubscriptionActs({ current, path }: ActProps) {
             method: 'POST',
             path: `${path}/rotate-secret`,
             body: { overlap_seconds },
-            ifMatch: printVersionTag(current),
+            ifMatch: printVersionTag(tagVersion(current)),
           },
           command: `subscriptions rotate-secret ${name} --overlap ${overlap_seconds / 60}m`,
         })}

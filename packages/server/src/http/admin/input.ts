@@ -1,9 +1,8 @@
 /** Validates the input of an administrator against its schema. Reports up to 100 faults at once, without values. */
-import type { InvalidMember } from '@erp-proxy/contract';
+import { type InvalidMember, readVersionTag, type VersionTag } from '@erp-proxy/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { createAdminError, createInputError } from '../../admin/admin-error.ts';
-import { readVersionTag, type VersionTag } from '../../admin/version-tag.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import { readDocument } from '../../json/document.ts';
 import { findDuplicate } from '../../json/members.ts';

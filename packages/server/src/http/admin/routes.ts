@@ -2,12 +2,11 @@
  * Serves `/admin/v1` from the table of its routes (table.ts). Every error below the path is a problem (RFC 9457), and
  * no answer may be cached. Calls the admin service, and knows no operation of it.
  */
-import type { Problem } from '@erp-proxy/contract';
+import { type Problem, printVersionTag, tagVersion, type VersionTag } from '@erp-proxy/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Actor, Admin } from '../../admin/admin.ts';
 import { AdminError, createAdminError, describeProblem } from '../../admin/admin-error.ts';
-import { printVersionTag, tagVersion, type VersionTag } from '../../admin/version-tag.ts';
 import type { Slowdown } from '../../keys/slowdown.ts';
 import type { Events } from '../../observe/events.ts';
 import { hasTag } from '../etag.ts';

@@ -3,10 +3,10 @@
  * it, and so cannot differ.
  */
 import { Readable } from 'node:stream';
+import type { VersionTag } from '@erp-proxy/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Admin } from '../../admin/admin.ts';
-import type { VersionTag } from '../../admin/version-tag.ts';
 import { formatAudit } from '../../audit/format.ts';
 import { executeAnswer } from '../openapi/call-schemas.ts';
 import type { Authenticator, Identity } from './authenticate.ts';

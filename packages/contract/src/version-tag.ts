@@ -9,18 +9,14 @@ export interface VersionTag {
   readonly createdAt: number | null;
 }
 
-export interface Versioned {
-  readonly version: number;
-  readonly createdAt: number;
+/** What each view of such an object has. */
+export interface VersionedView {
+  version: number;
+  created_at: string;
 }
 
-/** The tag of a view. */
-export function tagVersion({ version, created_at }: { version: number; created_at: string }): VersionTag {
+export function tagVersion({ version, created_at }: VersionedView): VersionTag {
   return { version, createdAt: Date.parse(created_at) };
-}
-
-export function hasVersion(row: Versioned, { version, createdAt }: VersionTag): boolean {
-  return row.version === version && (createdAt === null || row.createdAt === createdAt);
 }
 
 /** In quotes, as in `etag` and `if-match`. */
