@@ -2,9 +2,15 @@
  * The colour of each outcome of a call, the same in every plot and list. Near colours have near causes; only success is
  * green.
  */
-import { BUSINESS_ERRORS, COMPATIBLE_ERRORS, PROXY_ERRORS } from '@erp-proxy/contract';
+import {
+  BUSINESS_ERRORS,
+  type BusinessErrorType,
+  COMPATIBLE_ERRORS,
+  PROXY_ERRORS,
+  type ProxyErrorType,
+} from '@erp-proxy/contract';
 
-const COLORS: Record<string, string> = {
+const COLORS: { readonly [Outcome in 'ok' | ProxyErrorType | BusinessErrorType]?: string } = {
   ok: 'teal.6',
   // Faults.
   internal: 'red.9',
@@ -46,7 +52,7 @@ const COLORS: Record<string, string> = {
 const OTHER = 'gray.5';
 
 export function colorOutcome(outcome: string): string {
-  return COLORS[outcome] ?? OTHER;
+  return COLORS[outcome as keyof typeof COLORS] ?? OTHER;
 }
 
 const ORDER = [

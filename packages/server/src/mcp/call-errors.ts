@@ -1,5 +1,10 @@
 /** Errors of calls as errors of tools: what went wrong, names that exist, and what a model does now. */
-import { APPROVAL_HEADER, type ErrorBody } from '@erp-proxy/contract';
+import {
+  APPROVAL_HEADER,
+  type BusinessErrorType,
+  type ErrorBody,
+  type ProxyErrorType,
+} from '@erp-proxy/contract';
 import { Denial } from '../execute/terms/denial.ts';
 import { cleanText } from './show.ts';
 import { ToolError } from './tool-error.ts';
@@ -7,7 +12,7 @@ import { ToolError } from './tool-error.ts';
 const TEXT_MAX = 500;
 
 /** What to do now, by type of error (docs/errors.md). `model` is that of the call. */
-const NEXT_STEPS: Record<string, (model: string) => string> = {
+const NEXT_STEPS: { readonly [Type in ProxyErrorType | BusinessErrorType]?: (model: string) => string } = {
   policy_denied: () => 'Do not try again: tell the user that the operator of the proxy must allow it.',
   access_denied: () => 'Tell the user: the key of Odoo that the proxy has stored does not work.',
   access_error: () => 'The Odoo user may not do this. Tell the user, or use other records.',
@@ -42,7 +47,7 @@ export function toToolError(error: Denial | ErrorBody, model: string): ToolError
   const text = cleanText(namesApproval(type) ? nameArgument(said) : said);
   return new ToolError(type, `${text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text}${approval}`, {
     nearest,
-    next: NEXT_STEPS[type]?.(model) ?? '',
+    next: NEXT_STEPS[type as keyof typeof NEXT_STEPS]?.(model) ?? '',
   });
 }
 
