@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { send, startProxy } from '../harness.ts';
 import { makeFolder } from '../process/program.ts';
+import { listConsoleRoutes } from './list-routes.ts';
 
 const INDEX = '<!doctype html><script type="module" src="/assets/index-Bx1.js"></script>';
 const SCRIPT = 'document.body.textContent = "console";\n'.repeat(200);
@@ -40,6 +41,13 @@ async function startConsole(settings: Record<string, string> = {}, consoleFolder
       send(proxy.url + path, { headers, method }),
   };
 }
+
+test('every route of the console is the page', async () => {
+  const { get } = await startConsole();
+  const paths = listConsoleRoutes().map((route) => route.replaceAll(/\$\w+/g, 'x'));
+  expect(paths.length).toBeGreaterThan(10);
+  for (const path of paths) expect([path, (await get(path)).body.toString()]).toEqual([path, INDEX]);
+});
 
 test.each([
   '/',
