@@ -3,7 +3,7 @@
  * in one transaction. One timer serves all subscriptions. One instance that does not answer holds up no other.
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Reading, ReadingNote, SubscriptionProgress, SubscriptionStore } from '../stores/ports.ts';
+import type { Reading, SubscriptionProgress, SubscriptionStore } from '../stores/ports.ts';
 import type { ChangeReader, ReadRefusal } from './change-reader.ts';
 import { buildDelivery, buildKeyNotice, createDeliveryId, type RecordChange } from './delivery-body.ts';
 import type { Leadership } from './leadership.ts';
@@ -16,6 +16,7 @@ import {
   readSeenNotices,
   WATCHED_IDS_MAX,
 } from './progress.ts';
+import { ReadingNotes } from './reading-notes.ts';
 import {
   type EventSubscription,
   type RecordSubscription,
@@ -45,34 +46,34 @@ export interface PollerOptions {
   onError: (error: unknown) => void;
 }
 
-interface Known {
+/** An active subscription, and what this process remembers of its readings. */
+interface PolledSubscription {
   readonly subscription: Subscription;
-  /** The row that it was read from. */
+  /** The row that it was parsed from. */
   row: SubscriptionRow;
   /** Consecutive readings that failed. */
   failures: number;
   problem: string | null;
-  /** Until then a position is not stored again if nothing has changed, by the monotonic clock. */
+  /** Before this time of the monotonic clock, a position is stored again only with changes. */
   storedUntilMs: number;
   /** Where the search for vanished records goes on. */
   checkedTo: number;
-  /** It, its instance or its key was changed during its reading: the next one follows at once. */
+  /** True if the subscription, its instance or its key was changed during a reading: the next one follows at once. */
   isOutdated: boolean;
 }
 
 const READINGS_MAX = 16;
-const READINGS_OF_INSTANCE_MAX = 2;
-/** The timer takes the others that are due. */
+const READINGS_OF_SOURCE_MAX = 2;
+/** Due subscriptions that are taken in one turn of the event loop. The timer takes the others. */
 const TAKEN_AT_ONCE = 500;
 /** Readings of one subscription that follow each other at once while there is more. */
 const READINGS_OF_TURN_MAX = 20;
-/** With so many deliveries waiting, a subscription is not read. Nothing is missed: its position stays. */
+/** A subscription with this many waiting deliveries is not read. It misses nothing, because its position stays. */
 const WAITING_MAX = 10_000;
 const PAUSE_MS_MAX = 600_000;
-/** The position of a subscription without changes is stored so often at most. */
+/** Minimum time between two writes of the position of a subscription without changes. */
 const STORED_MS = 300_000;
 const LOAD_RETRY_MS = 5000;
-const NOTES_INTERVAL_MS = 5000;
 const CHECKED_IDS_MAX = 1000;
 const JITTER = 0.05;
 export const SUBSCRIPTIONS_MAX = 10_000;
@@ -85,24 +86,27 @@ type SubscriptionRow = Awaited<ReturnType<SubscriptionStore['listActive']>>[numb
 
 export class Poller {
   readonly #options: PollerOptions;
-  readonly #known = new Map<string, Known>();
+  /** The active subscriptions, by id. */
+  readonly #known = new Map<string, PolledSubscription>();
+  /** When each of them is read next. */
   readonly #queue = new TimeQueue();
-  /** Due ones, by instance, that wait for another reading of it. */
+  /** Due subscriptions that wait for the end of another reading of their source, by source. */
   readonly #held = new Map<string, string[]>();
+  /** Readings that run, by the id of their subscription. */
   readonly #running = new Map<string, Promise<void>>();
+  /** Number of readings that run, by source. */
   readonly #runningOf = new Map<string, number>();
   readonly #closing = new AbortController();
-  /** Those that are not written yet, by subscription. */
-  readonly #notes = new Map<string, ReadingNote>();
+  readonly #notes: ReadingNotes;
   #timer: NodeJS.Timeout | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
-  #notesTimer: NodeJS.Timeout | undefined;
   #loading: Promise<void> | null = null;
   #mustLoad = false;
   #isFirst = true;
 
   constructor(options: PollerOptions) {
     this.#options = options;
+    this.#notes = new ReadingNotes(options);
   }
 
   get reading(): number {
@@ -134,7 +138,7 @@ export class Poller {
     this.#run();
   }
 
-  #readAtOnce(known: Known): void {
+  #readAtOnce(known: PolledSubscription): void {
     const { id } = known.subscription;
     if (this.#running.has(id)) known.isOutdated = true;
     // One that is held is due already.
@@ -156,8 +160,7 @@ export class Poller {
     this.stop();
     await this.#loading;
     await Promise.all(this.#running.values());
-    clearTimeout(this.#notesTimer);
-    await this.#writeNotes().catch(this.#options.onError);
+    await this.#notes.close();
   }
 
   async #loadAll(): Promise<void> {
@@ -221,7 +224,7 @@ export class Poller {
       return readSubscription(row);
     } catch (error) {
       if (!(error instanceof SubscriptionRowError)) throw error;
-      this.#note(row.id, error.message);
+      this.#notes.add(row.id, error.message);
       return null;
     }
   }
@@ -236,9 +239,9 @@ export class Poller {
       if (id === null) break;
       const known = this.#known.get(id);
       if (known === undefined || this.#running.has(id)) continue;
-      const instance = nameSource(known.subscription);
-      if ((this.#runningOf.get(instance) ?? 0) < READINGS_OF_INSTANCE_MAX) this.#begin(id, known);
-      else this.#hold(instance, id);
+      const source = nameSource(known.subscription);
+      if ((this.#runningOf.get(source) ?? 0) < READINGS_OF_SOURCE_MAX) this.#begin(id, known);
+      else this.#hold(source, id);
     }
     const { nextAt } = this.#queue;
     // Without room, the end of a reading runs this again.
@@ -246,11 +249,11 @@ export class Poller {
     this.#timer = setTimeout(this.#run, Math.max(1, nextAt - nowMs())).unref();
   };
 
-  #begin(id: string, known: Known): void {
-    const instance = nameSource(known.subscription);
+  #begin(id: string, known: PolledSubscription): void {
+    const source = nameSource(known.subscription);
     const { onError, nowMs } = this.#options;
     known.isOutdated = false;
-    this.#runningOf.set(instance, (this.#runningOf.get(instance) ?? 0) + 1);
+    this.#runningOf.set(source, (this.#runningOf.get(source) ?? 0) + 1);
     const reading = this.#poll(id, known)
       .catch((error: unknown) => {
         onError(error);
@@ -258,7 +261,7 @@ export class Poller {
       })
       .finally(() => {
         this.#running.delete(id);
-        this.#leave(instance);
+        this.#leave(source);
         const current = this.#known.get(id);
         // A subscription that was changed meanwhile is read at once.
         const isAtOnce = current !== known || known.isOutdated;
@@ -268,25 +271,25 @@ export class Poller {
     this.#running.set(id, reading);
   }
 
-  #hold(instance: string, id: string): void {
-    const held = this.#held.get(instance);
+  #hold(source: string, id: string): void {
+    const held = this.#held.get(source);
     // Copying the list would take long: thousands can be due at once.
-    if (held === undefined) this.#held.set(instance, [id]);
+    if (held === undefined) this.#held.set(source, [id]);
     else held.push(id);
   }
 
-  #leave(instance: string): void {
-    const left = (this.#runningOf.get(instance) ?? 1) - 1;
-    if (left === 0) this.#runningOf.delete(instance);
-    else this.#runningOf.set(instance, left);
-    const held = this.#held.get(instance);
+  #leave(source: string): void {
+    const left = (this.#runningOf.get(source) ?? 1) - 1;
+    if (left === 0) this.#runningOf.delete(source);
+    else this.#runningOf.set(source, left);
+    const held = this.#held.get(source);
     let next = held?.shift();
     while (next !== undefined && !this.#known.has(next)) next = held?.shift();
-    if (held?.length === 0) this.#held.delete(instance);
+    if (held?.length === 0) this.#held.delete(source);
     if (next !== undefined) this.#queue.set(next, this.#options.nowMs());
   }
 
-  #choosePauseMs({ subscription, failures }: Known): number {
+  #choosePauseMs({ subscription, failures }: PolledSubscription): number {
     const intervalMs = subscription.interval_seconds * this.#options.secondMs;
     const pauseMs =
       failures === 0
@@ -295,7 +298,7 @@ export class Poller {
     return pauseMs * (1 - JITTER + 2 * JITTER * this.#options.random());
   }
 
-  async #poll(id: string, known: Known): Promise<void> {
+  async #poll(id: string, known: PolledSubscription): Promise<void> {
     for (let count = 0; count < READINGS_OF_TURN_MAX; count++) {
       const progress = await this.#options.store.readProgress(id, WAITING_MAX);
       if (progress === null || progress.subscription.state !== 'active') return;
@@ -306,7 +309,7 @@ export class Poller {
   }
 
   /** True if the next reading may follow at once. */
-  async #readOnce(known: Known, before: SubscriptionProgress): Promise<boolean> {
+  async #readOnce(known: PolledSubscription, before: SubscriptionProgress): Promise<boolean> {
     // As it is in the store now.
     const subscription = readSubscription(before.subscription);
     return 'events' in subscription
@@ -319,7 +322,7 @@ export class Poller {
    * notice is stored once, whichever process reads it.
    */
   async #readEvents(
-    known: Known,
+    known: PolledSubscription,
     subscription: EventSubscription,
     before: SubscriptionProgress,
   ): Promise<false> {
@@ -332,7 +335,7 @@ export class Poller {
     const isSeen = new Set(seen?.map(([notice]) => notice));
     const progress = JSON.stringify({ reader: followNotices(seen ?? [], due, now) });
     if (progress === before.progress) {
-      this.#note(id, null);
+      this.#notes.add(id, null);
       known.problem = null;
       return false;
     }
@@ -347,7 +350,7 @@ export class Poller {
   }
 
   async #readRecords(
-    known: Known,
+    known: PolledSubscription,
     subscription: RecordSubscription,
     before: SubscriptionProgress,
   ): Promise<boolean> {
@@ -370,7 +373,7 @@ export class Poller {
     const next = JSON.stringify({ reader: read.state, ...(ids === undefined ? {} : { ids }) });
     const isKept = read.isRepeatable && this.#options.nowMs() < known.storedUntilMs;
     if (changes.length === 0 && (next === before.progress || isKept)) {
-      this.#note(id, null);
+      this.#notes.add(id, null);
       known.problem = null;
       return read.more;
     }
@@ -388,11 +391,11 @@ export class Poller {
     id: string,
     { progressVersion }: SubscriptionProgress,
     reading: Reading,
-    known: Known,
+    known: PolledSubscription,
   ): Promise<boolean> {
     const { store, onDeliveries } = this.#options;
     if (!(await store.commitReading(id, progressVersion, reading))) return false;
-    this.#notes.delete(id);
+    this.#notes.drop(id);
     known.storedUntilMs = this.#options.nowMs() + STORED_MS;
     known.problem = null;
     if (reading.deliveries.length > 0) onDeliveries();
@@ -413,7 +416,7 @@ export class Poller {
 
   /** Looks at the next part of the known records, so that a turn costs the same however many there are. */
   async #findGone(
-    known: Known,
+    known: PolledSubscription,
     subscription: RecordSubscription,
     ids: readonly number[],
   ): Promise<RecordChange[] | ReadRefusal> {
@@ -426,7 +429,11 @@ export class Poller {
     return found.gone.map((id) => ({ change: 'gone', id, at: null, record: null }));
   }
 
-  async #fail(known: Known, { subscription }: SubscriptionProgress, refusal: ReadRefusal): Promise<false> {
+  async #fail(
+    known: PolledSubscription,
+    { subscription }: SubscriptionProgress,
+    refusal: ReadRefusal,
+  ): Promise<false> {
     const { store, clock, onPaused } = this.#options;
     const { problem, summary = problem, isKeyOver } = refusal;
     if (isKeyOver) {
@@ -436,28 +443,13 @@ export class Poller {
       return false;
     }
     known.failures++;
-    this.#note(subscription.id, problem);
+    this.#notes.add(subscription.id, problem);
     if (known.problem === problem) return false;
     known.problem = problem;
     this.#options.onProblem(subscription.name, summary);
     // Operators see a new problem at once.
-    await this.#writeNotes();
+    await this.#notes.write();
     return false;
-  }
-
-  /** Notes are written together, so that readings without changes cost next to nothing. */
-  #note(id: string, problem: string | null): void {
-    this.#notes.set(id, { id, problem, at: this.#options.clock() });
-    this.#notesTimer ??= setTimeout(() => {
-      this.#notesTimer = undefined;
-      void this.#writeNotes().catch(this.#options.onError);
-    }, NOTES_INTERVAL_MS).unref();
-  }
-
-  async #writeNotes(): Promise<void> {
-    const notes = [...this.#notes.values()];
-    this.#notes.clear();
-    if (notes.length > 0) await this.#options.store.noteReadings(notes);
   }
 }
 
