@@ -8,7 +8,7 @@ import type { Exchange } from '../execute/terms/exchange.ts';
 import type { AnswerWriter } from '../streams/answer-writer.ts';
 import { HttpAnswerWriter } from './answer-writer.ts';
 import { chooseEncoding } from './encoding.ts';
-import { NodeResponse } from './node-response.ts';
+import { NodeResponse, onClientLeft, waitUntilClosed } from './node-response.ts';
 
 /** The headers of a call that hold here, too. `prefer` follows from the body. */
 const HEADERS = new Set(['idempotency-key', APPROVAL_HEADER, 'x-request-timeout', 'traceparent']);
@@ -56,9 +56,7 @@ export class AdminExchange implements Exchange {
   }
 
   onCallerLeft(listener: () => void): void {
-    const response = this.#response;
-    if (response.destroyed && !response.writableFinished) listener();
-    else response.once('close', () => response.writableFinished || listener());
+    onClientLeft(this.#response, listener);
   }
 
   async readBody(): Promise<Uint8Array> {
@@ -67,8 +65,7 @@ export class AdminExchange implements Exchange {
 
   releaseBody(): void {}
 
-  async waitUntilLeft(): Promise<void> {
-    const response = this.#response;
-    if (!response.destroyed) await new Promise((resolve) => response.once('close', resolve));
+  waitUntilLeft(): Promise<void> {
+    return waitUntilClosed(this.#response);
   }
 }

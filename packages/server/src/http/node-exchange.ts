@@ -7,7 +7,7 @@ import { HttpAnswerWriter } from './answer-writer.ts';
 import { type BodyBudget, BodyRoom } from './body-budget.ts';
 import { chooseEncoding } from './encoding.ts';
 import { readNodeBody } from './node-body.ts';
-import { NodeResponse } from './node-response.ts';
+import { NodeResponse, onClientLeft, waitUntilClosed } from './node-response.ts';
 import { readRequestId } from './request-id.ts';
 
 export interface NodeExchangeOptions {
@@ -53,9 +53,7 @@ export class NodeExchange implements Exchange {
   }
 
   onCallerLeft(listener: () => void): void {
-    const response = this.#response;
-    if (response.destroyed && !response.writableFinished) listener();
-    else response.once('close', () => response.writableFinished || listener());
+    onClientLeft(this.#response, listener);
   }
 
   async readBody(signal: AbortSignal, kind?: 'json' | 'bytes'): Promise<Uint8Array | Denial> {
@@ -68,8 +66,7 @@ export class NodeExchange implements Exchange {
     this.#room.release();
   }
 
-  async waitUntilLeft(): Promise<void> {
-    const response = this.#response;
-    if (!response.destroyed) await new Promise((resolve) => response.once('close', resolve));
+  waitUntilLeft(): Promise<void> {
+    return waitUntilClosed(this.#response);
   }
 }

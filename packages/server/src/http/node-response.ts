@@ -81,6 +81,17 @@ export class NodeResponse implements HttpResponse {
   }
 }
 
+/** Calls `listener` once when the client leaves before its answer is complete; immediately if it has left already. */
+export function onClientLeft(response: ServerResponse, listener: () => void): void {
+  if (response.destroyed && !response.writableFinished) listener();
+  else response.once('close', () => response.writableFinished || listener());
+}
+
+/** Resolves when the last byte of the answer was sent, or the connection is closed. */
+export async function waitUntilClosed(response: ServerResponse): Promise<void> {
+  if (!response.destroyed) await new Promise((resolve) => response.once('close', resolve));
+}
+
 /** True if the connection should be closed, because too much of the body is missing or it may never arrive. */
 function hasBodyToCome({ complete, headers }: IncomingMessage): boolean {
   if (complete) return false;
