@@ -167,24 +167,14 @@ export function createBackground(
   return async (client, signal, work) => {
     const exchange = new BackgroundExchange(randomUUID());
     const time = new RequestTime({ nowMs: deps.nowMs, defaultMs: deps.settings.timeoutMs });
-    const incoming: IncomingRequest = {
-      exchange,
-      dialect: OWN_DIALECT,
-      time,
-      startedMs: deps.nowMs(),
-      actor: null,
-      client,
-      keyAdmission: null,
-      leaveData: null,
-      traced: null,
-    };
+    const incoming = createIncoming(exchange, OWN_DIALECT, time, null, deps);
     const end = () => time.callerLeft();
     const denied = deps.admission.enter(time.deadline);
     if (denied !== null) return denied;
     signal.addEventListener('abort', end);
     try {
       if (signal.aborted) end();
-      const refused = authorizeCaller(client, exchange) ?? authorizeData(client, terms.data ?? null);
+      const refused = admitClient(client, terms.data, incoming, deps);
       if (refused !== null) return refused;
       const keyAdmission = client.policy === null ? null : await throttle(client, deps.limits);
       if (keyAdmission instanceof Denial) return keyAdmission;
@@ -194,15 +184,32 @@ export function createBackground(
       return await work(startConversation(operation, terms, received, incoming, deps));
     } finally {
       signal.removeEventListener('abort', end);
-      incoming.traced?.end();
-      time.deadline.clear();
-      incoming.keyAdmission?.release();
-      deps.admission.leave(time.deadline);
+      leave(incoming, deps);
     }
   };
 }
 
 const NO_BYTES = Buffer.alloc(0);
+
+function createIncoming(
+  exchange: Exchange,
+  dialect: Dialect,
+  time: RequestTime,
+  actor: CallActor | null,
+  { nowMs }: RunRequestDeps,
+): IncomingRequest {
+  return {
+    exchange,
+    dialect,
+    time,
+    startedMs: nowMs(),
+    actor,
+    client: null,
+    keyAdmission: null,
+    leaveData: null,
+    traced: null,
+  };
+}
 
 async function runRequest(
   service: Service,
@@ -212,17 +219,7 @@ async function runRequest(
 ): Promise<void> {
   const cutOff = () => exchange.writer.breakOff();
   const time = new RequestTime({ nowMs: deps.nowMs, defaultMs: deps.settings.timeoutMs, cutOff });
-  const incoming: IncomingRequest = {
-    exchange,
-    dialect,
-    time,
-    startedMs: deps.nowMs(),
-    actor: service.sender?.actor ?? null,
-    client: null,
-    keyAdmission: null,
-    leaveData: null,
-    traced: null,
-  };
+  const incoming = createIncoming(exchange, dialect, time, service.sender?.actor ?? null, deps);
   exchange.onCallerLeft(() => time.callerLeft());
   deps.events.requestStarted();
   try {
@@ -237,11 +234,7 @@ async function runRequest(
   } finally {
     exchange.releaseBody();
     await exchange.waitUntilLeft();
-    time.deadline.clear();
-    incoming.leaveData?.();
-    incoming.keyAdmission?.release();
-    deps.admission.leave(time.deadline);
-    incoming.traced?.end();
+    leave(incoming, deps);
     deps.events.requestEnded();
   }
 }
@@ -255,12 +248,8 @@ async function runAdmitted(
   const { exchange, dialect, time } = incoming;
   const client = sender?.client ?? (await authenticate(exchange, deps, dialect));
   if (client instanceof Denial) return client;
-  incoming.client = client;
-  const denied = authorizeCaller(client, exchange) ?? authorizeData(client, data ?? null);
+  const denied = admitClient(client, data, incoming, deps);
   if (denied !== null) return denied;
-  const leaveData = admitData(client, data, deps.dataRequests);
-  if (leaveData instanceof Denial) return leaveData;
-  incoming.leaveData = leaveData;
   const keyAdmission = client.policy === null ? null : await throttle(client, deps.limits);
   if (keyAdmission instanceof Denial) return keyAdmission;
   incoming.keyAdmission = keyAdmission;
@@ -273,6 +262,34 @@ async function runAdmitted(
   if (bytes instanceof Denial) return bytes;
   time.start(readTimeoutMs(exchange.header('x-request-timeout')));
   return serve({ bytes, client, keyAdmission, idempotencyKey, approvalIds }, incoming);
+}
+
+/** Checks what the policy of the client says of all its calls, and makes room for what the request moves. */
+function admitClient(
+  client: Client,
+  data: DataRoute | undefined,
+  incoming: IncomingRequest,
+  { dataRequests }: RunRequestDeps,
+): Denial | null {
+  incoming.client = client;
+  const denied = authorizeCaller(client, incoming.exchange) ?? authorizeData(client, data ?? null);
+  if (denied !== null) return denied;
+  const leaveData = admitData(client, data, dataRequests);
+  if (leaveData instanceof Denial) return leaveData;
+  incoming.leaveData = leaveData;
+  return null;
+}
+
+/** Gives back what an admitted request holds. */
+function leave(
+  { time, leaveData, keyAdmission, traced }: IncomingRequest,
+  { admission }: RunRequestDeps,
+): void {
+  time.deadline.clear();
+  leaveData?.();
+  keyAdmission?.release();
+  admission.leave(time.deadline);
+  traced?.end();
 }
 
 /** Runs the calls of the body. */
