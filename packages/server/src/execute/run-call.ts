@@ -160,11 +160,11 @@ async function runWhileChanged(call: AnyParsed, authenticated: Client, running: 
 
 /** Authorizes, resolves and builds the call, and runs its steps. */
 async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall): Promise<Reply> {
-  const { operation, request, index, bytes, trace, deps } = running;
+  const { operation, request, trace } = running;
+  const { signal } = request.time;
   const isConverted = request.areValuesNormalized && operation.convertValues !== undefined;
-  const { time } = request;
-  const { signal } = time;
-  const allowing = operation.authorize(parsed, client, isConverted ? 'unconverted' : 'sent', signal);
+  const values = isConverted ? 'unconverted' : 'sent';
+  const allowing = operation.authorize(parsed, client, values, signal);
   const allowed = allowing instanceof Promise ? await allowing : allowing;
   trace.policyLimit = (allowed instanceof Denial ? undefined : allowed.policyLimit) ?? null;
   if (allowed instanceof Denial) {
@@ -174,35 +174,16 @@ async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall):
   const resolved = operation.resolve(allowed);
   const server = resolved instanceof Promise ? await resolved : resolved;
   if (server instanceof Denial) return server;
-  const target = findTarget(server);
-  trace.target = nameSent(server, target);
-  /** `asked` is the call before the policy sets values in it. */
-  const createContext = (asked: AnyParsed, call: AnyParsed, values: ValuesState) => {
-    const built = {
-      client,
-      isSameFor: (other: Client) =>
-        hasSameFieldRules(client, other) &&
-        andThen(operation.authorize(asked, other, values, signal), (now) => isSameCall(now, call)),
-      resolved: target && call.instance !== undefined ? { named: call.instance, target } : null,
-    };
-    const check = () => isUnchanged(built, request, deps);
-    const approvalRule = call.approvalRule ?? request.approvalRule;
-    return new CallContext({ request, client, time, trace, index, bytes, approvalRule, isUnchanged: check });
-  };
-  let call = allowed;
-  let context = createContext(parsed, call, isConverted ? 'unconverted' : 'sent');
-  if (operation.convertValues !== undefined && isConverted) {
-    const converted = await operation.convertValues(parsed, server, context);
-    if (!(await context.isUnchanged())) return CHANGED;
-    const isFailed = 'reply' in converted;
-    const asked = isFailed ? parsed : converted.call;
-    const judged = await operation.authorize(asked, client, 'sent', signal);
-    // What the conversion refuses would tell types of fields that the key may not write.
-    if (judged instanceof Denial) return judged;
-    if (isFailed) return converted.reply;
-    call = judged;
-    context = createContext(asked, call, 'sent');
+  trace.target = nameSent(server, findTarget(server));
+  let judged: JudgedCall = { asked: parsed, call: allowed, values };
+  let context = createContext(judged, server, client, running);
+  if (isConverted) {
+    const converted = await convertValues(parsed, server, context, running);
+    if ('reply' in converted) return converted.reply;
+    judged = converted;
+    context = createContext(judged, server, client, running);
   }
+  let { call } = judged;
   if (operation.applyFieldRules !== undefined && hasFieldRules(client)) {
     const applied = await operation.applyFieldRules(call, server, context);
     if (!(await context.isUnchanged())) return CHANGED;
@@ -215,6 +196,50 @@ async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall):
   running.isReadOnly = prepared.isReadOnly;
   running.context = context;
   return await runSteps(operation.steps, 0, prepared, context);
+}
+
+/** A call that the policy allows. */
+interface JudgedCall {
+  /** The call before the policy set values in it. */
+  asked: AnyParsed;
+  call: AnyParsed;
+  values: ValuesState;
+}
+
+function createContext(
+  { asked, call, values }: JudgedCall,
+  server: ServerAddress | Target,
+  client: Client,
+  { operation, request, index, bytes, trace, deps }: RunningCall,
+): CallContext {
+  const { time } = request;
+  const target = findTarget(server);
+  const built = {
+    client,
+    isSameFor: (other: Client) =>
+      hasSameFieldRules(client, other) &&
+      andThen(operation.authorize(asked, other, values, time.signal), (now) => isSameCall(now, call)),
+    resolved: target && call.instance !== undefined ? { named: call.instance, target } : null,
+  };
+  const check = () => isUnchanged(built, request, deps);
+  const approvalRule = call.approvalRule ?? request.approvalRule;
+  return new CallContext({ request, client, time, trace, index, bytes, approvalRule, isUnchanged: check });
+}
+
+/** Converts the values of a call, and applies the policy to those that are sent. */
+async function convertValues(
+  parsed: AnyParsed,
+  server: ServerAddress | Target,
+  context: CallContext,
+  { operation }: RunningCall,
+): Promise<JudgedCall | { reply: Reply }> {
+  const converted = await operation.convertValues!(parsed, server, context);
+  if (!(await context.isUnchanged())) return { reply: CHANGED };
+  const asked = 'reply' in converted ? parsed : converted.call;
+  const call = await operation.authorize(asked, context.client, 'sent', context.time.signal);
+  // What the conversion refuses would tell types of fields that the key may not write.
+  if (call instanceof Denial) return { reply: call };
+  return 'reply' in converted ? converted : { asked, call, values: 'sent' };
 }
 
 /** Null for a server without a database. */
