@@ -33,7 +33,7 @@ export type Cell = string | Figure;
 
 export const QUESTIONS = {
   time: 'How much time does the proxy add to a call?',
-  calls: 'How many calls a second does a core bear?',
+  calls: 'How many calls a second does a core serve?',
   memory: 'How much memory does it need?',
   idle: 'What does it use while nobody calls?',
 } as const;

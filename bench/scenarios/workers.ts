@@ -122,13 +122,13 @@ function tabulate(measured: Measured[]): Table {
     findings: [
       {
         isReached: gain >= GAIN_MIN,
-        text: `two workers bear at least ${GAIN_MIN} times the calls of one, by ${hasCores ? 'calls per second' : 'CPU time per call'} (${gain.toFixed(2)} times; two separate programs ${gainSeparate.toFixed(2)}, by hand ${gainByHand.toFixed(2)})`,
+        text: `two workers serve at least ${GAIN_MIN} times the calls of one, by ${hasCores ? 'calls per second' : 'CPU time per call'} (${gain.toFixed(2)} times; two separate programs ${gainSeparate.toFixed(2)}, by hand ${gainByHand.toFixed(2)})`,
       },
     ],
     answers: [
       {
         question: 'calls',
-        text: `Two workers bear ${gain.toFixed(1)} times the calls of one (setting \`workers\`).`,
+        text: `Two workers serve ${gain.toFixed(1)} times the calls of one (setting \`workers\`).`,
       },
     ],
   };

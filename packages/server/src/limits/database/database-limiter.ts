@@ -77,8 +77,8 @@ const SILENCE_MS_MIN = 500;
  */
 const EXTRA_SHARE = 1 / 4;
 /**
- * Maximum part of the concurrency limit that background calls hold; at least one. The limit may be a multiple of what
- * the server bears, as long as no load has shown that.
+ * Maximum part of the concurrency limit that background calls hold; at least one. Until a load has shown what the
+ * server can handle, the limit may be a multiple of it.
  */
 const BACKGROUND_SHARE = 1 / 8;
 /**
