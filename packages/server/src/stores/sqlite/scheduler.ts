@@ -4,7 +4,7 @@
  */
 import { StoreError } from '../store-error.ts';
 import { readSqliteCode, SQLITE_BUSY } from './failures.ts';
-import { readMonotonicMs } from './operations.ts';
+import { readMonotonicMs } from './heartbeat.ts';
 
 export interface Task {
   readonly isWrite: boolean;

@@ -10,34 +10,26 @@ import { openChangeFeed } from './changes.ts';
 import { openDatabase, type SqliteDatabase } from './database.ts';
 import { createSqliteDeniedSubjects } from './denied-subjects.ts';
 import { describeFailure } from './failures.ts';
+import { BEAT_INTERVAL_MS, Heartbeat, readMonotonicMs } from './heartbeat.ts';
 import { createSqliteIdempotency } from './idempotency.ts';
 import { createSqliteInstances } from './instances.ts';
 import { createSqliteKeys } from './keys.ts';
 import { createSqliteLeases } from './leases.ts';
-import {
-  BEAT_INTERVAL_MS,
-  OPERATIONS,
-  type OperationTraits,
-  type Parts,
-  type Reply,
-  type Request,
-  readMonotonicMs,
-  SignOfLife,
-} from './operations.ts';
+import { OPERATIONS, type OperationTraits, type Parts, type Reply, type Request } from './operations.ts';
 import { Scheduler, type Task } from './scheduler.ts';
 import { createSqliteStatistics } from './statistics.ts';
 import { createSqliteSubscriptions } from './subscriptions.ts';
 import { watchWritability } from './writability.ts';
 
 const port = parentPort as MessagePort;
-const { file, isSuccessor, life } = workerData as {
+const { file, isSuccessor, heartbeatMemory } = workerData as {
   file: string;
   isSuccessor: boolean;
-  life: SharedArrayBuffer;
+  heartbeatMemory: SharedArrayBuffer;
 };
-const signOfLife = new SignOfLife(life);
+const heartbeat = new Heartbeat(heartbeatMemory);
 const send = (reply: Reply) => {
-  signOfLife.give();
+  heartbeat.beat();
   port.postMessage(reply);
 };
 
@@ -79,7 +71,7 @@ function serve(database: SqliteDatabase): void {
     changes.poll();
     writability.inspect();
     sendStatus();
-    signOfLife.give();
+    heartbeat.beat();
   }, BEAT_INTERVAL_MS);
 
   port.on('message', (request: Request) => {

@@ -8,6 +8,7 @@ import { TIMED_OUT, waitFor } from '../../streams/wait.ts';
 import type { ChangeListener } from '../ports.ts';
 import { StoreError } from '../store-error.ts';
 import { UnknownOutcomeError } from '../unknown-outcome-error.ts';
+import { Heartbeat, readMonotonicMs } from './heartbeat.ts';
 import type { Migration } from './migrations.ts';
 import {
   OPERATIONS,
@@ -15,8 +16,6 @@ import {
   type PartName,
   type Reply,
   type Request,
-  readMonotonicMs,
-  SignOfLife,
   type ThreadStatus,
 } from './operations.ts';
 
@@ -27,7 +26,7 @@ interface PendingRequest {
   timer: NodeJS.Timeout;
 }
 
-/** A thread that gives no sign of life for this time counts as blocked. */
+/** A thread that has no heartbeat for this time counts as blocked. */
 const SILENCE_MS = 2000;
 const RESTART_MS = 500;
 /** Time for pending writes when the store is closed. After that the thread is terminated. */
@@ -54,7 +53,7 @@ export class SqliteThread {
   /** Why there is no thread; null if there is one. */
   #downReason: string | null = null;
   #status: ThreadStatus = { isWatching: true, trouble: null };
-  #signOfLife = new SignOfLife();
+  #heartbeat = new Heartbeat();
   #restart: NodeJS.Timeout | undefined;
   #closed: Promise<void> | null = null;
 
@@ -66,9 +65,9 @@ export class SqliteThread {
   /** Resolves when the file is open; rejects with a {@link StoreError}. */
   open(): Promise<Migration> {
     const isSuccessor = this.#worker !== null || this.#downReason !== null;
-    const signOfLife = new SignOfLife();
+    const heartbeat = new Heartbeat();
     const worker = new Worker(new URL('./worker.mjs', import.meta.url), {
-      workerData: { file: this.#file, isSuccessor, life: signOfLife.memory },
+      workerData: { file: this.#file, isSuccessor, heartbeatMemory: heartbeat.memory },
       // Flags of the process, such as --eval and --watch, must not apply to the thread.
       execArgv: [],
     });
@@ -80,7 +79,7 @@ export class SqliteThread {
           this.#starting = null;
           // `close` terminates it.
           if (this.#closed !== null) return;
-          this.#use(worker, signOfLife);
+          this.#use(worker, heartbeat);
           resolve(reply.opened);
         } else if ('refused' in reply) reason = reply.refused;
         else this.#receive(reply);
@@ -141,17 +140,17 @@ export class SqliteThread {
 
   /** True also if there is no thread. */
   get #isBlocked(): boolean {
-    return this.#worker === null || this.#signOfLife.ageMs >= SILENCE_MS;
+    return this.#worker === null || this.#heartbeat.ageMs >= SILENCE_MS;
   }
 
-  #use(worker: Worker, signOfLife: SignOfLife): void {
+  #use(worker: Worker, heartbeat: Heartbeat): void {
     // Only the timers of pending requests keep the process running.
     worker.unref();
     this.#worker = worker;
     this.#unanswered = 0;
     this.#downReason = null;
-    this.#signOfLife = signOfLife;
-    signOfLife.give();
+    this.#heartbeat = heartbeat;
+    heartbeat.beat();
     this.#notify(null);
   }
 
