@@ -12,13 +12,14 @@ import { Denial } from '../terms/denial.ts';
 import type { NamedRecords } from '../terms/method-call.ts';
 import { describe, type KeywordSpan } from './read-members.ts';
 
-export interface Arguments {
+/** Where the arguments of a call are in its bytes. */
+export interface ArgumentSpans {
   bytes: Uint8Array;
   params: JsonSpan | null;
   keyword: KeywordSpan;
 }
 
-export interface Placed extends Arguments {
+export interface PlacedSpans extends ArgumentSpans {
   records: NamedRecords;
 }
 
@@ -29,8 +30,8 @@ const IDS: ReadonlySet<string> = new Set(['ids']);
 export function placeIds(
   model: string,
   method: string,
-  { bytes, params, keyword }: Arguments,
-): Placed | Denial {
+  { bytes, params, keyword }: ArgumentSpans,
+): PlacedSpans | Denial {
   const ids = findValue(keyword.members, 'ids');
   if (ids === undefined || keyword.span === null || METHODS_WITH_IDS.has(method))
     return { bytes, params, keyword, records: 'unsaid' };
@@ -61,7 +62,7 @@ function rewrite(
   keyword: readonly ByteRange[],
   params: readonly (ByteRange | string)[],
   records: NamedRecords,
-): Placed {
+): PlacedSpans {
   const keywordLength = keyword.reduce((sum, { start, end }) => sum + end - start, 0);
   const joined = joinParts(bytes, [...keyword, ...params]);
   const span: JsonSpan = { kind: 'object', start: 0, end: keywordLength };

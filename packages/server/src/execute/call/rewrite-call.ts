@@ -11,13 +11,13 @@ import type { Json2Call } from './parse-json2.ts';
 export type Parts = readonly (ByteRange | string)[];
 
 /** A positional argument, and its new value. */
-export interface Placed {
+export interface PlacedValue {
   span: JsonSpan;
   value: string;
 }
 
 /** The new bytes have `keyword` before `params`. */
-export function rewriteCall(call: Call, named: ReadonlyMap<string, Parts>, placed: Placed | null): Call {
+export function rewriteCall(call: Call, named: ReadonlyMap<string, Parts>, placed: PlacedValue | null): Call {
   if (placed === null && named.size === 0) return call;
   const { params, keyword } = call;
   const parts = [
@@ -47,7 +47,7 @@ export function rewriteJson2Call(call: Json2Call, named: ReadonlyMap<string, Par
   return { ...call, bytes, kwargs: { span, members: readMembers(bytes, span) } };
 }
 
-function setPlaced(array: JsonSpan, placed: Placed | null): Parts {
+function setPlaced(array: JsonSpan, placed: PlacedValue | null): Parts {
   if (placed === null) return [array];
   const { span, value } = placed;
   return [{ start: array.start, end: span.start }, value, { start: span.end, end: array.end }];

@@ -1,7 +1,7 @@
 /** Every parameter that Odoo 14 to 19 has for a method of the table is in its row, at its position. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { FIELD_ARGUMENTS } from '../related/related-arguments.ts';
+import { RELATED_ARGUMENTS } from '../related/related-arguments.ts';
 import { findSignature } from '../signatures/signatures.ts';
 import { FIELD_METHODS, findFieldMethod } from './field-methods.ts';
 
@@ -58,7 +58,7 @@ test('every parameter of Odoo 19 has the position of its row', () => {
 const MOVED = new Set(['web_read_group groupby', 'web_read_group aggregates']);
 
 test('every argument that can name fields of related records is in the row of its method', () => {
-  const missing = FIELD_ARGUMENTS.flatMap(({ methods, name, position }) =>
+  const missing = RELATED_ARGUMENTS.flatMap(({ methods, name, position }) =>
     methods
       .filter((method) => {
         const found = rowOf(method)?.arguments.find(({ names }) => names.includes(name));

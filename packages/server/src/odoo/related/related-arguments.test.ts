@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { readArguments } from '../arguments.fixture.ts';
 import { isGrouping } from '../grouping.ts';
 import { findSensitivity } from '../sensitive/sensitive-methods.ts';
-import { FIELD_ARGUMENTS } from './related-arguments.ts';
+import { RELATED_ARGUMENTS } from './related-arguments.ts';
 import { readsRelated } from './related-reads.ts';
 
 /** Method → parameter → versions: the union over all models, from the recorded signatures and lists of parameters. */
@@ -50,7 +50,7 @@ test('every parameter of every recorded method is classified', () => {
     .filter(([method]) => !isJudgedOtherwise(method))
     .flatMap(([method, parameters]) => Object.keys(parameters).map((name) => [method, name] as const))
     .filter(([method, name]) => {
-      const isListed = FIELD_ARGUMENTS.some((row) => row.name === name && row.methods.includes(method));
+      const isListed = RELATED_ARGUMENTS.some((row) => row.name === name && row.methods.includes(method));
       return !isListed && !HARMLESS_NAMES.has(name);
     });
   expect(open.map((pair) => pair.join(' '))).toEqual([]);
@@ -62,7 +62,7 @@ test('every argument of the recorded methods that can name such fields is found,
     paths: '["user_ids.login"]',
     whole: '{"a": 1}',
   };
-  for (const { methods, name, position, form } of FIELD_ARGUMENTS) {
+  for (const { methods, name, position, form } of RELATED_ARGUMENTS) {
     for (const method of methods) {
       const named = readArguments('[]', `{"${name}": ${values[form]}}`);
       expect([method, name, readsRelated('sale.order', method, named)]).toEqual([method, name, true]);
@@ -77,7 +77,7 @@ test('every argument of the recorded methods that can name such fields is found,
   }
 });
 
-test.each(FIELD_ARGUMENTS.filter(({ methods }) => methods.some((method) => method in RECORDED)))(
+test.each(RELATED_ARGUMENTS.filter(({ methods }) => methods.some((method) => method in RECORDED)))(
   '$methods.0 takes $name in Odoo $versions',
   ({ methods, name, versions }) => {
     const [first, last = first] = versions.split(' to ');

@@ -4,7 +4,7 @@
  */
 
 /** How an argument names fields of related records. */
-export type FieldForm =
+export type RelatedForm =
   /** A nested object: `{"partner_id": {"fields": {"email": {}}, "context": {}}}` (docs/odoo-facts.md#parameters). */
   | 'specification'
   /** Member names, elements or one string, each a field name. A dot precedes a field of a related record. */
@@ -12,12 +12,12 @@ export type FieldForm =
   /** The argument always reads related records. */
   | 'whole';
 
-export interface FieldArgument {
+export interface RelatedArgument {
   methods: readonly string[];
   name: string;
   /** Position among the positional arguments, including the ids of a record method; null: it is always named. */
   position: number | null;
-  form: FieldForm;
+  form: RelatedForm;
   /** Versions of Odoo that have it. */
   versions: string;
   /** The signature or the module that proves it. */
@@ -25,7 +25,7 @@ export interface FieldArgument {
 }
 
 /** Grouping reads are not listed: every string in them can be a path (grouping.ts). */
-export const FIELD_ARGUMENTS: readonly FieldArgument[] = [
+export const RELATED_ARGUMENTS: readonly RelatedArgument[] = [
   {
     methods: ['onchange'],
     name: 'field_onchange',
@@ -151,15 +151,15 @@ export const FIELD_ARGUMENTS: readonly FieldArgument[] = [
   },
 ];
 
-const BY_METHOD: ReadonlyMap<string, readonly FieldArgument[]> = new Map(
-  FIELD_ARGUMENTS.flatMap(({ methods }) => methods).map((method) => [
+const BY_METHOD: ReadonlyMap<string, readonly RelatedArgument[]> = new Map(
+  RELATED_ARGUMENTS.flatMap(({ methods }) => methods).map((method) => [
     method,
-    FIELD_ARGUMENTS.filter(({ methods }) => methods.includes(method)),
+    RELATED_ARGUMENTS.filter(({ methods }) => methods.includes(method)),
   ]),
 );
-const NONE: readonly FieldArgument[] = [];
+const NONE: readonly RelatedArgument[] = [];
 
-export function listFieldArguments(method: string): readonly FieldArgument[] {
+export function listRelatedArguments(method: string): readonly RelatedArgument[] {
   return BY_METHOD.get(method) ?? NONE;
 }
 

@@ -10,7 +10,12 @@ import { someMember, someName, someString } from '../../json/strings.ts';
 import { type Arguments, findArgument, POSITIONAL_MAX } from '../arguments.ts';
 import { isGrouping, someGroupingText } from '../grouping.ts';
 import { SIGNATURES } from '../signatures/signatures.ts';
-import { FIELD_ARGUMENTS, type FieldForm, listFieldArguments, NAMING_CONTEXT } from './related-arguments.ts';
+import {
+  listRelatedArguments,
+  NAMING_CONTEXT,
+  RELATED_ARGUMENTS,
+  type RelatedForm,
+} from './related-arguments.ts';
 
 /** The fields of a related record that a plain `read` returns as well. */
 const NAMING_FIELDS = new Set(['id', 'display_name']);
@@ -39,7 +44,7 @@ export function readsRelated(model: string, method: string, call: Arguments): bo
   // These context members extend names of partners only, and a call of the partner model can read those fields anyway.
   if (model !== NAMED_MODEL && !NAMELESS_METHODS.has(method) && bringsNamingContext(method, call))
     return true;
-  return someFieldArgument(method, call, (value, form) => {
+  return someRelatedArgument(method, call, (value, form) => {
     if (form === 'whole') return !isEmpty(bytes, value.start);
     if (form === 'paths') return somePath(bytes, value);
     return someMember(bytes, value, ['fields'], (at) => !isEmpty(bytes, at) && !isNaming(bytes, at));
@@ -49,7 +54,7 @@ export function readsRelated(model: string, method: string, call: Arguments): bo
 /** Whether a specification contains a context, which applies to the fields that are read there. */
 export function bringsContext(method: string, call: Arguments): boolean {
   const { bytes } = call;
-  return someFieldArgument(
+  return someRelatedArgument(
     method,
     call,
     (value, form) => form !== 'paths' && someMember(bytes, value, ['context'], (at) => !isEmpty(bytes, at)),
@@ -63,18 +68,18 @@ function bringsNamingContext(method: string, call: Arguments): boolean {
   if (named.some(({ name, value }) => name === 'context' && (isPairs(value) || test(value)))) return true;
   // Deep inside an argument of an unknown method, these words have no meaning.
   return (
-    listFieldArguments(method).length > 0 &&
-    someFieldArgument(method, call, (value, form) => form === 'specification' && test(value))
+    listRelatedArguments(method).length > 0 &&
+    someRelatedArgument(method, call, (value, form) => form === 'specification' && test(value))
   );
 }
 
 /** Any argument of an unknown method can be a specification. */
-function someFieldArgument(
+function someRelatedArgument(
   method: string,
   call: Arguments,
-  test: (value: JsonSpan, form: FieldForm) => boolean,
+  test: (value: JsonSpan, form: RelatedForm) => boolean,
 ): boolean {
-  const ofMethod = listFieldArguments(method);
+  const ofMethod = listRelatedArguments(method);
   if (ofMethod.length === 0 && !isGrouping(method) && !SIGNATURES.has(method)) {
     const others = call.named.filter(({ name }) => name !== 'context');
     return (
@@ -92,7 +97,7 @@ function someFieldArgument(
 
 /** These arguments have the same meaning for every method, so an override cannot use them for something else. */
 const SPECIFICATION_NAMES: ReadonlySet<string> = new Set(
-  FIELD_ARGUMENTS.filter(({ form }) => form === 'specification').map(({ name }) => name),
+  RELATED_ARGUMENTS.filter(({ form }) => form === 'specification').map(({ name }) => name),
 );
 const NAMING_MEMBERS = [...NAMING_CONTEXT];
 

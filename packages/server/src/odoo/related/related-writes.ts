@@ -11,7 +11,7 @@ import { someString } from '../../json/strings.ts';
 import { type Arguments, findArgument, POSITIONAL_MAX } from '../arguments.ts';
 import { couldBeMember, findMember } from '../sensitive/member-names.ts';
 import type { SensitiveMember } from '../sensitive/sensitive-members.ts';
-import { listFieldArguments } from './related-arguments.ts';
+import { listRelatedArguments } from './related-arguments.ts';
 import { listContextWrites } from './related-context.ts';
 import { type CommandVisitor, someCommand, someValueCommand } from './x2many-commands.ts';
 
@@ -52,7 +52,7 @@ export function findRelatedWrite(model: string, method: string, call: Arguments,
 
 /** Arguments that name fields and contain no values. */
 function listSkipped(method: string, call: Arguments): JsonSpan[] {
-  return listFieldArguments(method)
+  return listRelatedArguments(method)
     .filter(({ form }) => form !== 'whole')
     .flatMap(({ name, position }) => findArgument(call, position, name));
 }
