@@ -2,7 +2,7 @@
  * The HTTP server: Fastify with our routes, time limits for slow clients, and JSON-RPC errors for requests that match
  * no route. Knows no step of a call.
  */
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { createExecuteForAdmin, createPipelines } from '../execute/operations.ts';
 import { buildErrorAnswer, describeDenial } from '../execute/request/envelope.ts';
 import { Denial } from '../execute/terms/denial.ts';
@@ -139,42 +139,12 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   addReferenceRoutes(app);
   addConsoleRoutes(app, deps.console);
 
-  app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?', 1)[0] as string;
-    // The router would throw for a path with characters of its pattern syntax.
-    const allowed = /[*:()]/.test(path)
-      ? []
-      : METHODS.filter((method) => app.hasRoute({ method, url: path }));
-    const denial =
-      allowed.length === 0
-        ? NO_ROUTE
-        : new Denial('method_not_allowed', `This route takes ${allowed.join(' or ')} only.`, {
-            headers: { allow: allowed.join(', ') },
-          });
-    return sendDenial(denial, readRequestId(request.headers), reply);
-  });
+  app.setNotFoundHandler((request, reply) => answerMissingRoute(app, request, reply));
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
     const requestId = readRequestId(request.headers);
-    if (error.statusCode === 415) {
-      return sendDenial(
-        new Denial('unsupported_media_type', 'Send `content-type: application/json`, in UTF-8.'),
-        requestId,
-        reply,
-      );
-    }
-    if (error.statusCode !== undefined && error.statusCode < 500) {
-      return sendDenial(
-        new Denial('invalid_request', 'The request is not HTTP that this route can take.'),
-        requestId,
-        reply,
-      );
-    }
-    deps.events.faultSeen(requestId, error);
-    return sendDenial(
-      new Denial('internal', 'The proxy failed; tell its operator the x-request-id.'),
-      requestId,
-      reply,
-    );
+    const denial = explainError(error);
+    if (denial === FAILED) deps.events.faultSeen(requestId, error);
+    return sendDenial(denial, requestId, reply);
   });
   return app;
 }
@@ -188,6 +158,30 @@ const NOT_ONE_HOST = new Denial(
 );
 
 const NO_ROUTE = new Denial('route_not_found', 'There is no such route; calls go to POST /api/erp/execute.');
+
+const FAILED = new Denial('internal', 'The proxy failed; tell its operator the x-request-id.');
+
+function answerMissingRoute(app: FastifyInstance, { url, headers }: FastifyRequest, reply: Reply): unknown {
+  const path = url.split('?', 1)[0] as string;
+  // The router would throw for a path with characters of its pattern syntax.
+  const allowed = /[*:()]/.test(path) ? [] : METHODS.filter((method) => app.hasRoute({ method, url: path }));
+  const denial =
+    allowed.length === 0
+      ? NO_ROUTE
+      : new Denial('method_not_allowed', `This route takes ${allowed.join(' or ')} only.`, {
+          headers: { allow: allowed.join(', ') },
+        });
+  return sendDenial(denial, readRequestId(headers), reply);
+}
+
+/** The denial for an error that Fastify has caught. */
+function explainError({ statusCode }: { statusCode?: number }): Denial {
+  if (statusCode === 415)
+    return new Denial('unsupported_media_type', 'Send `content-type: application/json`, in UTF-8.');
+  if (statusCode !== undefined && statusCode < 500)
+    return new Denial('invalid_request', 'The request is not HTTP that this route can take.');
+  return FAILED;
+}
 
 interface Reply {
   code(status: number): Reply;
