@@ -8,7 +8,7 @@ import { delay } from '../streams/wait.ts';
 import { type Command, CommandError, type CommandInput } from './command.ts';
 import { cutCsv, cutNdjson } from './export/record-texts.ts';
 import { createDispatcherTo } from './post.ts';
-import { locateRoute, PROXY_OPTIONS, readAddress, readKey } from './proxy-access.ts';
+import { locateRoute, OTHER_VERSION, PROXY_OPTIONS, readAddress, readKey } from './proxy-access.ts';
 
 const RETRIES = 5;
 const DELAY_MS = 1000;
@@ -280,7 +280,8 @@ function readProblem(body: Buffer | null, origin: string, retryAfterSeconds: num
   try {
     const { error } = JSON.parse(String(body)) as { error: ErrorBody };
     const { message, data } = error;
-    return { message: `${data.type}: ${message}`, isPassing: data.retryable, retryAfterSeconds };
+    const text = data.type === 'route_not_found' ? OTHER_VERSION : `${data.type}: ${message}`;
+    return { message: text, isPassing: data.retryable, retryAfterSeconds };
   } catch {
     const message = `The answer is not one of erp-proxy; check the address ${origin}.`;
     return { message, isPassing: false, retryAfterSeconds };

@@ -17,6 +17,10 @@ export const PROXY_OPTIONS = {
   'key-file': { type: 'string', value: 'file', description: 'File that contains the client key.' },
 } satisfies Record<string, CommandOption>;
 
+/** For a route that the proxy does not have. */
+export const OTHER_VERSION =
+  'The proxy does not know this request: it has another version than this program, or its address a wrong path. Use the erp-proxy of its version, or upgrade the proxy.';
+
 export function readAddress({ option, settings, env }: CommandInput): URL {
   const { host, port } = settings.http;
   const given = option('url');

@@ -2,7 +2,13 @@
  * The admin service of a running proxy, over `/admin/v1` with the configured token. Errors are the same as those of the
  * local service, so that commands need not distinguish the two.
  */
-import { type AuditView, type Examination, printVersionTag, type VersionTag } from '@erp-proxy/contract';
+import {
+  type AuditView,
+  type Examination,
+  type Problem,
+  printVersionTag,
+  type VersionTag,
+} from '@erp-proxy/contract';
 import type { Admin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
 import type { EgressDispatcher, EgressFailure } from '../egress/dispatcher.ts';
@@ -10,6 +16,7 @@ import { fetchWhole, type WholeAnswer } from '../egress/fetch-whole.ts';
 import { ByteStreamError } from '../streams/byte-stream.ts';
 import { CommandError, type CommandInput } from './command.ts';
 import { createDispatcherTo } from './post.ts';
+import { OTHER_VERSION } from './proxy-access.ts';
 import {
   ANYTHING,
   APPROVAL,
@@ -77,11 +84,15 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
   const ask = async (shape: Shape, request: AdminRequest) => {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const answer = await fetchWhole(egress, prepare(request), { signal, bytesMax: ANSWER_BYTES_MAX });
-    const { method = 'GET', isChange = method !== 'GET' } = request;
+    const { method = 'GET', isChange = method !== 'GET', tag } = request;
     if (!answer.ok) throw explainFailure(answer, base, isChange);
     if (answer.status === 204) return undefined;
     if (answer.status < 300) return readAnswer(answer, base, shape, isChange);
-    throw readProblem(answer, base, isChange);
+    const error = readProblem(answer, base, isChange);
+    // Proxies of older versions know tags without a time of creation only, and changed nothing.
+    if (tag && tag.createdAt !== null && isTagRefusal(error))
+      return ask(shape, { ...request, tag: { ...tag, createdAt: null } });
+    throw error;
   };
 
   async function* exportAudit(query: object): AsyncGenerator<AuditView> {
@@ -237,8 +248,20 @@ function readAnswer({ status, headers, body }: ReadAnswer, base: URL, shape: Sha
   return value;
 }
 
-function readProblem(answer: ReadAnswer, base: URL, isChange: boolean): AdminError {
-  return new AdminError(readAnswer(answer, base, PROBLEM, isChange));
+function readProblem(answer: ReadAnswer, base: URL, isChange: boolean): AdminError | CommandError {
+  const problem = readAnswer(answer, base, PROBLEM, isChange);
+  return isRouteMissing(problem) ? new CommandError(OTHER_VERSION, 1) : new AdminError(problem);
+}
+
+/** The answer of every version to a request that it does not know. An object that is missing has another text. */
+function isRouteMissing({ status, detail }: Problem): boolean {
+  return (status === 404 && /^There is no such route\b/.test(detail)) || status === 405;
+}
+
+function isTagRefusal(error: AdminError | CommandError): boolean {
+  if (!(error instanceof AdminError)) return false;
+  const { status, detail } = error.problem;
+  return status === 400 && detail.startsWith('`if-match` ');
 }
 
 /** Undefined if it is invalid or has another shape. */

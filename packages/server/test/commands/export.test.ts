@@ -56,6 +56,17 @@ test('prints the records of the export, in both formats', async () => {
   expect(context.stdout).toBe(printed.stdout);
 });
 
+test('a proxy without exports', async () => {
+  const { proxy } = await startSandboxStage();
+  // Its exports are not there.
+  const url = `${proxy.url}/older`;
+  expect(await run({ url, key: proxy.key }, [...PARTNERS, '--fields', 'name'])).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^The proxy does not know this request: it has another version /),
+  });
+});
+
 test('errors before the first record', async () => {
   const { proxy } = await startSandboxStage();
   const wrong = await run(proxy, [...PARTNERS, '--fields', 'nmae']);

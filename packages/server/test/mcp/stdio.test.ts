@@ -54,6 +54,12 @@ test.each(['modern', 'legacy'] as const)('serves the tools to a %s client', asyn
   await expect(client.callTool({ name: 'drop' })).rejects.toThrow('Unknown tool: drop');
 });
 
+test('says so if the proxy does not serve agents', async () => {
+  const { proxy } = await startStage();
+  const client = await connect(`${proxy.url}/older`, { key: proxy.key });
+  await expect(client.listTools()).rejects.toThrow('The proxy does not serve agents (/mcp): upgrade it');
+});
+
 test.each(['modern', 'legacy'] as const)('asks the person of a %s client before deleting', async (mode) => {
   const { proxy } = await startStage();
   const questions: string[] = [];

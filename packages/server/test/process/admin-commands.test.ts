@@ -14,6 +14,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 import { type Ran, runCommand } from '../commands/run-command.ts';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
 import { makeFolder, runProgram, startServer, startShell } from './program.ts';
@@ -696,6 +697,76 @@ describe('a remote server that is not this proxy, or sends false answers', () =>
       remote.close();
     },
   );
+});
+
+describe('a proxy of an older version', () => {
+  const NO_ROUTE = { status: 404, title: 'Not Found', detail: 'There is no such route; see /openapi.json.' };
+  const NO_TAG = { status: 400, detail: '`if-match` takes one unchanged `etag` of an answer, or `*`.' };
+
+  /** In front of a proxy: without subscriptions, and with tags that are the number of the version. */
+  async function startOlder() {
+    const proxy = closeAfterTest(
+      await startProxy({ settings: { 'admin.token': TOKEN, 'vault.masterKey': MASTER_KEY } }),
+    );
+    const older = createServer(async (request, reply) => {
+      const { method = 'GET', url = '', headers } = request;
+      const chunks: Buffer[] = await Array.fromAsync(request);
+      const tag = headers['if-match'];
+      const problem = url.includes('/subscriptions') ? NO_ROUTE : tag && !/^"\d+"$/.test(tag) ? NO_TAG : null;
+      const answer =
+        problem === null
+          ? await fetch(`${proxy.url}${url}`, {
+              method,
+              headers: {
+                authorization: headers.authorization ?? '',
+                ...(tag && { 'if-match': tag }),
+                ...(chunks.length > 0 && { 'content-type': 'application/json' }),
+              },
+              ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+            })
+          : Response.json(problem, {
+              status: problem.status,
+              headers: { 'content-type': 'application/problem+json' },
+            });
+      reply.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
+      reply.end(Buffer.from(await answer.arrayBuffer()));
+    });
+    await once(older.listen(0, '127.0.0.1'), 'listening');
+    closeAfterTest({ close: async () => void older.close() });
+    return `http://127.0.0.1:${(older.address() as AddressInfo).port}`;
+  }
+
+  test('is changed by apply', async () => {
+    const url = await startOlder();
+    const run = (...args: string[]) => runHere([...args, '--url', url], { ERP_PROXY_ADMIN_TOKEN: TOKEN });
+    await run('keys', 'create', '--name', 'shop');
+    put(
+      'proxy.yaml',
+      'keys: [{ name: shop, policy: { origins: [https://a.example], models: { a: [read] } } }]\n',
+    );
+    expect(await run('apply', '-f', 'proxy.yaml')).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('~ key shop'),
+    });
+    const { stdout } = await run('keys', 'list', '--json');
+    expect(JSON.parse(stdout)).toContainEqual(
+      expect.objectContaining({
+        name: 'shop',
+        version: 2,
+        policy: expect.objectContaining({ models: { a: ['read'] } }),
+      }),
+    );
+  });
+
+  test('that lacks a route: the error says so', async () => {
+    const url = await startOlder();
+    expect(
+      await runHere(['subscriptions', 'list', '--url', url], { ERP_PROXY_ADMIN_TOKEN: TOKEN }),
+    ).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/^The proxy does not know this request: it has another version .*\.\n$/),
+    });
+  });
 });
 
 describe('an error names the options of the command:', () => {

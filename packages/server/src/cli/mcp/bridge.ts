@@ -127,8 +127,8 @@ async function ask(
   if ('problem' in sent) throw new ProtocolError(ProtocolErrorCode.InternalError, sent.problem);
   const { result, error } = readAnswer(sent.text);
   if (result !== undefined) return result;
-  const message = error?.data?.type === 'unauthorized' ? KEY_REFUSED : error?.message;
-  throw new ProtocolError(error?.code ?? ProtocolErrorCode.InternalError, message ?? UNREADABLE);
+  const message = EXPLANATIONS[error?.data?.type ?? ''] ?? error?.message ?? UNREADABLE;
+  throw new ProtocolError(error?.code ?? ProtocolErrorCode.InternalError, message);
 }
 
 /** Names of tools are ASCII. Another one is refused by the proxy with the names that exist. */
@@ -136,8 +136,11 @@ function nameInHeader(name: string): string {
   return /^[\x21-\x7e]+$/.test(name) ? name : `=?base64?${Buffer.from(name).toString('base64')}?=`;
 }
 
-const KEY_REFUSED =
-  'The proxy does not accept this client key; check ERP_PROXY_KEY, or the file of --key-file.';
+/** By the type of the proxy's error. */
+const EXPLANATIONS: Record<string, string> = {
+  unauthorized: 'The proxy does not accept this client key; check ERP_PROXY_KEY, or the file of --key-file.',
+  route_not_found: 'The proxy does not serve agents (/mcp): upgrade it, or check the address of --url.',
+};
 const UNREADABLE = 'The answer is not one of erp-proxy; check the address of --url.';
 
 interface ProxyAnswer {
