@@ -62,6 +62,7 @@ const FAILURES: Record<string, string> = {
   '42P07': 'the schema has tables of another program. Give the proxy a database or a schema of its own.',
   '53100': "the server's disk is full. Free some space there.",
   '53300': 'the server has no connection left. Raise its max_connections, or run fewer replicas.',
+  '55P03': 'other sessions use its tables, such as a backup. Try again when they have ended.',
   '57014': 'a statement took too long. See the load of the server.',
   '57P01': NOT_NOW,
   '57P02': NOT_NOW,

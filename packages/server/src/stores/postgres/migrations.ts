@@ -2,8 +2,10 @@
  * The schema of the PostgreSQL store, as a list of migration steps. A released step is never edited; a change is a new
  * step at the end.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { StoreError } from '../store-error.ts';
+import { readCode } from './failures.ts';
 
 /**
  * Version n of the schema is the result of the first n steps. Texts sort by code point. Triggers notify listeners, so
@@ -188,6 +190,14 @@ const LOCK = 3_772_610_884_951;
 const TIMEOUT_MS = 60_000;
 
 /**
+ * While a step waits for another session, such as a backup, the statements of all replicas on its table wait behind it.
+ * It therefore gives up soon, and is tried again after a pause.
+ */
+const LOCK_WAIT_MS = 1000;
+const LOCK_PAUSE_MS = 1000;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/**
  * Migrates the schema to the newest version in one transaction. The version is read again under the lock: if several
  * replicas start at once, one migrates and the others find the work done. A schema of the newest version is not locked.
  */
@@ -195,18 +205,33 @@ export function migrate(config: pg.ClientConfig): Promise<{ from: number; to: nu
   return useClient(config, async (client) => {
     const to = MIGRATIONS.length;
     if ((await readVersion(client)) === to) return { from: to, to };
-    await client.query('BEGIN');
-    await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
-    const from = await readVersion(client);
-    await client.query('CREATE TABLE IF NOT EXISTS erp_proxy_migrations (version integer PRIMARY KEY)');
-    for (const [index, step] of MIGRATIONS.entries()) {
-      if (index < from) continue;
-      await client.query(step);
-      await client.query('INSERT INTO erp_proxy_migrations (version) VALUES ($1)', [index + 1]);
+    const endsMs = performance.now() + TIMEOUT_MS;
+    for (;;) {
+      try {
+        return { from: await runSteps(client), to };
+      } catch (error) {
+        if (readCode(error) !== LOCK_NOT_AVAILABLE || performance.now() >= endsMs) throw error;
+        await client.query('ROLLBACK');
+        await sleep(LOCK_PAUSE_MS);
+      }
     }
-    await client.query('COMMIT');
-    return { from, to };
   });
+}
+
+/** Returns the version before. */
+async function runSteps(client: pg.Client): Promise<number> {
+  await client.query('BEGIN');
+  await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
+  await client.query(`SET LOCAL lock_timeout = ${LOCK_WAIT_MS}`);
+  const from = await readVersion(client);
+  await client.query('CREATE TABLE IF NOT EXISTS erp_proxy_migrations (version integer PRIMARY KEY)');
+  for (const [index, step] of MIGRATIONS.entries()) {
+    if (index < from) continue;
+    await client.query(step);
+    await client.query('INSERT INTO erp_proxy_migrations (version) VALUES ($1)', [index + 1]);
+  }
+  await client.query('COMMIT');
+  return from;
 }
 
 /** Whether the schema is one of erp-proxy, of any version. */

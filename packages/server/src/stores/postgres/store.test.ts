@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NOTIFIED } from '../../../test/poll.ts';
 import {
@@ -27,6 +28,23 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     await Promise.all(opened.map((store) => store.close()));
     await schema.drop();
   });
+
+  /** The schema as a release of version 4 has left it. */
+  async function makeVersion4(): Promise<void> {
+    const store = await open();
+    for (const key of ROTATED_KEYS) await store.keys.insert(buildKey(key));
+    await store.close();
+    await schema.query(`
+      DROP INDEX client_keys_by_expiry;
+      ALTER TABLE client_keys DROP COLUMN client_id;
+      DROP TABLE call_counts;
+      DROP TABLE approvals;
+      DROP TABLE denied_subjects;
+      DROP TABLE statistics;
+      DROP TABLE subscriptions;
+      DROP TABLE deliveries;
+      DELETE FROM erp_proxy_migrations WHERE version > 4`);
+  }
 
   describeStore({
     name: 'PostgreSQL',
@@ -74,22 +92,28 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
   });
 
   test('finds the client of each key that a schema of version 4 has', async () => {
-    const store = await open();
-    for (const key of ROTATED_KEYS) await store.keys.insert(buildKey(key));
-    await store.close();
-    await schema.query(`
-      DROP INDEX client_keys_by_expiry;
-      ALTER TABLE client_keys DROP COLUMN client_id;
-      DROP TABLE call_counts;
-      DROP TABLE approvals;
-      DROP TABLE denied_subjects;
-      DROP TABLE statistics;
-      DROP TABLE subscriptions;
-      DROP TABLE deliveries;
-      DELETE FROM erp_proxy_migrations WHERE version > 4`);
+    await makeVersion4();
     const migrated = await open();
     expect(migrated.migration?.from).toBe(4);
     expect(await listClients(migrated)).toEqual(CLIENTS_OF_ROTATED_KEYS);
+  });
+
+  test('is migrated after a backup that runs, and others can read meanwhile', async () => {
+    await makeVersion4();
+    const backup = new pg.Client({ connectionString: schema.url });
+    await backup.connect();
+    try {
+      await backup.query('BEGIN; SELECT FROM client_keys');
+      const opening = open();
+      const waits = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'client_keys'::regclass`;
+      await expect.poll(() => schema.query(waits), { timeout: 10_000, interval: 10 }).toHaveLength(1);
+      await schema.query("SET statement_timeout = '4s'");
+      expect(await schema.query('SELECT FROM client_keys')).toHaveLength(ROTATED_KEYS.length);
+      await backup.query('COMMIT');
+      expect((await opening).migration?.from).toBe(4);
+    } finally {
+      await backup.end();
+    }
   });
 
   test('takes a key that an earlier release inserts for the first of its client', async () => {

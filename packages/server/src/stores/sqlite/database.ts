@@ -2,7 +2,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { readSqliteCode, SQLITE_BUSY } from './failures.ts';
 import { prepareFile } from './file.ts';
-import { type Migration, migrate } from './migrations.ts';
+import { type Migration, migrate, readVersion } from './migrations.ts';
 
 export interface SqliteDatabase {
   /** Commits on this connection survive a power loss. */
@@ -43,8 +43,10 @@ export function openDatabase(file: string): SqliteDatabase {
 function connect(file: string, synchronous: 'FULL' | 'NORMAL', connections: DatabaseSync[]): DatabaseSync {
   const database = new DatabaseSync(file);
   connections.push(database);
-  switchToWal(database);
   database.exec(`PRAGMA busy_timeout = ${OPEN_WAIT_MS}; PRAGMA synchronous = ${synchronous}`);
+  // The WAL mode stays in the file. A file that is refused must stay as it is.
+  readVersion(database);
+  switchToWal(database);
   return database;
 }
 

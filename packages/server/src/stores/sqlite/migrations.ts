@@ -244,11 +244,15 @@ export function migrate(database: DatabaseSync): Migration {
   });
 }
 
+/** Tables of every version. Other programs, too, call a table of theirs `migrations`. */
+const OWN_TABLES = ['migrations', 'client_keys', 'secrets'];
+
 /** Throws a {@link StoreError} for the database of another program or of a newer version. */
-function readVersion(database: DatabaseSync): number {
+export function readVersion(database: DatabaseSync): number {
   const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
   if (tables.length === 0) return 0;
-  if (!tables.some((table) => table['name'] === 'migrations')) {
+  const names = new Set(tables.map((table) => table['name']));
+  if (!OWN_TABLES.every((name) => names.has(name))) {
     throw new StoreError('it is the database of another program. Set store.url to a file of its own.');
   }
   const version = Number(

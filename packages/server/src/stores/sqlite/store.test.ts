@@ -1,6 +1,15 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -244,12 +253,20 @@ describe('refuses with a clear error', () => {
     expect(statSync(file).size).toBe(11_000);
   });
 
-  test('the database of another program, and does not change it', async () => {
+  test.each([
+    'CREATE TABLE invoices (id)',
+    // As other programs note their own migrations.
+    'CREATE TABLE migrations (id INTEGER PRIMARY KEY, migration TEXT, batch INTEGER)',
+    'CREATE TABLE migrations (version BIGINT); INSERT INTO migrations VALUES (20260101120000)',
+    'CREATE TABLE migrations (version INTEGER PRIMARY KEY); INSERT INTO migrations VALUES (3)',
+  ])('the database of another program, and does not change it: %s', async (tables) => {
     const database = new DatabaseSync(file);
-    database.exec('CREATE TABLE invoices (id)');
+    database.exec(tables);
+    const before = readFileSync(file);
     await expect(open()).rejects.toThrow(/database of another program/);
     expect(database.prepare('SELECT name FROM sqlite_schema').all()).toHaveLength(1);
     database.close();
+    expect(readFileSync(file).equals(before)).toBe(true);
   });
 
   test('a directory', async () => {
