@@ -167,7 +167,7 @@ export interface SandboxServer {
 
 export interface AdminDeps {
   keys: Pick<Keys, 'create' | 'find' | 'list' | 'listNames' | 'update' | 'revoke' | 'rotate'>;
-  instances: Pick<Instances, 'get' | 'list' | 'add' | 'update' | 'remove' | 'reseal'>;
+  instances: Pick<Instances, 'get' | 'getVersion' | 'list' | 'add' | 'update' | 'remove' | 'reseal'>;
   approvals: Pick<Approvals, 'list' | 'find' | 'openCall' | 'decide'>;
   deniedSubjects: DeniedSubjectStore;
   subscriptions: Subscriptions;

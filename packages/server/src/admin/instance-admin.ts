@@ -2,6 +2,7 @@
 import type { InstanceChanges, InstanceView } from '@erp-proxy/contract';
 import { z } from 'zod';
 import type { InstanceRecord } from '../instances/instances.ts';
+import { VaultError } from '../instances/vault.ts';
 import {
   type Changes,
   compareMembers,
@@ -41,6 +42,17 @@ export function createInstanceAdmin(deps: AdminDeps, describeAct: DescribeAct): 
     const instance = await instances.get(name);
     if (instance === null) throw explainMissing(name);
     return instance;
+  }
+
+  /** What cannot be read can still be removed. */
+  async function findToRemove(name: string) {
+    const version = await instances.getVersion(name);
+    if (version === null) throw explainMissing(name);
+    const instance = await instances.get(name).catch((error: unknown) => {
+      if (error instanceof VaultError) return null;
+      throw error;
+    });
+    return { ...version, createdAt: instance?.createdAt ?? 0, instance };
   }
 
   return {
@@ -91,11 +103,11 @@ export function createInstanceAdmin(deps: AdminDeps, describeAct: DescribeAct): 
 
     async removeInstance(name, tag) {
       await changeRow(
-        () => find(name),
+        () => findToRemove(name),
         tag,
-        (instance) => {
-          const changes = compareMembers({ ...members(instance), api_key: SECRET }, {});
-          return instances.remove(instance, describe('instance.remove', name, changes));
+        ({ instance, ...version }) => {
+          const changes = compareMembers({ ...(instance && members(instance)), api_key: SECRET }, {});
+          return instances.remove(version, describe('instance.remove', name, changes));
         },
       );
     },

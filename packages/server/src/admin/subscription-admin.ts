@@ -3,10 +3,11 @@ import type { DeliveryView, NewSubscriptionView, SubscriptionView, VersionTag } 
 import { z } from 'zod';
 import { readStoredPolicy } from '../keys/stored-policy.ts';
 import type { Change, DeliveryRecord, StoredSubscription } from '../stores/ports.ts';
+import { SubscriptionRowError } from '../subscriptions/row.ts';
 import type { SubscriptionRecord } from '../subscriptions/subscriptions.ts';
 import { type Changes, compareMembers, type DescribeAct, SECRET } from './acts.ts';
 import type { Admin, AdminDeps } from './admin.ts';
-import { createAdminError, createInputError } from './admin-error.ts';
+import { type AdminError, createAdminError, createInputError } from './admin-error.ts';
 import { changeRow } from './change-row.ts';
 import { readPage } from './page.ts';
 import { readTime, showTime, showTimeOrNull } from './time.ts';
@@ -38,7 +39,7 @@ export function createSubscriptionAdmin(deps: AdminDeps, describeAct: DescribeAc
 
   async function find(name: string): Promise<SubscriptionRecord> {
     const record = await subscriptions.find(name);
-    if (record === null) throw createAdminError(404, `There is no subscription ${JSON.stringify(name)}.`);
+    if (record === null) throw explainMissing(name);
     return record;
   }
 
@@ -146,11 +147,18 @@ export function createSubscriptionAdmin(deps: AdminDeps, describeAct: DescribeAc
       return show(await find(name));
     },
 
-    removeSubscription: (name, tag) =>
-      change(name, tag, (record) => {
-        const changes = compareMembers({ ...listMembers(record), secret: SECRET }, {});
-        return subscriptions.remove(record, describe('remove', name, changes));
-      }),
+    async removeSubscription(name, tag) {
+      const findRow = async () => {
+        const row = await subscriptions.findRow(name);
+        if (row === null) throw explainMissing(name);
+        return row;
+      };
+      await changeRow(findRow, tag, async (row) => {
+        const record = await find(name).catch(ignoreUnreadable);
+        const changes = compareMembers({ ...(record && listMembers(record)), secret: SECRET }, {});
+        return subscriptions.remove(row, describe('remove', name, changes));
+      });
+    },
 
     async pauseSubscription(name, { reason = PAUSED }) {
       if (!REASON.test(reason))
@@ -221,6 +229,16 @@ export function createSubscriptionAdmin(deps: AdminDeps, describeAct: DescribeAc
       });
     },
   };
+}
+
+function explainMissing(name: string): AdminError {
+  return createAdminError(404, `There is no subscription ${JSON.stringify(name)}.`);
+}
+
+/** What cannot be read can still be removed. */
+function ignoreUnreadable(error: unknown): null {
+  if (error instanceof SubscriptionRowError) return null;
+  throw error;
 }
 
 /** The members that an administrator can set, for the audit: a query in the URL may be a secret of the receiver. */

@@ -14,12 +14,12 @@ import { AdminError, createAdminError, createInputError, describeProblem } from 
 export function toAdminError(error: unknown): unknown {
   if (error instanceof InstanceInputError) return createInputError(error.invalidMembers);
   if (error instanceof SubscriptionInputError) return createInputError(error.invalidMembers);
-  if (error instanceof SubscriptionRowError) return createAdminError(409, error.message);
   if (error instanceof KeyInputError || error instanceof AuditQueryError)
     return createAdminError(400, error.message);
   if (error instanceof KeyRotationError || error instanceof StoredPolicyError)
     return createAdminError(409, error.message);
-  if (error instanceof VaultError) return createAdminError(503, error.message);
+  if (error instanceof VaultError || error instanceof SubscriptionRowError)
+    return createAdminError(503, error.message);
   // By name: this folder does not know the stores.
   if (error instanceof Error && error.name === 'UnknownOutcomeError') {
     return new AdminError(OUTCOME_UNKNOWN, { cause: error });

@@ -37,6 +37,8 @@ export interface Instances {
   /** For a call: from memory if possible. */
   find(name: string): Awaitable<Instance | null>;
   get(name: string): Promise<InstanceRecord | null>;
+  /** Also of a row that cannot be read: it can be removed. */
+  getVersion(name: string): Promise<InstanceVersion | null>;
   /** Sorted by name. A row that cannot be read is omitted, and reported to `onError`. */
   list(query: InstanceListQuery): Promise<InstanceRecord[]>;
   /**
@@ -152,6 +154,11 @@ export async function createInstances({
     async get(name) {
       const row = await rows.findByName(name);
       return row && toRecord(row, readRow(row));
+    },
+
+    async getVersion(name) {
+      const row = await rows.findByName(name);
+      return row && { id: row.id, name, version: row.version };
     },
 
     async list({ after, limit, search }) {

@@ -38,9 +38,11 @@ type Identity = Pick<StoredInstance, 'id' | 'name'>;
 export function readRow({ name, body }: Pick<StoredInstance, 'name' | 'body'>): Body {
   const result = BODY.safeParse(parseJson(body));
   if (result.success) return result.data;
-  const members = result.error.issues.map(({ path }) => path.join('.') || 'the whole');
+  const members = result.error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys' ? issue.keys : [issue.path.join('.') || 'the whole'],
+  );
   throw new VaultError(
-    `The instance ${name} in the store is not as this version of the proxy writes it (${members.join(', ')}): start the version that wrote it, or delete its row.`,
+    `The instance ${name} in the store is not as this version of the proxy writes it (${members.join(', ')}): start the version that wrote it, or remove it.`,
   );
 }
 

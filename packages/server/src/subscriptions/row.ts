@@ -46,7 +46,9 @@ export function readBody({ name, body }: Pick<StoredSubscription, 'name' | 'body
   const isOfEvents = typeof given === 'object' && given !== null && 'events' in given;
   const result = isOfEvents ? EVENT_BODY.safeParse(given) : RECORD_BODY.safeParse(given);
   if (result.success) return result.data;
-  const members = result.error.issues.map(({ path }) => path.join('.') || 'the whole');
+  const members = result.error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys' ? issue.keys : [issue.path.join('.') || 'the whole'],
+  );
   throw new SubscriptionRowError(
     `The subscription ${name} in the store is not as this version of the proxy writes it (${members.join(', ')}): start the version that wrote it, or remove it.`,
   );

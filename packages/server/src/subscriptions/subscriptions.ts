@@ -51,6 +51,8 @@ export type PingOutcome = Attempt | null;
 /** An `act` is written in the transaction of the change. Methods reject with a {@link SubscriptionInputError}. */
 export interface Subscriptions {
   find(name: string): Promise<SubscriptionRecord | null>;
+  /** Also a row that cannot be read: it can be removed. */
+  findRow(name: string): Promise<StoredSubscription | null>;
   /** Sorted by name. A row that cannot be read is omitted, and reported to `onError`. */
   list(query: SubscriptionListQuery): Promise<SubscriptionRecord[]>;
   add(input: SubscriptionInput, describeAct?: (made: SubscriptionRecord) => AuditBatch): Promise<AddOutcome>;
@@ -63,7 +65,7 @@ export interface Subscriptions {
     reason: string | null,
     act?: AuditBatch,
   ): Promise<Change>;
-  remove(record: SubscriptionRecord, act?: AuditBatch): Promise<Change>;
+  remove(row: Pick<StoredSubscription, 'id' | 'version'>, act?: AuditBatch): Promise<Change>;
   /** Adds a new secret. The former one signs for the overlap, too; others no more. */
   rotateSecret(record: SubscriptionRecord, overlapMs: number): { next: Body; secret: string };
   /** Sends a delivery of type `ping` now, also while the subscription is paused. */
@@ -100,16 +102,23 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
       return row && open(row);
     },
 
+    findRow: async (name) => store.findByName(name),
+
     async list(query) {
       const records: SubscriptionRecord[] = [];
-      for (const row of await store.list(query)) {
-        try {
-          records.push(open(row));
-        } catch (error) {
-          onError(error);
+      for (let place = query.after; records.length < query.limit; ) {
+        const rows: StoredSubscription[] = await store.list({ ...query, after: place });
+        for (const row of rows) {
+          try {
+            records.push(open(row));
+          } catch (error) {
+            onError(error);
+          }
         }
+        if (rows.length < query.limit) break;
+        place = rows.at(-1)?.name ?? null;
       }
-      return records;
+      return records.slice(0, query.limit);
     },
 
     async add(input, describeAct) {
@@ -145,7 +154,7 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
     setState: async ({ row }, state, reason, act) =>
       store.setState(row.id, row.version, { state, reason, now: clock() }, act),
 
-    remove: async ({ row }, act) => store.remove(row.id, row.version, act),
+    remove: async ({ id, version }, act) => store.remove(id, version, act),
 
     rotateSecret({ row, body }, overlapMs) {
       const now = clock();

@@ -164,6 +164,22 @@ test('removes only the version that `if-match` names', async () => {
   });
 });
 
+test('removes an instance that another version has written, and names what cannot be read', async () => {
+  const { proxy, post, remove, get, listActs } = await startAdmin();
+  await post('/instances', PROD);
+  const { instances } = proxy.app.store;
+  const row = await instances.findByName('prod');
+  const body = JSON.stringify({ ...JSON.parse(row!.body), region: 'eu' });
+  await instances.replace(row!.id, 1, { masterKeyId: row!.masterKeyId, body });
+  expect((await get('/instances/prod')).json.detail).toMatch(/ writes it \(region\): .* or remove it\.$/);
+  expect((await remove('/instances/prod')).status).toBe(204);
+  expect((await get('/instances/prod')).status).toBe(404);
+  expect((await listActs()).at(-1)).toMatchObject({
+    action: 'instance.remove',
+    changes: { api_key: { from: '(secret)', to: null } },
+  });
+});
+
 test('an `etag` matches no instance that was added later under the same name', async () => {
   const clock = { now: 1_800_000_000_000 };
   const { post, patch, remove, get } = await startAdmin({ clock: () => clock.now });

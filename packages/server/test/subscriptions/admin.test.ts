@@ -76,6 +76,25 @@ test('creates, shows, changes, pauses, resumes and removes', async () => {
     expect((await post(`/subscriptions/contacts${path}`)).status).toBe(404);
 });
 
+test('removes one that another version has written, and lists the others', async () => {
+  const { proxy, post, get, ask, input, listActs } = await startApi();
+  for (const name of ['a', 'b', 'c']) await post('/subscriptions', { ...input, name });
+  const { subscriptions } = proxy.app.store;
+  const row = await subscriptions.findByName('b');
+  const body = JSON.stringify({ ...JSON.parse(row!.body), headers: {} });
+  await subscriptions.replace(row!.id, row!.version, { body, restarts: false });
+  const { items, next } = (await get('/subscriptions?limit=1')).json;
+  const rest = (await get(`/subscriptions?limit=1&cursor=${next}`)).json;
+  expect([...items, ...rest.items].map(({ name }) => name)).toEqual(['a', 'c']);
+  expect((await get('/subscriptions/b')).json.detail).toMatch(/ writes it \(headers\): .* or remove it\.$/);
+  expect((await ask('DELETE', '/subscriptions/b')).status).toBe(204);
+  expect((await get('/subscriptions/b')).status).toBe(404);
+  expect((await listActs()).at(-1)).toMatchObject({
+    action: 'subscription.remove',
+    changes: { secret: { from: '(secret)', to: null } },
+  });
+});
+
 test('pings, lists deliveries, replays and rotates the secret', async () => {
   const { post, get, input, receiver } = await startApi();
   const created = await post('/subscriptions', input);
