@@ -38,7 +38,7 @@ import {
 import { describeError, type Logger, logKeyRotation } from '../observe/log.ts';
 import { compilePolicy } from '../policy/compile.ts';
 import { createStatistics, type Statistics } from '../statistics/statistics.ts';
-import { openStore } from '../stores/open.ts';
+import { findUpgrade, openStore } from '../stores/open.ts';
 import type { Store } from '../stores/ports.ts';
 import { SerialQueue } from '../streams/serial-queue.ts';
 import { createSender, type SendDelivery } from '../subscriptions/sender.ts';
@@ -99,6 +99,9 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   const egress = openEgress(settings);
   const vault = createVault(settings.vault);
   const store = await openStore(settings.store.url);
+  const upgrade = findUpgrade(store);
+  // Commands show warnings, too: one of a new version may have upgraded the store of a running proxy.
+  if (upgrade !== null) logger.warn('store upgraded', upgrade);
   const logErrorOf = (what: string) => (error: unknown) => logger.error(what, { err: describeError(error) });
   const hashSecret = settings.keys.hashSecret ?? undefined;
   const keys = await createKeys({ store, clock, hashSecret, onError: logErrorOf('key store') });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadSettings } from '../config/load.ts';
 import { createTestSchema, type TestSchema } from '../stores/postgres/database.fixture.ts';
+import { createFileOfVersion1 } from '../stores/sqlite/version1.fixture.ts';
 import { CommandError } from './command.ts';
 import { migrateCommand } from './migrate.ts';
 import { recordSurroundings } from './surroundings.fixture.ts';
@@ -16,6 +17,19 @@ test('creates a missing file, and finds it up to date the next time', async () =
     const url = `sqlite:${join(directory, 'store.db')}`;
     expect(await migrate(url)).toMatch(/^sqlite \S+store\.db is new; it has version \d+\.\n$/);
     expect(await migrate(url)).toMatch(/^sqlite \S+store\.db is up to date \(version \d+\)\.\n$/);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test('says that earlier versions do not start on a file that it has upgraded', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'erp-proxy-migrate-'));
+  try {
+    const file = join(directory, 'store.db');
+    createFileOfVersion1(file);
+    expect(await migrate(`sqlite:${file}`)).toMatch(
+      /^sqlite \S+ was brought from version 1 to \d+\. Earlier versions of erp-proxy do not start on it\.\n$/,
+    );
   } finally {
     rmSync(directory, { recursive: true });
   }

@@ -1,5 +1,5 @@
 /** `migrate`: upgrades the configured store, as every start does, and prints the versions. */
-import { openStore } from '../stores/open.ts';
+import { findUpgrade, openStore } from '../stores/open.ts';
 import { type Command, CommandError, JSON_OPTION, printJson } from './command.ts';
 
 export const migrateCommand: Command = {
@@ -15,10 +15,12 @@ export const migrateCommand: Command = {
     await store.close();
     const { label } = store;
     const { from = null, to = null } = store.migration ?? {};
+    const upgrade = findUpgrade(store);
     if (input.isSet('json')) printJson(input, { store: label, from, to });
-    else if (from === to) input.print(`${label} is up to date${to === null ? '' : ` (version ${to})`}.\n`);
+    else if (upgrade !== null)
+      input.print(`${label} was brought from version ${from} to ${to}. ${upgrade.advice}\n`);
     else if (from === 0) input.print(`${label} is new; it has version ${to}.\n`);
-    else input.print(`${label} was brought from version ${from} to ${to}.\n`);
+    else input.print(`${label} is up to date${to === null ? '' : ` (version ${to})`}.\n`);
     return 0;
   },
 };

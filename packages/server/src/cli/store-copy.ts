@@ -25,7 +25,11 @@ export const storeCopyCommand: Command = {
   async run(input) {
     const from = input.option('from') ?? input.settings.store.url;
     const to = await readTarget(input);
-    const tables = await copyStore(from, to, { isSnapshot: input.isSet('while-running') });
+    const tables = await copyStore(from, to, {
+      isSnapshot: input.isSet('while-running'),
+      onUpgrade: ({ store, from, to, advice }) =>
+        input.complain(`${store} was brought from version ${from} to ${to}. ${advice}\n`),
+    });
     const settings = { ...input.settings, store: { ...input.settings.store, url: to } };
     const { admin, close } = await openLocalAdmin({ ...input, settings }, 'refuse');
     try {

@@ -1,13 +1,19 @@
 /** Copies everything of a store into an empty one, and compares both before the copy becomes visible. */
 import { createHash } from 'node:crypto';
 import { findEngine } from './engines.ts';
-import { openStore } from './open.ts';
+import { findUpgrade, openStore } from './open.ts';
 import { StoreError } from './store-error.ts';
 import type { Row, StoreTables, TableShape } from './tables.ts';
 
 export interface CopiedTable {
   readonly name: string;
   readonly rows: number;
+}
+
+interface CopyOptions {
+  isSnapshot: boolean;
+  /** Receives the source if it had an older schema. */
+  onUpgrade?: (upgrade: NonNullable<ReturnType<typeof findUpgrade>>) => void;
 }
 
 /**
@@ -17,7 +23,7 @@ export interface CopiedTable {
 export async function copyStore(
   from: string,
   to: string,
-  { isSnapshot }: { isSnapshot: boolean },
+  { isSnapshot, onUpgrade }: CopyOptions,
 ): Promise<CopiedTable[]> {
   const [sourceEngine, targetEngine] = [findEngine(from), findEngine(to)];
   if (sourceEngine.openTables === null || targetEngine.openTables === null) {
@@ -26,7 +32,12 @@ export async function copyStore(
   const found = await sourceEngine.lookFor(from);
   if (!found.exists) throw new StoreError(`There is no store ${found.label}.`);
   // Both get the newest schema.
-  for (const url of [from, to]) await (await openStore(url)).close();
+  for (const url of [from, to]) {
+    const store = await openStore(url);
+    const upgrade = findUpgrade(store);
+    await store.close();
+    if (upgrade !== null) onUpgrade?.(upgrade);
+  }
   const source = await sourceEngine.openTables(from, 'read');
   try {
     const target = await targetEngine.openTables(to, 'write');

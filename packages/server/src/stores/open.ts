@@ -7,6 +7,12 @@ export async function openStore(url: string): Promise<OpenedStore> {
   return await findEngine(url).open(url);
 }
 
+/** What opening it has upgraded, for operators; null: nothing. */
+export function findUpgrade({ label, migration }: OpenedStore) {
+  if (migration === undefined || migration.from === 0 || migration.from === migration.to) return null;
+  return { store: label, ...migration, advice: 'Earlier versions of erp-proxy do not start on it.' };
+}
+
 /** Does not create the store. Rejects with a `StoreError`. */
 export async function lookForStore(url: string): Promise<FoundStore> {
   return await findEngine(url).lookFor(url);

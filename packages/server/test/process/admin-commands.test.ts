@@ -14,6 +14,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createFileOfVersion1 } from '../../src/stores/sqlite/version1.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type Ran, runCommand } from '../commands/run-command.ts';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
@@ -697,6 +698,46 @@ describe('a remote server that is not this proxy, or sends false answers', () =>
       remote.close();
     },
   );
+});
+
+describe('a store of an earlier version is upgraded, and a warning says so:', () => {
+  const WARNING = {
+    level: 'warn',
+    msg: 'store upgraded',
+    from: 1,
+    advice: expect.stringMatching(/do not start/),
+  };
+
+  test('by a command', async () => {
+    createFileOfVersion1(join(folder, 'proxy.db'));
+    const args = ['keys', 'list', '--store.url', `sqlite:${join(folder, 'proxy.db')}`];
+    const { stdout, stderr } = await runHere(args);
+    expect(stdout).toMatch(/^a\trevoked\t/);
+    expect(JSON.parse(stderr)).toMatchObject(WARNING);
+    expect((await runHere(args)).stderr).toBe('');
+  });
+
+  test('by the start of the proxy', async () => {
+    createFileOfVersion1(join(folder, 'proxy.db'));
+    const settings = { 'store.url': `sqlite:${join(folder, 'proxy.db')}` };
+    const { log } = closeAfterTest(await startProxy({ settings }));
+    expect(log).toContainEqual(expect.objectContaining({ ...WARNING, level: expect.anything() }));
+  });
+
+  test('by a copy', async () => {
+    createFileOfVersion1(join(folder, 'proxy.db'));
+    const { status, stderr } = await runHere(
+      ['store', 'copy', '--from', 'sqlite:proxy.db', '--to', 'sqlite:copy.db'].map((arg) =>
+        arg.replace('sqlite:', `sqlite:${folder}/`),
+      ),
+    );
+    expect({ status, stderr }).toEqual({
+      status: 0,
+      stderr: expect.stringMatching(
+        /proxy\.db was brought from version 1 to \d+\. Earlier versions .* do not start/,
+      ),
+    });
+  });
 });
 
 describe('a proxy of an older version', () => {

@@ -27,6 +27,7 @@ import {
 import type { Store } from '../ports.ts';
 import { StoreError } from '../store-error.ts';
 import { openSqliteStore } from './store.ts';
+import { createFileOfVersion1 } from './version1.fixture.ts';
 
 let directory: string;
 let file: string;
@@ -74,18 +75,7 @@ test('can be read while another process is within a write transaction', async ()
 });
 
 test('migrates a file of version 1 and keeps its keys', async () => {
-  const before = new DatabaseSync(file);
-  before.exec(`
-    CREATE TABLE client_keys (
-      id TEXT PRIMARY KEY, name TEXT NOT NULL, secret_hash BLOB NOT NULL CHECK (length(secret_hash) = 32),
-      created_at INTEGER NOT NULL, expires_at INTEGER, revoked_at INTEGER, last_used_at INTEGER
-    ) STRICT, WITHOUT ROWID;
-    CREATE TABLE secrets (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;
-    CREATE TABLE migrations (version INTEGER PRIMARY KEY) STRICT;
-    INSERT INTO migrations VALUES (1);
-    INSERT INTO client_keys VALUES ('a', 'shop', zeroblob(32), 1, 2, 3, 4);
-    INSERT INTO secrets VALUES ('key_hash', zeroblob(32));`);
-  before.close();
+  createFileOfVersion1(file);
   const store = await open();
   expect(store.migration).toEqual({ from: 1, to: 13 });
   expect(await store.keys.findById('a')).toEqual({
