@@ -23,6 +23,7 @@ import { createProtocolChoice } from '../execute/upstream/protocol-choice.ts';
 import { Servers } from '../execute/upstream/servers.ts';
 import { createReads } from '../execute/upstream/share-read.ts';
 import { nameDatabaseAcrossTrusts } from '../execute/upstream/target-names.ts';
+import { ConnectionLimit } from '../http/connection-limit.ts';
 import { CONSOLE_FOLDER } from '../http/console/console-routes.ts';
 import { listen } from '../http/listen.ts';
 import { createServer, type ServerDeps } from '../http/server.ts';
@@ -129,7 +130,7 @@ export async function createApp({
     logger,
     listUpstreams: () => showUpstreams(databaseLimiters.states(), (database) => servers.describe(database)),
     checkMore: () => ({
-      traffic: checkTraffic(admission),
+      traffic: checkTraffic(admission, connectionLimit),
       ...(replicas && { redis: replicas.check() }),
       ...(tokens && { token_issuers: checkIssuers(tokens.states()) }),
     }),
@@ -192,6 +193,7 @@ export async function createApp({
     atEndOfTurn: setImmediate,
     onRefused: (count) => events.requestsShed(count),
   });
+  const connectionLimit = new ConnectionLimit({ nowMs, onRefused: () => events.connectionsRefused(1) });
   const admission = new Admission();
   const idempotency = openIdempotency(settings, services, replicas, { nowMs, logger });
   const changes = createChanges({
@@ -320,7 +322,7 @@ export async function createApp({
     databaseLimiters,
     logger,
     async listen() {
-      const url = await listen(server, settings.http);
+      const url = await listen(server, settings.http, connectionLimit);
       keyRotation.start();
       void tokens?.readKeys();
       expiryNotices.start();

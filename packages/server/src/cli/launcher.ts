@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readErrorCode } from '../config/read-error.ts';
 
 const PAUSE_MS = 500;
 const SHELL = /^-?(\S*\/)?(ba|da|z|k)?sh(\0|$)/;
@@ -30,15 +31,22 @@ function watchLauncher(): (() => boolean) | null {
   const { ppid } = process;
   const parent = readProcess(ppid);
   // Without /proc only the id of the parent is known.
-  if (parent === null) return () => process.ppid !== ppid;
+  if (parent === null || parent === UNREADABLE) return () => process.ppid !== ppid;
   const launcherId = SHELL.test(parent.commandLine) ? parent.parent : ppid;
   const launcher = readProcess(launcherId);
-  if (launcher === null || !LAUNCHER.test(launcher.commandLine)) return null;
-  return () => process.ppid !== ppid || readProcess(launcherId)?.startedAt !== launcher.startedAt;
+  if (launcher === null || launcher === UNREADABLE || !LAUNCHER.test(launcher.commandLine)) return null;
+  return () => {
+    if (process.ppid !== ppid) return true;
+    const now = readProcess(launcherId);
+    return now !== UNREADABLE && now?.startedAt !== launcher.startedAt;
+  };
 }
 
+/** It may run: this process lacks file descriptors at present, for example. */
+const UNREADABLE = Symbol('unreadable');
+
 /** Null if it has ended, or if there is no /proc (proc(5)). */
-function readProcess(id: number): ProcessFacts | null {
+function readProcess(id: number): ProcessFacts | typeof UNREADABLE | null {
   try {
     const stat = readFileSync(`/proc/${id}/stat`, 'latin1');
     // The name in parentheses may have blanks; the state and the rest follow it.
@@ -46,7 +54,10 @@ function readProcess(id: number): ProcessFacts | null {
     if (state === 'Z') return null;
     const commandLine = readFileSync(`/proc/${id}/cmdline`, 'utf8');
     return { parent: Number(parent), startedAt: more[17] ?? '', commandLine };
-  } catch {
-    return null;
+  } catch (error) {
+    return GONE.has(readErrorCode(error) ?? '') ? null : UNREADABLE;
   }
 }
+
+/** ESRCH: it ended while its file was read. */
+const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ESRCH']);

@@ -51,6 +51,8 @@ export type EgressFailureReason =
   | 'denied'
   | 'unresolved'
   | 'refused'
+  /** This process lacks file descriptors or memory for a connection. It says nothing about the server. */
+  | 'exhausted'
   | 'connect_timeout'
   | 'tls'
   | 'reset'

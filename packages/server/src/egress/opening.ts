@@ -215,8 +215,12 @@ function makeLookup(addresses: readonly string[]): LookupFunction {
 }
 
 function classifyError(error: Error): EgressFailureReason {
-  return readCode(error) === 'ETIMEDOUT' ? 'connect_timeout' : 'refused';
+  const code = readCode(error) ?? '';
+  if (EXHAUSTED.has(code)) return 'exhausted';
+  return code === 'ETIMEDOUT' ? 'connect_timeout' : 'refused';
 }
+
+const EXHAUSTED: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
 
 function readCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;

@@ -19,6 +19,7 @@ const PASSED_BEFORE = new Map<EgressFailure['reason'], number>([
   ['unresolved', 0],
   ['denied', 1],
   ['refused', 2],
+  ['exhausted', 2],
   ['connect_timeout', 2],
   ['tls', 3],
 ]);
@@ -53,6 +54,8 @@ function explainFailure(
       return fail('dns', `the host has no address (${detail}); check its spelling`);
     case 'refused':
       return fail('connection', `refused (${detail}); check host and port, and that Odoo runs`);
+    case 'exhausted':
+      return fail('connection', `the proxy has none left (${detail}); raise its limit of file descriptors`);
     case 'connect_timeout':
       return fail(
         'connection',

@@ -1,6 +1,7 @@
 /** Makes the server listen, and explains to the operator why it cannot. */
 import type { FastifyInstance } from 'fastify';
 import { StartError } from '../config/start-error.ts';
+import type { ConnectionLimit } from './connection-limit.ts';
 
 /**
  * Connections that may wait to be accepted. With Node's default of 511, clients of a larger burst retry only after a
@@ -15,7 +16,12 @@ export interface ListenAddress {
 }
 
 /** Resolves to the base address of the server. Rejects with a {@link StartError} if the address cannot be used. */
-export async function listen(app: FastifyInstance, { host, port }: ListenAddress): Promise<string> {
+export async function listen(
+  app: FastifyInstance,
+  { host, port }: ListenAddress,
+  connectionLimit: ConnectionLimit,
+): Promise<string> {
+  connectionLimit.apply(app.server);
   try {
     await app.listen({ host, port, backlog: BACKLOG });
   } catch (error) {

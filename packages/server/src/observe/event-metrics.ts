@@ -69,6 +69,12 @@ export function registerEventMetrics(registry: Registry, options: EventMetricsOp
     registers,
   });
 
+  const connectionsRefused = new Counter({
+    name: 'erp_proxy_connections_refused_total',
+    help: 'Client connections that were closed unread, because too many were open for the limit of file descriptors.',
+    registers,
+  });
+
   return {
     requestStarted() {
       inFlight++;
@@ -87,6 +93,7 @@ export function registerEventMetrics(registry: Registry, options: EventMetricsOp
       deliverySeconds.observe(durationMs / 1000);
     },
     requestsShed: (count) => refusals.inc({ outcome: 'overloaded' }, count),
+    connectionsRefused: (count) => connectionsRefused.inc(count),
     exportEnded({ problem, records, bytes }) {
       exports.inc({ outcome: problem === null ? 'complete' : 'broken_off' });
       exportedRecords.inc(records);

@@ -145,6 +145,8 @@ export interface Events {
   requestRefused(record: RefusalRecord): void;
   /** This many further requests were refused unread, for lack of processor time. */
   requestsShed(count: number): void;
+  /** Client connections were closed unread, because too many are open. */
+  connectionsRefused(count: number): void;
   exportEnded(record: ExportRecord): void;
   /** Once for each notice, in one of the processes that share the store. */
   keyNoticed(notice: KeyNotice): void;
@@ -177,6 +179,9 @@ export function combineEvents(observers: readonly EventHandlers[]): Events {
     },
     requestsShed(count) {
       for (const observer of observers) observer.requestsShed?.(count);
+    },
+    connectionsRefused(count) {
+      for (const observer of observers) observer.connectionsRefused?.(count);
     },
     exportEnded(record) {
       for (const observer of observers) observer.exportEnded?.(record);

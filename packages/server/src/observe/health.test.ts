@@ -26,8 +26,13 @@ test.each([
 });
 
 test('a process that shuts down gets no traffic', () => {
-  expect(checkTraffic({ isStopping: true })).toEqual({ state: 'failed', detail: 'shutting down' });
-  expect(checkTraffic({ isStopping: false })).toEqual(OK);
+  const none = { refusedAbove: null };
+  expect(checkTraffic({ isStopping: true }, none)).toEqual({ state: 'failed', detail: 'shutting down' });
+  expect(checkTraffic({ isStopping: false }, none)).toEqual(OK);
+  expect(checkTraffic({ isStopping: false }, { refusedAbove: 700 })).toEqual({
+    state: 'degraded',
+    detail: 'client connections above 700 are refused; raise the limit of file descriptors (ulimit -n)',
+  });
 });
 
 test('a store never takes the process out of traffic', async () => {

@@ -23,8 +23,15 @@ export function judgeReadiness(checks: readonly HealthCheck[]): Readiness {
 
 const OK: HealthCheck = { state: 'ok', detail: null };
 
-export function checkTraffic({ isStopping }: { isStopping: boolean }): HealthCheck {
-  return isStopping ? { state: 'failed', detail: 'shutting down' } : OK;
+export function checkTraffic(
+  { isStopping }: { isStopping: boolean },
+  { refusedAbove }: { refusedAbove: number | null },
+): HealthCheck {
+  if (isStopping) return { state: 'failed', detail: 'shutting down' };
+  if (refusedAbove === null) return OK;
+  return degraded(
+    `client connections above ${refusedAbove} are refused; raise the limit of file descriptors (ulimit -n)`,
+  );
 }
 
 interface CheckedStore {

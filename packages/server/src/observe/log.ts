@@ -53,16 +53,13 @@ export function describeError(error: unknown): object | string {
   };
 }
 
-/** Shed requests of this time share one line. */
-const SHED_PERIOD_MS = 1000;
+/** Refusals of this time share one line: a line for each would cost more than the refusal. */
+const REFUSED_PERIOD_MS = 1000;
 
 /** Logs ended calls, refused requests and internal errors. */
 export function logEvents(logger: Logger): EventHandlers {
-  let shed = 0;
-  const logShed = () => {
-    logger.warn('overloaded', { refused: shed });
-    shed = 0;
-  };
+  const noteShed = countSeconds((refused) => logger.warn('overloaded', { refused }));
+  const noteRefused = countSeconds((refused) => logger.warn('connections refused', { refused }));
   return {
     callEnded(record) {
       logger[concernsOperator(record.outcome) ? 'warn' : 'info']('call', () => round(record));
@@ -70,11 +67,8 @@ export function logEvents(logger: Logger): EventHandlers {
     requestRefused(record) {
       logger.info('refused', record);
     },
-    requestsShed(count) {
-      // A line for each would cost more than the refusal.
-      if (shed === 0) setTimeout(logShed, SHED_PERIOD_MS).unref();
-      shed += count;
-    },
+    requestsShed: noteShed,
+    connectionsRefused: noteRefused,
     exportEnded({ totalMs, ...record }) {
       const level = record.problem === null ? 'info' : 'warn';
       logger[level]('export', { ...record, totalMs: Math.round(totalMs) });
@@ -94,6 +88,18 @@ export function logEvents(logger: Logger): EventHandlers {
     faultSeen(requestId, error) {
       logger.error('internal error', { requestId, err: describeError(error) });
     },
+  };
+}
+
+function countSeconds(print: (count: number) => void): (count: number) => void {
+  let counted = 0;
+  const end = () => {
+    print(counted);
+    counted = 0;
+  };
+  return (count) => {
+    if (counted === 0) setTimeout(end, REFUSED_PERIOD_MS).unref();
+    counted += count;
   };
 }
 

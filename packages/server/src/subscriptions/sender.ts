@@ -27,7 +27,10 @@ export interface Sending {
   maySend: () => boolean;
 }
 
-/** Null: it might not be sent any more, or the signal ended it. Its claim ends by itself. */
+/**
+ * Null: it might not be sent any more, the signal ended it, or this process had no connection left. Its claim ends by
+ * itself.
+ */
 export type SendDelivery = (sending: Sending) => Promise<Attempt | null>;
 
 /** Time and bytes for the body of an answer, whose only use is that the connection can be used again. */
@@ -63,7 +66,7 @@ export function createSender({ egress, clock, nowMs, version, timeoutMs }: Sende
         { signal: ending.signal, maySend },
       );
       clearTimeout(timer);
-      if (!answer.ok && (answer.reason === 'withdrawn' || signal.aborted)) return null;
+      if (!answer.ok && (UNSENT.has(answer.reason) || signal.aborted)) return null;
       if (answer.ok) await drain(answer);
       return { delivery, durationMs: nowMs() - startedMs, ...judge(answer, timeoutMs, clock()) };
     } finally {
@@ -72,6 +75,9 @@ export function createSender({ egress, clock, nowMs, version, timeoutMs }: Sende
     }
   };
 }
+
+/** These say nothing about the receiver. */
+const UNSENT: ReadonlySet<EgressFailure['reason']> = new Set(['withdrawn', 'exhausted']);
 
 function judge(
   answer: EgressAnswer | EgressFailure,

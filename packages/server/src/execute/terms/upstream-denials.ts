@@ -78,6 +78,17 @@ export function denyTrial({ isReadOnly }: { isReadOnly: boolean }, retryAfterSec
   );
 }
 
+/** This process lacks file descriptors or memory, whatever the server. */
+export class NoConnectionLeft extends Denial {
+  constructor(details: { isReadOnly: boolean; detail: string }) {
+    super(
+      'overloaded',
+      'The proxy can open no more connections at present. The call was not run; send it again in 1 s.',
+      { ...details, outcome: 'not_sent', retryAfterSeconds: 1 },
+    );
+  }
+}
+
 /** For a call of a batch that was not sent because the caller has left, while other calls continue. Nobody reads it. */
 export const CALLER_GONE = new Denial('overloaded', 'The caller has left. The call was not run.', {
   outcome: 'not_sent',
@@ -115,6 +126,8 @@ export function denyFailure(
       return CHANGED;
     case 'aborted':
       return denyEnded(deadline, details);
+    case 'exhausted':
+      return new NoConnectionLeft({ isReadOnly, detail: failure.detail });
     case 'connect_timeout':
     case 'first_byte_timeout':
       return new Denial(

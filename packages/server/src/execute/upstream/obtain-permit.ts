@@ -10,7 +10,7 @@ import { Denial } from '../terms/denial.ts';
 import type { Step } from '../terms/operation.ts';
 import type { Reply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
-import { denyEnded, LoginCooldown } from '../terms/upstream-denials.ts';
+import { denyEnded, LoginCooldown, NoConnectionLeft } from '../terms/upstream-denials.ts';
 import { nameDatabaseByTrust } from './target-names.ts';
 
 export interface ObtainPermitDeps {
@@ -106,7 +106,7 @@ function judgeServer(reply: Reply, { reason }: Deadline): PermitResult {
   if (!(reply instanceof Denial) || reply.type === 'upstream_bad_response') return 'answered';
   // Odoo has answered, although it refused these credentials.
   if (reply instanceof LoginCooldown) return 'answered';
-  if (reason === 'shutdown') return 'abandoned';
+  if (reason === 'shutdown' || reply instanceof NoConnectionLeft) return 'abandoned';
   switch (reply.type) {
     case 'upstream_timeout':
       return reason === 'caller_left' ? 'caller_left' : 'timed_out';
