@@ -83,6 +83,9 @@ function untilStopped(): Promise<void> {
     };
     // SIGHUP: its terminal was closed. Node would end at once, and break off running calls.
     process.on('SIGTERM', stop).on('SIGINT', stop).on('SIGHUP', stop);
+    // Node would open its debugger to all users of the machine, and SIGUSR2 would end the program: both are sent to
+    // other servers to make them open their log anew.
+    process.on('SIGUSR1', () => {}).on('SIGUSR2', () => {});
     void untilLauncherEnds(process.env).then(resolve);
   });
 }

@@ -139,6 +139,18 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
   },
 );
 
+test.each([[], ['--workers=2']])(
+  'SIGUSR1 and SIGUSR2 neither end it nor open a debugger: serve %s',
+  async (...args) => {
+    const server = await start(...args);
+    const key = await makeKey(server);
+    for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) server.kill(signal);
+    await sleep(500);
+    expect((await call(server, key)).status).toBe(200);
+    expect(server.stderr).toBe('');
+  },
+);
+
 test('ends at once at a second signal, but not at a repetition of the first', async () => {
   script = () => {};
   const server = await start();
