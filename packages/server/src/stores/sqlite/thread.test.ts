@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   closeSync,
   copyFileSync,
@@ -12,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { POLL } from '../../../test/poll.ts';
@@ -24,6 +26,9 @@ import { openSqliteStore } from './store.ts';
 
 /** A store that blocked the event loop would block it for at least a second. */
 const BLOCKED_MS_MAX = 500;
+
+/** Part of util-linux, which Debian always has. */
+const canLimit = spawnSync('prlimit', ['--version']).status === 0;
 
 let directory: string;
 let file: string;
@@ -251,6 +256,13 @@ test('retries while the file cannot be opened again, and reports the reason', as
   renameSync(away, join(directory, 'data'));
   await expect.poll(() => store.trouble, POLL).toBeNull();
   expect(await store.keys.isEmpty()).toBe(true);
+});
+
+test.runIf(canLimit)('refuses to open the file if its thread cannot be started, and says so', () => {
+  const program = fileURLToPath(new URL('../../../test/stores/open-without-thread.ts', import.meta.url));
+  const { stdout, stderr } = spawnSync(process.execPath, [program, file], { encoding: 'utf8' });
+  expect(stderr).toBe('');
+  expect(stdout).toMatch(/^StoreError: .* its thread cannot be started\. See the limits of memory, .*\n$/);
 });
 
 test('notices a blocked thread, and does not append a repeated batch twice', {

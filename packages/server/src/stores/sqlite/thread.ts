@@ -34,6 +34,7 @@ const CLOSE_MS = 8000;
 /** Maximum number of requests that wait for a blocked thread. */
 const UNANSWERED_MAX = 10_000;
 const CLOSED = 'it is closed.';
+const NO_THREAD = 'its thread cannot be started. See the limits of memory, processes and threads';
 
 export function labelFile(file: string): string {
   return `sqlite ${file}`;
@@ -66,11 +67,16 @@ export class SqliteThread {
   open(): Promise<Migration> {
     const isSuccessor = this.#worker !== null || this.#downReason !== null;
     const heartbeat = new Heartbeat();
-    const worker = new Worker(new URL('./worker.mjs', import.meta.url), {
-      workerData: { file: this.#file, isSuccessor, heartbeatMemory: heartbeat.memory },
-      // Flags of the process, such as --eval and --watch, must not apply to the thread.
-      execArgv: [],
-    });
+    let worker: Worker;
+    try {
+      worker = new Worker(new URL('./worker.mjs', import.meta.url), {
+        workerData: { file: this.#file, isSuccessor, heartbeatMemory: heartbeat.memory },
+        // Flags of the process, such as --eval and --watch, must not apply to the thread.
+        execArgv: [],
+      });
+    } catch (error) {
+      return Promise.reject(this.#describe(`${NO_THREAD} (${(error as Error).message})`));
+    }
     this.#starting = worker;
     return new Promise((resolve, reject) => {
       let reason = 'its thread has ended.';
