@@ -661,6 +661,8 @@ export interface SubscriptionStore {
   claimDeliveries(claim: DeliveryClaim): Awaitable<DeliveryBatch[]>;
   /** Records the attempts of a claim. Results of deliveries that another claim has by now are ignored. */
   recordAttempts(id: string, claim: string, outcome: AttemptOutcome): Awaitable<void>;
+  /** The clock was set back by `ms`: waits of deliveries that end after this time end so much earlier. */
+  advanceWaits(after: number, ms: number): Awaitable<void>;
   /** Shortens longer waits of deliveries, which a clock that was set back leaves behind. */
   limitWaits(limits: WaitLimits): Awaitable<void>;
   /** Adds a delivery about no record that has ended already: a ping. It tells what it found about the receiver. */

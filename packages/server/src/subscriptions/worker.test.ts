@@ -37,7 +37,7 @@ async function openStore(changes: Partial<RecordBody> = {}): Promise<Store> {
 function startWorker(
   store: Store,
   readChanges: ChangeReader['readChanges'],
-  changes: Partial<Pick<WorkerOptions, 'times' | 'send' | 'nowMs'>> = {},
+  changes: Partial<Pick<WorkerOptions, 'times' | 'send' | 'clock' | 'nowMs'>> = {},
 ) {
   const errors: unknown[] = [];
   const worker = createSubscriptionWorker({
@@ -228,6 +228,28 @@ test('a failed reading is repeated at once when the store may have missed a chan
     await expect.poll(() => worker.states().reading, POLL).toBe(0);
     for (const listener of listeners) listener(null);
   }
+});
+
+test('a delivery is tried again in its time although the clock was set back meanwhile', async () => {
+  const store = await openStore();
+  const delivery = { id: 'd', record: '7', type: 'res.partner.upserted', body: '{}' };
+  const reading = { progress: '{"reader":{}}', now: Date.now(), deliveries: [delivery] };
+  await store.subscriptions.commitReading('s', 0, reading);
+  let backMs = 0;
+  let attempts = 0;
+  startWorker(store, async () => NOTHING, {
+    clock: () => Date.now() - backMs,
+    // The first retry is after five of these seconds.
+    times: { ...TIMES, secondMs: 200, claimMs: 200, sendMs: 50, upkeepMs: 50 },
+    async send({ delivery: claimed }) {
+      attempts++;
+      const failed = { isTaken: false, isGone: false, status: 500, failure: 'failed' };
+      return { ...failed, delivery: claimed, retryAfterSeconds: null, durationMs: 1 };
+    },
+  });
+  await expect.poll(() => attempts, POLL).toBe(1);
+  backMs = 3_600_000;
+  await expect.poll(() => attempts, POLL).toBe(2);
 });
 
 test('deliveries from before the clock was set back by a year are sent', async () => {

@@ -67,6 +67,8 @@ const PRUNED_MAX = 1000;
 /** Metrics show so many subscriptions. */
 const MEASURED_MAX = 10_000;
 const SEARCH_RETRY_SECONDS = 5;
+/** Smaller corrections of the clock do not matter. */
+const SET_BACK_MS_MIN = 1000;
 
 export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWorker {
   const { store, reader, notices, send, owner, clock, nowMs, random, openSecrets, times, events, onError } =
@@ -114,6 +116,8 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
     onError,
   });
   let backlogs: readonly SubscriptionBacklog[] = [];
+  /** By how much the clock is ahead of the monotonic one. */
+  let aheadMs = clock() - nowMs();
   let upkeep: PeriodicTask | undefined;
   let isClosed = false;
   let isNeeded = false;
@@ -137,10 +141,16 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
   }
 
   async function keepUp(): Promise<void> {
+    const aheadNowMs = clock() - nowMs();
+    const backMs = Math.round(aheadMs - aheadNowMs);
     if (!leadership.isHeld) {
+      aheadMs = aheadNowMs;
       backlogs = [];
       return;
     }
+    // What is due sooner may have been stored since the clock was set back.
+    if (backMs > SET_BACK_MS_MIN) await subscriptions.advanceWaits(clock() + times.claimMs, backMs);
+    aheadMs = aheadNowMs;
     const retryMs = LONGEST_DELAY_SECONDS * times.secondMs;
     await subscriptions.limitWaits({ now: clock(), claimMs: times.claimMs, retryMs });
     // What is due may be due earlier now.

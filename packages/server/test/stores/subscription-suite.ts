@@ -293,6 +293,28 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     expect(idsOf(await claim(2100))).toEqual(['1@2000']);
   });
 
+  test('waits end earlier by the time that the clock was set back', async () => {
+    await commit(3_600_000, '1', '2');
+    await claim(3_600_000, { deliveriesMax: 1 });
+    await record('c3600000', 3_600_100, [{ id: '1@3600000', state: 'waiting', nextAt: 3_900_000 }], {
+      failures: 1,
+      failingSince: 3_600_100,
+      retryAt: 3_900_500,
+    });
+    expect(await store.findNextDue([])).toBe(3_900_500);
+    // Stored after the clock was set back by an hour.
+    await commit(1000, '3');
+    await store.advanceWaits(31_000, 3_600_000);
+    const listed = await store.listDeliveries('s', { beforeSeq: null, limit: 10 });
+    expect(listed.map(({ id, nextAt }) => [id, nextAt])).toEqual([
+      ['3@1000', 1000],
+      ['2@3600000', 0],
+      ['1@3600000', 300_000],
+    ]);
+    expect(await find()).toMatchObject({ retryAt: 300_500 });
+    expect(await store.findNextDue([])).toBe(300_500);
+  });
+
   test('waits that a clock that was set back left behind are limited', async () => {
     const limits = { now: 2000, claimMs: 30_000, retryMs: 90_000 };
     await commit(3_600_000, '1', '2', '3');
@@ -567,6 +589,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
               break;
             case 'limit':
               await both((each) => each.limitWaits({ now, claimMs: 30_000, retryMs: 60_000 }));
+              await both((each) => each.advanceWaits(now + 30_000, 7000));
               break;
             case 'ping': {
               const ping = {

@@ -255,6 +255,16 @@ export function createMemorySubscriptions(
       }
       updateDue(row);
     },
+    advanceWaits(after, ms) {
+      for (const row of rows.values()) {
+        const { id, retryAt } = row.shown;
+        const later = listWaiting(id).filter(({ nextAt }) => (nextAt ?? 0) > after);
+        for (const it of later) put({ ...it, nextAt: (it.nextAt ?? 0) - ms });
+        const isLater = retryAt !== null && retryAt > after;
+        if (isLater) edit(row, { retryAt: retryAt - ms });
+        if (isLater || later.length > 0) updateDue(row);
+      }
+    },
     limitWaits({ now, claimMs, retryMs }) {
       for (const row of rows.values()) {
         const { id, retryAt } = row.shown;

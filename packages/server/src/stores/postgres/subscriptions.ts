@@ -341,6 +341,30 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
         await updateDue(statements, id);
       });
     },
+    async advanceWaits(after, ms) {
+      const found = await database.query<{ id: string }>(
+        `SELECT id FROM subscriptions WHERE retry_at > $1
+           OR EXISTS (
+             SELECT FROM deliveries WHERE subscription = subscriptions.id AND state = 'waiting' AND next_at > $1
+           )`,
+        [after],
+      );
+      for (const { id } of found) {
+        await database.transact(async (statements) => {
+          await lock(statements, id);
+          await statements.change(
+            `UPDATE deliveries SET next_at = next_at - $3
+             WHERE subscription = $1 AND state = 'waiting' AND next_at > $2`,
+            [id, after, ms],
+          );
+          await statements.change(
+            'UPDATE subscriptions SET retry_at = retry_at - $3 WHERE id = $1 AND retry_at > $2',
+            [id, after, ms],
+          );
+          await updateDue(statements, id);
+        });
+      }
+    },
     async limitWaits({ now, claimMs, retryMs }) {
       const ends = [now + claimMs, now + retryMs];
       const late = await database.query<{ id: string }>(

@@ -122,6 +122,7 @@ export const OPERATIONS: {
     findNextDue: READ,
     claimDeliveries: QUICK_WRITE,
     recordAttempts: QUICK_WRITE,
+    advanceWaits: QUICK_WRITE,
     limitWaits: QUICK_WRITE,
     logDelivery: WRITE,
     listDeliveries: READ,

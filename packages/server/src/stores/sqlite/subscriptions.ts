@@ -163,6 +163,19 @@ export function createSqliteSubscriptions(
     "UPDATE subscriptions SET state = 'disabled', reason = ?, version = version + 1 WHERE id = ? AND state = 'active'",
   );
 
+  const listAfter = quick.prepare(
+    `SELECT id FROM subscriptions WHERE retry_at > :after
+       OR EXISTS (
+         SELECT 1 FROM deliveries WHERE subscription = subscriptions.id AND state = 'waiting' AND next_at > :after
+       )`,
+  );
+  const advanceDeliveries = quick.prepare(
+    `UPDATE deliveries SET next_at = next_at - :ms
+     WHERE subscription = :id AND state = 'waiting' AND next_at > :after`,
+  );
+  const advanceRetry = quick.prepare(
+    'UPDATE subscriptions SET retry_at = retry_at - :ms WHERE id = :id AND retry_at > :after',
+  );
   const IS_LATE = `state = 'waiting' AND next_at > :claimEnd
     AND (claim IS NOT NULL OR attempts = 0 OR next_at > :retryEnd)`;
   const listLate = quick.prepare(
@@ -391,6 +404,16 @@ export function createSqliteSubscriptions(
         quickUpdateDue.run(id);
       });
       if (disables !== null) onChange();
+    },
+    advanceWaits(after, ms) {
+      transact(quick, () => {
+        for (const row of listAfter.all({ after })) {
+          const id = String(row['id']);
+          advanceDeliveries.run({ id, after, ms });
+          advanceRetry.run({ id, after, ms });
+          quickUpdateDue.run(id);
+        }
+      });
     },
     limitWaits({ now, claimMs, retryMs }) {
       const [claimEnd, retryEnd] = [now + claimMs, now + retryMs];
