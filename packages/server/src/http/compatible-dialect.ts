@@ -8,6 +8,8 @@ import type { Dialect } from '../execute/terms/dialect.ts';
 export const COMPATIBLE_DIALECT: Dialect = {
   instanceAt: 'odoo_instance',
   keyHeaders: ['x-api-key', 'apikey', KEY_HEADER, 'authorization'],
+  // Here `authorization` is a header for the key like the others, and its clients send no other token in it.
+  allowsOtherTokens: false,
   errors: COMPATIBLE_CHANGES,
   // ODXProxy's Java client sends them with every search; Odoo would raise a TypeError.
   surplusArguments: new Map([['search_count', new Set(['fields', 'order', 'offset'])]]),

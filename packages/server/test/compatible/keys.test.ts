@@ -45,6 +45,7 @@ test.each(ROUTES)('two different keys are refused, even if one is valid: %s', as
     { 'x-api-key': proxy.key, apikey: 'other' },
     { apikey: 'other', authorization: `Bearer ${proxy.key}` },
     { 'x-proxy-api': proxy.key, 'x-api-key': 'other' },
+    { 'x-api-key': proxy.key, authorization: 'Bearer other' },
   ]) {
     const { status, json } = await ask(path, headers as Record<string, string>);
     expect(status).toBe(400);

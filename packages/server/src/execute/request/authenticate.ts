@@ -22,7 +22,7 @@ export function authenticate(
   deps: AuthenticateDeps,
   dialect: Dialect,
 ): Awaitable<Client | Denial> {
-  const text = readKey(exchange, dialect.keyHeaders);
+  const text = readKey(exchange, dialect);
   if (text instanceof Denial) return text;
   return andThen(
     askStore(() => deps.clients.authenticate(text), UNREADABLE_POLICY),
@@ -53,14 +53,19 @@ async function refuse(
 
 /**
  * Reads the key, which must be the same in all headers. `authorization` may have a token for a reverse proxy in front
- * of this one, so beside a key in another header it counts only if it has the form of a client key.
+ * of this one, so beside a key in another header it counts only if it has the form of a client key. A dialect without
+ * such tokens counts each.
  */
-function readKey(exchange: Exchange, keyHeaders: readonly string[]): string | undefined | Denial {
+function readKey(
+  exchange: Exchange,
+  { keyHeaders, allowsOtherTokens }: Dialect,
+): string | undefined | Denial {
   let found: string | undefined;
   for (const name of keyHeaders) {
     const key = readKeyHeader(exchange, name);
     if (key === undefined || key === '') continue;
-    if (found !== undefined && name === 'authorization' && parseKey(key) === null) continue;
+    const mayBeOther = allowsOtherTokens && name === 'authorization' && found !== undefined;
+    if (mayBeOther && parseKey(key) === null) continue;
     if (found !== undefined && found !== key) {
       return new Denial(
         'invalid_request',

@@ -11,6 +11,8 @@ export interface Dialect {
    * Headers that may have the client key. The last one is `authorization`, with a bearer token. Errors name the first.
    */
   keyHeaders: readonly [string, ...string[]];
+  /** Whether `authorization` may have a token for a reverse proxy beside a key in another header. */
+  allowsOtherTokens: boolean;
   /** Errors whose code and HTTP status differ from the table. */
   errors: Partial<Record<ProxyErrorType | CompatibleErrorType, { code: number; httpStatus: number }>>;
   /** By method: named arguments that callers send although the method does not have them. */
@@ -28,6 +30,7 @@ export interface Dialect {
 export const OWN_DIALECT: Dialect = {
   instanceAt: 'erp_instance',
   keyHeaders: [KEY_HEADER, 'authorization'],
+  allowsOtherTokens: true,
   errors: {},
   surplusArguments: new Map(),
   takesPreferences: true,
