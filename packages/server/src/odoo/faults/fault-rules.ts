@@ -60,7 +60,12 @@ export const FAULT_RULES: readonly FaultRule[] = [
 
   // The database. A database of another application loads, but lacks Odoo's models
   // (docs/odoo-facts.md#database-not-restricted).
-  { type: 'database_missing', name: /^builtins\.KeyError$/, message: /^'?(res\.users|ir\.http)'?$/ },
+  {
+    type: 'database_missing',
+    name: /^builtins\.KeyError$/,
+    message: /^'?(res\.users|ir\.http)'?$/,
+    text: 'This database of the server is not one of Odoo: check `db`.',
+  },
   { type: 'database_missing', name: /^builtins\.AssertionError$/, message: /^Missing database name/ },
   { type: 'database_missing', name: /^psycopg\d?\..*\bInvalidCatalogName$/ },
   {

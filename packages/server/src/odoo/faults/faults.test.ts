@@ -312,6 +312,12 @@ describe('the type of an unrecorded error', () => {
     expect(typeOf(name, message)).toBe(expected);
   });
 
+  test('a database without the models of Odoo gets a text that says so', () => {
+    const { message, data } = classifyFault(build('builtins.KeyError', 'res.users'), PLAIN);
+    expect(message).toBe('This database of the server is not one of Odoo: check `db`.');
+    expect(data).toMatchObject({ type: 'database_missing', message: 'res.users' });
+  });
+
   test('allows a retry only if Odoo rolled back because of another transaction', () => {
     const error = classifyFault(build('psycopg2.errors.SerializationFailure', 'x'), PLAIN);
     expect(error.data).toMatchObject({ retryable: true, status: 409 });
