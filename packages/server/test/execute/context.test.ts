@@ -1,4 +1,4 @@
-/** docs/execute.md#context: which members of `keyword.context` are checked. Its bytes are passed on unchanged. */
+/** docs/execute.md#context: which members of `keyword.context` are checked, and what is sent. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { collectSent, expectError, printCall, printExecuteKw } from './expectations.ts';
@@ -23,8 +23,6 @@ test.each([
   '{"allowed_company_ids":null}',
   '{"allowed_company_ids":false}',
   '{"default_company_id":3}',
-  '{"default_company_id":null}',
-  '{"default_company_id":false}',
   '{"tz":"Europe/Paris"}',
   '{"tz":"America/Argentina/Buenos_Aires"}',
   '{"tz":"UTC"}',
@@ -36,6 +34,28 @@ test.each([
 ])('sends %s unchanged', async (context) => {
   const sent = await collectSent(pair.upstream, () => pair.proxy.post(print(context)));
   expect(sent).toEqual([printExecuteKw({ keyword: `{"context":${context}}` })]);
+});
+
+// Odoo would create records without a company: it takes these values as the default one.
+test.each([
+  ['{"default_company_id":null}', '{}'],
+  ['{"default_company_id":false}', '{}'],
+  ['{"lang":null, "default_company_id": false, "active_test":false}', '{"lang":null, "active_test":false}'],
+  ['{ "default_\\u0063ompany_id":null,"x":1.0}', '{ "x":1.0}'],
+  ['{"default_company_id":null,"default_name":false}', '{"default_name":false}'],
+])('sends %s as %s', async (context, expected) => {
+  const sent = await collectSent(pair.upstream, () => pair.proxy.post(print(context)));
+  expect(sent).toEqual([printExecuteKw({ keyword: `{"context":${expected}}` })]);
+});
+
+test('a left-out company beside a limit and ids by name', async () => {
+  const keyword =
+    '{"limit":1,"context":{"default_company_id":false,"lang":"x"},"ids":[1,2],"fields":["name"]}';
+  const call = printCall(pair.upstream.url, { params: '[]', keyword });
+  const sent = await collectSent(pair.upstream, () => pair.proxy.post(call));
+  expect(sent).toEqual([
+    printExecuteKw({ params: '[[1]]', keyword: '{"context":{"lang":"x"},"fields":["name"]}' }),
+  ]);
 });
 
 test.each([

@@ -1,9 +1,13 @@
-/** Checks `keyword.context` by the rules of docs/execute.md#context. Part of the step `parse`. It changes no bytes. */
+/**
+ * Checks `keyword.context` by the rules of docs/execute.md#context. Part of the step `parse`. All members that are sent
+ * keep their bytes.
+ */
+import { removeMembers } from '../../json/edit.ts';
 import { readElements } from '../../json/elements.ts';
 import { isEmptyArray } from '../../json/empty-array.ts';
 import { findDuplicate, readMembers } from '../../json/members.ts';
 import { readInteger } from '../../json/number.ts';
-import type { JsonMember, JsonSpan } from '../../json/span.ts';
+import type { ByteRange, JsonMember, JsonSpan } from '../../json/span.ts';
 import { decodeString } from '../../json/string.ts';
 import { isLeftOut } from '../../odoo/arguments.ts';
 import { isTimeZone } from '../../odoo/time-zone.ts';
@@ -12,8 +16,17 @@ import { Denial } from '../terms/denial.ts';
 /** Far more than any real context has. A body could have millions of members, and each takes memory. */
 const MEMBERS_MAX = 1000;
 
-/** Checks the context of a call. A denial names the wrong member. */
-export function checkContext(bytes: Uint8Array, context: JsonSpan): Denial | undefined {
+/**
+ * For Odoo, null and false are a default value like any other: the new record would have no company. Null and false of
+ * the other members mean the same to Odoo as none.
+ */
+const TAKEN_BY_ODOO = new Set(['default_company_id']);
+
+/**
+ * Checks the context of a call. A denial names the wrong member. Parts for joinParts: what to send in its place. If
+ * undefined, it is sent as it is.
+ */
+export function readContext(bytes: Uint8Array, context: JsonSpan): Denial | ByteRange[] | undefined {
   if (isLeftOut(context) || isEmptyArray(bytes, context)) return undefined;
   if (context.kind !== 'object') {
     return invalid('keyword.context', 'must be an object, e.g. {"allowed_company_ids": [1]}');
@@ -25,11 +38,16 @@ export function checkContext(bytes: Uint8Array, context: JsonSpan): Denial | und
     const path = `keyword.context.${duplicate.name.slice(0, 64)}`;
     return new Denial('invalid_request', `\`${path}\` appears twice; send it once.`, { path });
   }
+  let isChanged = false;
   for (const member of members) {
-    const fault = isLeftOut(member.value) ? undefined : checkMember(bytes, member);
+    if (isLeftOut(member.value)) {
+      isChanged ||= TAKEN_BY_ODOO.has(member.name);
+      continue;
+    }
+    const fault = checkMember(bytes, member);
     if (fault) return fault;
   }
-  return undefined;
+  return isChanged ? removeMembers(context, members, TAKEN_BY_ODOO) : undefined;
 }
 
 function checkMember(bytes: Uint8Array, { name, value }: JsonMember): Denial | undefined {

@@ -18,7 +18,7 @@ import type { Dialect } from '../terms/dialect.ts';
 import type { NamedRecords } from '../terms/method-call.ts';
 import { type Body, type CallSpan, NULL_ID, type ParsedCall } from '../terms/parsed-body.ts';
 import type { NamedInstance } from '../terms/target.ts';
-import { checkContext } from './parse-context.ts';
+import { readContext } from './parse-context.ts';
 import { placeIds } from './place-ids.ts';
 import {
   API_KEY_LENGTH_MAX,
@@ -32,6 +32,7 @@ import {
   readKeyword,
   readText,
 } from './read-members.ts';
+import { rewriteCall } from './rewrite-call.ts';
 
 /** A call whose shape is valid. */
 export interface Call {
@@ -151,9 +152,14 @@ function readCall(
   const limit = readLimit(bytes, keyword);
   if (limit instanceof Denial) return limit;
   const context = findValue(keyword.members, 'context');
-  const contextDenial = context && checkContext(bytes, context);
-  if (contextDenial) return contextDenial;
-  const placed = placeIds(model, method, { bytes, params, keyword });
+  const sent = context && readContext(bytes, context);
+  if (sent instanceof Denial) return sent;
+  const given = { bytes, params, keyword };
+  const placed = placeIds(
+    model,
+    method,
+    sent ? rewriteCall(given, new Map([['context', sent]]), null) : given,
+  );
   return placed instanceof Denial ? placed : { ...placed, model, method, limit, instance };
 }
 

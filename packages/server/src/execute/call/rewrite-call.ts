@@ -4,8 +4,8 @@ import { readMembers } from '../../json/members.ts';
 import { setMembers } from '../../json/set-members.ts';
 import { skipValue } from '../../json/skip.ts';
 import type { ByteRange, JsonSpan } from '../../json/span.ts';
-import type { Call } from './parse.ts';
 import type { Json2Call } from './parse-json2.ts';
+import type { ArgumentSpans } from './place-ids.ts';
 
 /** Ranges of the bytes of the call, and texts. */
 export type Parts = readonly (ByteRange | string)[];
@@ -17,7 +17,11 @@ export interface PlacedValue {
 }
 
 /** The new bytes have `keyword` before `params`. */
-export function rewriteCall(call: Call, named: ReadonlyMap<string, Parts>, placed: PlacedValue | null): Call {
+export function rewriteCall<Given extends ArgumentSpans>(
+  call: Given,
+  named: ReadonlyMap<string, Parts>,
+  placed: PlacedValue | null,
+): Given {
   if (placed === null && named.size === 0) return call;
   const { params, keyword } = call;
   const parts = [
@@ -28,7 +32,7 @@ export function rewriteCall(call: Call, named: ReadonlyMap<string, Parts>, place
 }
 
 /** Builds the call from the parts of `keyword`, followed by those of `params` if the call has them. */
-export function rebuildCall(call: Call, parts: Parts): Call {
+export function rebuildCall<Given extends ArgumentSpans>(call: Given, parts: Parts): Given {
   const bytes = joinParts(call.bytes, parts);
   const span: JsonSpan = { kind: 'object', start: 0, end: skipValue(bytes, 0) };
   return {
