@@ -7,14 +7,7 @@ import { ErpProxyError, readError } from './errors.ts';
 import type { AnyModels } from './field-types.ts';
 import { returnsValues } from './methods.ts';
 import { createModel, type Model } from './model.ts';
-import type {
-  CallOptions,
-  ClientOptions,
-  Context,
-  ExecuteCall,
-  InstanceOptions,
-  ValueForm,
-} from './options.ts';
+import type { CallOptions, ClientOptions, Context, ExecuteCall, ValueForm } from './options.ts';
 import { createRetryBudget } from './retry-budget.ts';
 import { type SendSettings, type Sent, send } from './send.ts';
 import { type OpenLines, sendExport } from './send-export.ts';
@@ -166,9 +159,10 @@ function readKey(text: string | undefined): string {
   return text;
 }
 
-function readInstance(instance: string | InstanceOptions | undefined): object {
+function readInstance(instance: ClientOptions['instance']): object {
   if (!instance) throw refuse('Give `instance`, the name of a stored instance, or set ERP_PROXY_INSTANCE.');
   if (typeof instance === 'string') return { name: instance };
+  if (!('userId' in instance)) return instance;
   const { url, db, userId, apiKey } = instance;
   return { url, db, user_id: userId, api_key: apiKey };
 }

@@ -29,6 +29,7 @@ export type {
   ResponseInfo,
   RetryInfo,
   ValueForm,
+  WireInstance,
 } from './options.ts';
 export type { Pages } from './paginate.ts';
 export type { UpsertResult } from './upsert.ts';

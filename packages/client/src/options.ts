@@ -27,13 +27,19 @@ export interface InstanceOptions {
   apiKey: string;
 }
 
+/** An instance with the names of `erp_instance` in a call, as other programs send it. */
+export type WireInstance = { url: string; db: string; user_id: number; api_key: string } | { name: string };
+
 export interface ClientOptions<Form extends ValueForm = 'odoo'> {
   /** Address of the proxy. Default: the environment variable ERP_PROXY_URL. */
   url?: string | undefined;
   /** Client key, `ep_…`. Default: the environment variable ERP_PROXY_KEY. */
   key?: string | undefined;
-  /** Name of an instance that is stored in the proxy. Default: the environment variable ERP_PROXY_INSTANCE. */
-  instance?: string | InstanceOptions | undefined;
+  /**
+   * Name of an instance that is stored in the proxy, or a server with credentials. Default: the environment variable
+   * ERP_PROXY_INSTANCE.
+   */
+  instance?: string | InstanceOptions | WireInstance | undefined;
   /**
    * The form of values in results, and of values to write. `normalized`: a many2one is `{ id, name }`, an empty value
    * is null, a datetime is a text such as `2026-10-21T01:31:00Z`. Default: `odoo`, the values of Odoo.

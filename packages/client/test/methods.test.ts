@@ -203,6 +203,21 @@ describe('the options of a client', () => {
     }
   });
 
+  test('may have an instance as calls have it', async () => {
+    const gateway = await startGateway(18, { settings: { 'vault.masterKey': 'A'.repeat(43).concat('=') } });
+    const { url, db, users } = gateway.odoo;
+    const server = { url, db, user_id: users.admin.userId, api_key: users.admin.apiKey };
+    await gateway.proxy.app.instances.add({ name: 'prod', ...server });
+    try {
+      for (const instance of [server, { name: 'prod' }]) {
+        const client = createClient({ url: gateway.proxy.url, key: gateway.proxy.key, instance });
+        expect(await client.model('res.partner').count([['id', '=', 9]])).toBe(1);
+      }
+    } finally {
+      await gateway.close();
+    }
+  });
+
   test('are checked, and no message shows the key', () => {
     const right = { url: 'http://127.0.0.1:8787', key: 'ep_x', instance: 'prod' };
     expect(() => createClient({ ...right, url: 'ftp://x' })).toThrow(/`url` is not the address/);
