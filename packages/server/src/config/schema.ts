@@ -287,7 +287,7 @@ export const SETTINGS = {
     kind: list('origins, hosts or CIDRs', (entry) => entry.trim() !== ''),
     default: [],
     description:
-      'Origins, hosts or CIDRs of Odoo servers that may be private or plain http, such as `http://odoo.internal:8069` or `10.1.0.0/16`. If empty, only public addresses over https are allowed.',
+      'Origins, hosts or CIDRs of Odoo servers that may be private or plain http, such as `http://odoo.internal:8069` or `10.1.0.0/16`. If empty, only public addresses over https are allowed. Ports that browsers block, such as 1, 22 or 6000, need an entry that names the port.',
   }),
   'subscriptions.retentionDays': define({
     kind: integer(1, 365, 'days'),
