@@ -1,8 +1,9 @@
 /**
  * Reads the arguments of a tool. Forms that models often send for the right one are accepted: a list as JSON text, one
- * value for a list of one. All others get an error that says what to send.
+ * value for a list of one, and a number beyond the maximum, which stands for the maximum. All others get an error that
+ * says what to send.
  */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { readDocument } from '../json/document.ts';
 import { findNearestName } from '../text/nearest.ts';
 import { isObject } from './fields.ts';
@@ -42,21 +43,21 @@ function accept(input: z.ZodObject, given: Record<string, unknown>): Record<stri
     Object.entries(given)
       // Some clients send null for arguments that are left out.
       .filter(([name, value]) => value !== null || !Object.hasOwn(input.shape, name))
-      .map(([name, value]) => [name, acceptValue(findKind(input.shape[name]), value)]),
+      .map(([name, value]) => [name, acceptArgument(input.shape[name], value)]),
   );
 }
 
-type Kind = 'list' | 'object' | 'other';
-
-function findKind(schema: unknown): Kind {
-  let type = schema as { _zod?: { def: { type: string; innerType?: unknown } } } | undefined;
-  while (type?._zod?.def.type === 'optional') type = type._zod.def.innerType as typeof type;
-  const name = type?._zod?.def.type;
-  return name === 'array' ? 'list' : name === 'record' ? 'object' : 'other';
+function acceptArgument(schema: unknown, value: unknown): unknown {
+  let type = schema;
+  while (type instanceof z.ZodOptional) type = type.unwrap();
+  if (type instanceof z.ZodArray) return acceptValue('list', value);
+  if (type instanceof z.ZodRecord) return acceptValue('object', value);
+  const isTooLarge =
+    type instanceof z.ZodNumber && typeof value === 'number' && value > (type.maxValue ?? value);
+  return isTooLarge ? type.maxValue : value;
 }
 
-function acceptValue(kind: Kind, value: unknown): unknown {
-  if (kind === 'other') return value;
+function acceptValue(kind: 'list' | 'object', value: unknown): unknown {
   if (typeof value === 'string') {
     const text = value.trim();
     if (text.startsWith(kind === 'list' ? '[' : '{')) return readJson(text) ?? value;

@@ -7,7 +7,9 @@ import { DATA_NOTE, SINGLE_TEXT_MAX, showRecords } from '../show.ts';
 import { defineTool } from '../tool.ts';
 import * as given from './arguments.ts';
 
-const IDS_MAX = 100;
+const IDS_MAX = 1000;
+/** Those of an answer. The others are in its `rest`. */
+const IDS_READ_MAX = 100;
 const FIELDS_MAX = 40;
 
 export const readRecords = defineTool({
@@ -38,7 +40,8 @@ export const readRecords = defineTool({
     const isChosen = fields !== undefined && fields.length > 0;
     if (isChosen) await session.checkFields(target, model, fields);
     const names = isChosen ? fields : session.chooseFields(known, (all) => choosePlain(all, FIELDS_MAX));
-    const rows = await session.call(target, model, 'read', [ids, names], { context: { bin_size: true } });
+    const page = ids.slice(0, IDS_READ_MAX);
+    const rows = await session.call(target, model, 'read', [page, names], { context: { bin_size: true } });
     const found = Array.isArray(rows) ? rows : [];
     const { records, clipped } = showRecords(found, known, {
       textMax: SINGLE_TEXT_MAX,
@@ -47,7 +50,7 @@ export const readRecords = defineTool({
     const foundIds = found.map((row) => Number(row?.id));
     const rest = foundIds.slice(records.length);
     // A policy can bound how many ids are read.
-    const asked = session.policyLimit === null ? ids : ids.slice(0, session.policyLimit);
+    const asked = session.policyLimit === null ? page : page.slice(0, session.policyLimit);
     rest.push(...ids.slice(asked.length));
     const missing = asked.filter((id) => !foundIds.includes(id));
     return {
