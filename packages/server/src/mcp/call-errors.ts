@@ -36,7 +36,12 @@ const NEXT_STEPS: { readonly [Type in ProxyErrorType | BusinessErrorType]?: (mod
   upstream_unreachable: () => 'Odoo does not answer. Try again later, or tell the user.',
 };
 
-export function toToolError(error: Denial | ErrorBody, model: string): ToolError {
+/** For a model that the policy does not name: it may be misspelt. */
+export const UNNAMED_MODEL_NEXT =
+  'Check the name of the model by list_models {"query": "…"}. If it is right, tell the user that the operator of the proxy must allow it.';
+
+/** `isNamed`: whether the policy of the key names the model. */
+export function toToolError(error: Denial | ErrorBody, model: string, isNamed: boolean): ToolError {
   const [type, message, data] =
     error instanceof Denial
       ? [error.type, error.message, {} as Record<string, unknown>]
@@ -47,7 +52,10 @@ export function toToolError(error: Denial | ErrorBody, model: string): ToolError
   const text = cleanText(namesApproval(type) ? nameArgument(said) : said);
   return new ToolError(type, `${text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text}${approval}`, {
     nearest,
-    next: NEXT_STEPS[type as keyof typeof NEXT_STEPS]?.(model) ?? '',
+    next:
+      type === 'policy_denied' && !isNamed
+        ? UNNAMED_MODEL_NEXT
+        : (NEXT_STEPS[type as keyof typeof NEXT_STEPS]?.(model) ?? ''),
   });
 }
 

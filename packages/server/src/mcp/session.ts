@@ -8,7 +8,7 @@ import { isIdempotencyKey } from '../idempotency/call-names.ts';
 import type { InstanceRecord } from '../instances/instances.ts';
 import { viewAsBuffer } from '../json/buffer.ts';
 import { isTimeZone } from '../odoo/time-zone.ts';
-import { mayUseField } from '../policy/abilities.ts';
+import { mayUseField, mayUseModel } from '../policy/abilities.ts';
 import type { CompiledPolicy } from '../policy/compile.ts';
 import { AnswerCollector } from '../streams/answer-collector.ts';
 import type { SingleFlightCache } from '../streams/single-flight-cache.ts';
@@ -170,16 +170,20 @@ export class Session {
       traceparent: this.#traceparent,
       ...(data === undefined ? {} : { data }),
     });
-    if (denial !== null) throw toToolError(denial, model);
+    if (denial !== null) throw this.#explain(denial, model);
     if (writer.isTooLarge) throw TOO_LARGE;
     const bytes = writer.join();
     if (hasManyMembers(bytes, ANSWER_MEMBERS_MAX) || hasManyValues(bytes)) throw TOO_LARGE;
     const answer = writer.isWhole ? readAnswer(bytes) : null;
     if (answer === null) throw BROKEN_OFF;
-    if (answer.error !== undefined) throw toToolError(answer.error, model);
+    if (answer.error !== undefined) throw this.#explain(answer.error, model);
     const limit = writer.headers[LIMIT_HEADER];
     this.policyLimit = limit === undefined ? null : Number(limit);
     return answer.result ?? null;
+  }
+
+  #explain(error: Parameters<typeof toToolError>[0], model: string): ToolError {
+    return toToolError(error, model, mayUseModel(this.policy, model));
   }
 
   get #traceparent(): string | undefined {
@@ -210,10 +214,10 @@ export class Session {
         }),
     };
     const read = await this.#deps.changes.read(Buffer.from(JSON.stringify(body)), conversation);
-    if ('denial' in read) throw toToolError(read.denial, query.model);
+    if ('denial' in read) throw this.#explain(read.denial, query.model);
     if ('error' in read) {
       const error = readAnswer(read.error)?.error;
-      throw error === undefined ? BROKEN_OFF : toToolError(error, query.model);
+      throw error === undefined ? BROKEN_OFF : this.#explain(error, query.model);
     }
     const changes = read.changes.map(({ record, ...change }) => ({
       ...change,

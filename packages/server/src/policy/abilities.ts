@@ -33,6 +33,11 @@ export function mayCall(policy: CompiledPolicy | null, model: string, method: st
   return ofModel.some(({ pattern, methods }) => pattern === model && methods.has(method));
 }
 
+/** True if the policy allows any method on this model. */
+export function mayUseModel(policy: CompiledPolicy | null, model: string): boolean {
+  return policy?.models.some(({ matches }) => matches(model)) ?? true;
+}
+
 /** True if the policy allows the method on any model. */
 export function mayCallAnywhere(policy: CompiledPolicy | null, method: string): boolean {
   if (policy === null) return true;

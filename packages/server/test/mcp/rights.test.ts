@@ -119,6 +119,10 @@ test('refuses a model, a method and an instance that the policy does not allow, 
     expect(text).toMatch(/^policy_denied: .*\n.*operator/);
     expect(isError).toBe(true);
   }
+  for (const name of ['search_records', 'describe_model']) {
+    const { text } = await call(name, { model: 'res.partnr' }, client);
+    expect(text).toMatch(/^policy_denied: .*res\.partnr.*\nNext: Check the name of the model by list_models/);
+  }
   const hidden = await call('search_records', { model: 'res.partner', instance: 'hidden' }, client);
   expect(hidden.text).toBe(
     'invalid_params: There is no instance "hidden" for this key.\nNearest names: prod.\nNext: Send one of these names as `instance`, or leave it out if there is only one.',

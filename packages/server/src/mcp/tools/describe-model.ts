@@ -1,7 +1,8 @@
 /** `describe_model`: some fields of a model, found by words. */
 import { z } from 'zod';
-import { mayCallAnywhere } from '../../policy/abilities.ts';
+import { mayCallAnywhere, mayUseModel } from '../../policy/abilities.ts';
 import { findNearestNames } from '../../text/nearest.ts';
+import { UNNAMED_MODEL_NEXT } from '../call-errors.ts';
 import { chooseShown, type Field, matchFields } from '../fields.ts';
 import { cleanText } from '../show.ts';
 import { defineTool } from '../tool.ts';
@@ -39,7 +40,9 @@ export const describeModel = defineTool({
     const fields = await session.fields(target, model);
     if (fields === null) {
       throw new ToolError('policy_denied', `This key may not ask for the fields of ${model}.`, {
-        next: 'Use search_records without `fields`, or ask the operator to allow `fields_get`.',
+        next: mayUseModel(session.policy, model)
+          ? 'Use search_records without `fields`, or ask the operator to allow `fields_get`.'
+          : UNNAMED_MODEL_NEXT,
       });
     }
     const required = [...fields].filter(([, field]) => field.required === true && field.readonly !== true);
