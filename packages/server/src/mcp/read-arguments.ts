@@ -52,9 +52,8 @@ function acceptArgument(schema: unknown, value: unknown): unknown {
   while (type instanceof z.ZodOptional) type = type.unwrap();
   if (type instanceof z.ZodArray) return acceptValue('list', value);
   if (type instanceof z.ZodRecord) return acceptValue('object', value);
-  const isTooLarge =
-    type instanceof z.ZodNumber && typeof value === 'number' && value > (type.maxValue ?? value);
-  return isTooLarge ? type.maxValue : value;
+  if (!(type instanceof z.ZodNumber) || typeof value !== 'number') return value;
+  return Math.min(value, type.maxValue ?? value);
 }
 
 function acceptValue(kind: 'list' | 'object', value: unknown): unknown {
