@@ -2,7 +2,7 @@
 import type { Policy } from '@erp-proxy/contract';
 import { describe, expect, test } from 'vitest';
 import { NAME_SEARCH, PARENTS } from '../odoo/fields/field-sources.ts';
-import type { Tail } from '../odoo/fields/field-uses.ts';
+import type { FieldUse, Tail } from '../odoo/fields/field-uses.ts';
 import type { FieldType, FieldTypes } from '../odoo/values/field-types.ts';
 import { compilePolicy } from './compile.ts';
 import { FieldRules } from './field-rules.ts';
@@ -28,6 +28,7 @@ const TYPES = new Map<string, FieldTypes>([
       ['country_id', to('res.country')],
       ['line_ids', { ...to('sale.order.line', 'one2many'), inverse: 'order_id' }],
       ['source', { ...char, type: 'reference' }],
+      ['props', { ...char, type: 'properties' }],
       ['day', { ...char, type: 'date' }],
       ['x_vat', related('partner_id.vat')],
       ['x_deep', related('user_id.partner_id.vat')],
@@ -123,6 +124,12 @@ describe.each([
   ['sale.order', 'source.vat', null, RULE, RULE],
   ['sale.order', 'source.street', null, null, RULE],
   ['sale.order', 'no_field.vat', null, RULE, RULE],
+  // The name after the field is that of a property, which can lead to records of any model.
+  ['sale.order', 'props', 'shown', null, null],
+  ['sale.order', 'props.vat', null, null, null],
+  ['sale.order', 'props.vat', 'searched', null, null],
+  ['sale.order', 'props.a.vat', null, RULE, RULE],
+  ['sale.order', 'partner_id.order_ids.props.a.street', 'named', null, RULE],
   // A field that has the value of another one.
   ['sale.order', 'x_vat', null, RULE, RULE],
   ['sale.order', 'x_deep', null, RULE, RULE],
@@ -160,6 +167,22 @@ test('names of records are denied with the fields that they show', () => {
   expect(judge(hidden, 'sale.order', 'partner_id', 'shown')).toBe(RULE);
   expect(judge(hidden, 'sale.order', 'line_ids', 'shown')).toBe(null);
   expect(judge({ 'res.partner': { allow: ['email'] } }, 'sale.order', 'partner_id', 'named')).toBe(RULE);
+});
+
+test('the names that properties show are denied with those of records of any model', () => {
+  const judgeOf = (path: string, more: Pick<FieldUse, 'tail' | 'isListed' | 'isOrdered'>) => {
+    const rules = new FieldRules({ 'res.partner': { deny: ['name'] } });
+    return new FieldJudge(rules, KNOWN).judge('sale.order', { path: path.split('.'), ...more })?.rule.name;
+  };
+  for (const tail of ['shown', 'named', 'grouped'] as const) {
+    expect(judgeOf('props', { tail })).toBe(RULE);
+    expect(judgeOf('props.a', { tail })).toBe(RULE);
+  }
+  expect(judgeOf('props', { tail: null, isListed: true })).toBe(RULE);
+  // `web_read` ignores an order that is given for them.
+  expect(judgeOf('props', { tail: null, isOrdered: true })).toBe(RULE);
+  expect(judgeOf('props.a', { tail: null })).toBe(undefined);
+  expect(judgeOf('props.a', { tail: 'sorted' })).toBe(undefined);
 });
 
 test.each([

@@ -99,7 +99,8 @@ export class FieldJudge {
       if (rule !== null) {
         return { rule, model: at, field, path: path.with(index, field), order: null };
       }
-      if (isLast && tail === null && use.isListed !== true) return null;
+      const isReturned = use.isListed === true || use.isOrdered === true;
+      if (isLast && tail === null && !isReturned) return null;
       if (at === null) continue;
       const type = this.#findType(at, field);
       if (type === 'lacking') return null;
@@ -107,9 +108,10 @@ export class FieldJudge {
         const listed = this.#judgeUnchangeable('listed', type.relation, path, type.inverse);
         if (listed !== null) return listed;
       }
+      if (type?.type.startsWith('properties')) return this.#judgeProperties(path, index, tail, isReturned);
       if (isLast && tail === 'shown' && type !== null && type.type !== 'many2one') return null;
       const next = findRelation(type);
-      // A part of a date, or a member of `properties`.
+      // A part of a date.
       if (next === 'none') return null;
       at = next;
     }
@@ -119,6 +121,25 @@ export class FieldJudge {
     const rule = this.#findDenying(at, field, 0);
     if (rule !== null) return { rule, model: at, field, path, order: null };
     return tail === 'grouped' ? this.#judgeUnchangeable('grouped', at, path, null) : null;
+  }
+
+  /**
+   * A property can lead to records of any model, and shows their names wherever it is returned. `index`: the place of
+   * its field in the path. The name after that is the property's own.
+   */
+  #judgeProperties(
+    path: readonly string[],
+    index: number,
+    tail: Tail,
+    isReturned: boolean,
+  ): DeniedField | null {
+    const fields = path.slice(index + 2);
+    if (isReturned || tail === 'shown' || tail === 'named' || tail === 'grouped') fields.push(DISPLAY_NAME);
+    for (const field of fields) {
+      const rule = this.#findDenying(ANY_MODEL, field, 0);
+      if (rule !== null) return { rule, model: ANY_MODEL, field, path, order: null };
+    }
+    return null;
   }
 
   /** Judges the order of the model's records. `unknown`: it is not known, and of a model with a rule. */

@@ -111,6 +111,12 @@ test.each([
   ['copy_data', 'res.partner', [[9]], {}],
   ['mapped', 'res.partner', [[9], 'vat'], {}],
   ['name_search', 'res.partner', ['BE04'], {}],
+  // Finds the records without a value.
+  ['name_search', 'res.partner', ['', [], '='], {}],
+  ['name_search', 'res.partner', [], { operator: 'not ilike' }],
+  ['export_data', 'crm.lead', [[1], ['lead_properties.customer/vat']], {}],
+  ['search', 'crm.lead', [[['lead_properties.customer', 'any', [['vat', '=', 'x']]]]], {}],
+  ['web_read', 'crm.lead', [[1], { lead_properties: { fields: { customer: { fields: { vat: {} } } } } }], {}],
   ['fields_get', 'res.partner', [['vat']], {}],
   ['get_views', 'res.partner', [[[false, 'form']]], {}],
   ['find_or_create', 'res.partner', ['a@example.com'], {}],
@@ -151,6 +157,8 @@ test.each([
   ['read_group', 'res.partner', [[], ['color'], ['country_id']], {}],
   ['web_read', 'res.partner', [[9], { name: {}, child_ids: { fields: { name: {} } } }], {}],
   ['name_search', 'res.partner', [''], {}],
+  ['name_search', 'res.partner', ['', [], 'ilike'], {}],
+  ['read', 'crm.lead', [[1], ['lead_properties']], {}],
   ['create', 'res.partner', [{ name: 'x', child_ids: [[0, 0, { name: 'y' }]] }], {}],
   ['create', 'sale.order', [{ partner_id: 9, order_line: [[0, 0, { product_id: 1 }]] }], {}],
 ])('allows %s of %s with %j %j', async (action, model, params, keyword) => {
@@ -225,11 +233,18 @@ test('names that show a denied field are hidden where records show them', async 
   expect(
     (await call('read', 'sale.order', [[1], ['partner_id']], { load: '' })).result[0].partner_id,
   ).toBeTypeOf('number');
+  // Properties can lead to partners.
+  const [lead] = (await call('read', 'crm.lead', [[1]])).result;
+  expect(lead).toHaveProperty('probability');
+  expect(lead).not.toHaveProperty('lead_properties');
   for (const denied of [
     await call('name_search', 'res.partner', ['']),
     await call('name_get', 'res.partner', [[9]]),
     await call('read', 'res.partner', [[9], ['display_name']]),
     await call('export_data', 'sale.order', [[1], ['partner_id']]),
+    await call('export_data', 'crm.lead', [[1], ['lead_properties.customer']]),
+    await call('read', 'crm.lead', [[1], ['lead_properties']], { load: '' }),
+    await call('web_read', 'crm.lead', [[1], { lead_properties: { order: 'id' } }]),
     await call('read_group', 'sale.order', [[], ['amount_total'], ['partner_id']]),
     await call('search', 'sale.order', [[]], { order: 'partner_id' }),
   ])

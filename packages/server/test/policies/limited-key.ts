@@ -15,7 +15,12 @@ const NAMED = [
   'web_read',
   'web_search_read',
 ];
-export const MODELS: Policy['models'] = { '*': ['*', ...NAMED], 'res.partner': NAMED, 'sale.order': NAMED };
+export const MODELS: Policy['models'] = {
+  '*': ['*', ...NAMED],
+  'crm.lead': NAMED,
+  'res.partner': NAMED,
+  'sale.order': NAMED,
+};
 
 type Version = NonNullable<Parameters<typeof startSandbox>[0]>['version'];
 

@@ -31,6 +31,10 @@ export const CONTEXT_FIELDS: readonly ContextFields[] = [
   { member: 'seller_id', model: 'product.supplierinfo', fields: SUPPLIER_NAMES, onlyDeny: true },
   { member: 'with_remaining_hours', model: 'sale.order.line', fields: ['remaining_hours'] },
   { member: 'with_price_unit', model: 'sale.order.line', fields: ['price_unit'] },
+  // Events and their tickets, and tasks, show what is left.
+  { member: 'name_with_seats_availability', model: 'event.event', fields: ['seats_available'] },
+  { member: 'name_with_seats_availability', model: 'event.event.ticket', fields: ['seats_available'] },
+  { member: 'hr_timesheet_display_remaining_hours', model: 'project.task', fields: ['remaining_hours'] },
   // From 17 on, partners are sorted by it first; in 15 and 16 only those of a search by name.
   { member: 'res_partner_search_mode', model: 'res.partner', fields: ['customer_rank', 'supplier_rank'] },
   // 19: names for lists of choices.

@@ -44,6 +44,8 @@ export type FieldForm =
   | 'changes'
   /** A text to search by name, unless it is empty. */
   | 'name_text'
+  /** Its operator: any other than `like` and `ilike` compares an empty text too. */
+  | 'name_operator'
   /** `{"field": "state", "colors": {…}, "sum_field": "amount"}` */
   | 'progress_bar'
   /** False: the parents of the records of a search panel are not read. */
@@ -71,6 +73,8 @@ export interface FieldMethod {
   always: readonly string[];
   /** By argument: the field that it names if it is omitted. */
   defaults: Readonly<Record<string, string>>;
+  /** Members of the context that the method sets itself. */
+  context: readonly string[];
   /** True: all other arguments name no fields. */
   isOpen: boolean;
   /** How it orders records that it finds; null: it returns none, or those that the call names. */
@@ -93,6 +97,7 @@ interface Row {
   recordsWith?: readonly string[];
   always?: readonly string[];
   defaults?: Readonly<Record<string, string>>;
+  context?: readonly string[];
   returnsAll?: true;
 }
 
@@ -132,14 +137,15 @@ const TABLE: Readonly<Record<string, string | Row>> = {
 
   name_get: { parameters: 'ids', always: ['display_name'] },
   name_search: {
-    parameters: 'name:name_text, args/domain:domain, operator, limit',
+    parameters: 'name:name_text, args/domain:domain, operator:name_operator, limit',
     always: ['display_name'],
     orderedBy: null,
   },
   name_create: { parameters: 'name', always: ['name', 'display_name'] },
   'res.partner/name_create': { parameters: 'name', always: ['name', 'email', 'display_name'] },
   web_name_search: {
-    parameters: 'name:name_text, specification:specification, domain:domain, operator, limit',
+    parameters: 'name:name_text, specification:specification, domain:domain, operator:name_operator, limit',
+    context: ['formatted_display_name'],
     orderedBy: null,
   },
 
@@ -230,7 +236,15 @@ export function findFieldMethod(model: string, method: string): FieldMethod | un
 }
 
 function parseRow(row: Row): FieldMethod {
-  const { parameters, always = [], defaults = {}, returnsAll, orderedBy, recordsWith = null } = row;
+  const {
+    parameters,
+    always = [],
+    defaults = {},
+    context = [],
+    returnsAll,
+    orderedBy,
+    recordsWith = null,
+  } = row;
   const words = parameters === '' ? [] : parameters.split(', ');
   const star = words.indexOf('*');
   const list = words
@@ -245,6 +259,7 @@ function parseRow(row: Row): FieldMethod {
     arguments: list,
     always,
     defaults,
+    context,
     isOpen: words.includes('**'),
     records: orderedBy === undefined ? null : { argument: orderedBy, onlyWith: recordsWith },
     returnsAll: returnsAll === true,

@@ -102,7 +102,7 @@ const SEARCHED_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['res.partner.category', ['name', 'parent_id']],
   ['res.country', ['name', 'code']],
   ['res.country.state', ['name', 'code']],
-  ['res.currency', ['name']],
+  ['res.currency', ['name', 'full_name']],
   ['res.company', ['name']],
   ['res.bank', ['name', 'bic']],
   ['product.template', ['name', 'default_code', 'barcode']],

@@ -73,6 +73,10 @@ test.each([
   ],
   ['name_search', '["x"]', ['display_name → shown', ' name search']],
   ['name_search', '[""]', ['display_name → shown']],
+  ['name_search', '["", [], "ilike", 5]', ['display_name → shown']],
+  // Other operators compare an empty text too: with these, records that have no value are found.
+  ['name_search', '["", [], "="]', ['display_name → shown', ' name search']],
+  ['name_search', '[false, [], "not ilike"]', ['display_name → shown', ' name search']],
   ['mapped', '[[1], "a.b"]', ['a[]', 'a.b[]']],
   ['web_resequence', '[[1], {}]', ['sequence']],
   ['search_panel_select_range', '["a"]', ['a → grouped', 'a → parents']],
@@ -98,12 +102,22 @@ test('reads the same fields by name, and those of the context', () => {
   expect(
     list('search', '[[]]', '{"context": {"sale_show_partner_name": 1, "show_total_amount": true}}'),
   ).toEqual(['sale.order:partner_id', 'res.partner:name', 'purchase.order:amount_total']);
+  expect(list('search', '[[]]', '{"context": {"hr_timesheet_display_remaining_hours": true}}')).toEqual([
+    'project.task:remaining_hours',
+  ]);
   expect(list('read', '[[1], ["a"]]', '{"context": {"seller_id": 1}}')).toEqual([
     'a[] → shown',
     'product.supplierinfo:product_name',
     'product.supplierinfo:product_code',
   ]);
   expect(list('any_method', '[["vat"]]', '{"context": {"default_b": 1}}')).toEqual(['b', '*:b']);
+});
+
+test('web_name_search shows names as lists of choices do, whatever its context', () => {
+  const uses = list('web_name_search', '["", {"display_name": {}}]');
+  expect(uses).toContain('account.account:description');
+  expect(uses).not.toContain(' name search');
+  expect(list('web_name_search', '["", {}]', '{"operator": "!="}')).toContain(' name search');
 });
 
 test.each([

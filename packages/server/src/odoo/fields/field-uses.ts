@@ -8,7 +8,7 @@ import { skipWhiteSpace } from '../../json/scan.ts';
 import type { JsonMember, JsonSpan } from '../../json/span.ts';
 import { decodeString } from '../../json/string.ts';
 import { type Arguments, findArgument } from '../arguments.ts';
-import { CONTEXT_FIELDS, CONTEXT_GROUPS, CONTEXT_PREFIXES } from './field-context.ts';
+import { CONTEXT_FIELDS, CONTEXT_GROUPS, CONTEXT_PREFIXES, type ContextFields } from './field-context.ts';
 import {
   type FieldArgument,
   type FieldForm,
@@ -44,6 +44,8 @@ export interface FieldUse {
   onlyDeny?: true;
   /** The records that the last field leads to, if there are several, are returned in the order of their model. */
   isListed?: true;
+  /** They are returned in an order of the call. */
+  isOrdered?: true;
 }
 
 /** The fields of a call that names none, so that Odoo takes all. `tail` is what the method uses of each. */
@@ -107,6 +109,8 @@ const OPERATORS: ReadonlySet<string> = new Set(['&', '|', '!']);
 const SUBDOMAIN = /^(not )?any!?$/;
 const HIERARCHY = /^(child|parent)_of$/;
 const PATTERN = /like$/;
+/** Operators with which a search for an empty name finds all records. */
+const MATCHES_ALL = /^i?like$/;
 
 /** Arguments that have the same form in every method that has them. */
 const USUAL_FORMS: ReadonlyMap<string, FieldForm> = new Map([
@@ -128,6 +132,7 @@ export const NO_FIELD_USES: FieldUses = {
 };
 
 const LISTED = { isListed: true } as const;
+const ORDERED = { isOrdered: true } as const;
 
 /** Thrown to end the reading of an argument. */
 class Unreadable extends Error {}
@@ -154,12 +159,14 @@ class UseReader {
     this.#bytes = call.bytes;
   }
 
-  readArguments({ arguments: list, always, defaults, isOpen, returnsAll, records }: FieldMethod): void {
+  readArguments(method: FieldMethod): void {
+    const { arguments: list, always, defaults, context, isOpen, returnsAll, records } = method;
     if (returnsAll) this.found.unnamed = { canList: false, name: null, tail: null, isListed: true };
     this.#showsNames = this.#givesNames(list);
     if (this.#sortsGroups(list)) this.#grouping = 'named';
     if (records !== null) this.#noteUnordered(records, list);
     for (const name of always) this.#add([name], 'shown');
+    for (const row of CONTEXT_FIELDS) if (context.includes(row.member)) this.#addContextRow(row);
     for (const argument of list) this.#readArgument(argument, defaults);
     if (!isOpen) this.#readOthers(list);
   }
@@ -336,6 +343,9 @@ class UseReader {
       case 'name_text':
         this.#add([NAME_SEARCH], null);
         break;
+      case 'name_operator':
+        if (!MATCHES_ALL.test(this.#text(value))) this.#add([NAME_SEARCH], null);
+        break;
       case 'progress_bar':
         this.#members(value, (name, below) => {
           if (name === 'field' || name === 'sum_field') this.#texts(below, parsePath, [], null);
@@ -443,7 +453,7 @@ class UseReader {
     if (this.#isEmpty(value)) return;
     this.#members(value, (name, below) => {
       const path = [...prefix, ...this.#parse(name, parsePath)];
-      this.#add(path, tail, takesOrder && this.#hasOrder(below) ? {} : LISTED);
+      this.#add(path, tail, takesOrder && this.#hasOrder(below) ? ORDERED : LISTED);
       this.#below(below, path, takesOrder);
     });
   }
@@ -528,8 +538,7 @@ class UseReader {
       if (CONTEXT_GROUPS.has(member)) this.#texts(value, parseGroup, [], 'named');
       for (const row of CONTEXT_FIELDS) {
         const isUsed = row.value === false ? isFalse(value) : !this.#isEmpty(value);
-        if (row.member === member && isUsed)
-          for (const field of row.fields) this.#addContextField(field, row.model, row.onlyDeny);
+        if (row.member === member && isUsed) this.#addContextRow(row);
       }
       for (const { prefix, any } of CONTEXT_PREFIXES) {
         if (!member.startsWith(prefix)) continue;
@@ -538,6 +547,10 @@ class UseReader {
         else this.#add([field], null);
       }
     });
+  }
+
+  #addContextRow({ fields, model, onlyDeny }: ContextFields): void {
+    for (const field of fields) this.#addContextField(field, model, onlyDeny);
   }
 
   /** `model` null: any model, that of the call in particular. */
@@ -549,7 +562,7 @@ class UseReader {
   #add(path: Path, tail: Tail, more: Omit<FieldUse, 'path' | 'tail'> = {}): void {
     this.#visit();
     if (path.length > PATH_NAMES_MAX) throw new Unreadable();
-    const key = `${path.join('.')} ${tail} ${more.model} ${more.isListed}`;
+    const key = `${path.join('.')} ${tail} ${more.model} ${more.isListed} ${more.isOrdered}`;
     if (path.length === 0 || this.#seen.has(key)) return;
     if (this.#seen.size === USES_MAX) throw new Unreadable();
     this.#seen.add(key);
