@@ -128,6 +128,8 @@ export interface ConversationTerms {
   body?: 'json' | 'bytes';
   /** True if the request makes one call, for which `idempotency-key` holds. */
   isSingleCall?: true;
+  /** True if its call can have an approval, which `x-approval` names. Others are denied if they need one. */
+  takesApprovals?: true;
   /** True if interactive calls go first (limits/database/). Default: false. */
   isBackground?: boolean;
 }
@@ -346,7 +348,7 @@ async function serveBody(
 /** The calls are recorded as those of a batch, in the order in which they are made. */
 function startConversation(
   operation: Operation,
-  { via, data, values, isSingleCall, isBackground = false }: ConversationTerms,
+  { via, data, values, isSingleCall, takesApprovals, isBackground = false }: ConversationTerms,
   { bytes, client, keyAdmission, idempotencyKey, approvalIds }: ReceivedRequest,
   incoming: IncomingRequest,
   deps: RunRequestDeps,
@@ -360,7 +362,7 @@ function startConversation(
     isBatch: isSingleCall !== true,
     idempotencyKey: isSingleCall === true ? idempotencyKey : null,
     hasKeyForOneCall: true,
-    approvalIds,
+    approvalIds: takesApprovals === true ? approvalIds : null,
     approvalRule: null,
     ...startTraced(via, incoming, deps),
     areValuesNormalized: values === 'normalized' || (values === 'preferred' && prefersNormalized(exchange)),

@@ -164,7 +164,10 @@ export class Session {
     };
     const writer = new AnswerCollector(ANSWER_BYTES_MAX);
     const denial = await this.#conversation.run(Buffer.from(JSON.stringify(call)), writer, {
-      approvalIds: change?.approval === undefined ? [] : [change.approval],
+      // No tool that only reads takes an approval.
+      ...(change === undefined
+        ? {}
+        : { approvalIds: change.approval === undefined ? [] : [change.approval] }),
       approvalRule: change !== undefined && this.needsApproval ? UNASKED_RULE : null,
       idempotencyKey: change === undefined ? null : this.#readIdempotencyKey(),
       traceparent: this.#traceparent,

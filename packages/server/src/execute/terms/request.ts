@@ -25,8 +25,8 @@ export interface Request {
   readonly idempotencyKey: string | null;
   /** True if the idempotency key is that of one call, wherever it stands among the calls of the request. */
   readonly hasKeyForOneCall: boolean;
-  /** Ids in the header `x-approval`. */
-  readonly approvalIds: readonly string[];
+  /** Ids in the header `x-approval`; null: the calls of the request cannot be approved one by one. */
+  readonly approvalIds: readonly string[] | null;
   /** A rule beside the policy because of which calls need an approval; null: the policy alone decides. */
   readonly approvalRule: string | null;
   /** A valid `traceparent`; null if there is none. */

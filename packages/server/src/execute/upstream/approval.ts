@@ -45,13 +45,15 @@ export function requireApproval<Call extends ApprovableCall>(
   return function requireApproval(call, context) {
     const { approvalRule: rule } = context;
     if (rule === null) return null;
+    const { approvalIds } = context.request;
+    if (approvalIds === null) return denyWithoutApprovals(call, rule);
     const approval = approvals.begin({
       clientId: context.client.key.clientId,
       operation: `${operation} ${nameUserOrKey(call.target)}`,
       facts: describeFacts(call, rule, context),
       ...readArguments(call),
     });
-    return unlessChanged(require(approval, rule, context), context);
+    return unlessChanged(require(approval, { rule, approvalIds }, context), context);
   };
 }
 
@@ -69,12 +71,15 @@ export function claimApproval(): Step<object> {
   };
 }
 
-async function require(approval: CallApproval, rule: string, context: CallContext): Promise<Denial | null> {
-  const { request, trace } = context;
-  const { approvalIds } = request;
+/** `approvalIds`: those that the caller has named. */
+async function require(
+  approval: CallApproval,
+  { rule, approvalIds }: { rule: string; approvalIds: readonly string[] },
+  context: CallContext,
+): Promise<Denial | null> {
   const standing = await askInTime(() => approval.require(approvalIds), { context, waitMs: STORE_WAIT_MS });
   if (standing instanceof Denial) return standing;
-  if ('id' in standing) trace.approval = standing.id;
+  if ('id' in standing) context.trace.approval = standing.id;
   if (standing.kind !== 'approved') return deny(standing, rule, approvalIds.length > 0);
   context.approval = approval;
   return null;
@@ -86,6 +91,15 @@ async function claim(approval: CallApproval, context: CallContext): Promise<Deni
   const isClaimed = await askInTime(() => approval.claim(), { context, waitMs: STORE_WAIT_MS, onLate });
   if (isClaimed instanceof Denial) return isClaimed;
   return isClaimed ? null : new Denial('policy_denied', LOST, { rule: context.approvalRule ?? '' });
+}
+
+/** The request makes calls that its caller does not see, such as the pages of an export. */
+function denyWithoutApprovals({ model, method }: ApprovableCall, rule: string): Denial {
+  return new Denial(
+    'policy_denied',
+    `An administrator must approve each call of \`${method}\` of \`${model}\`, and those of this request cannot be approved one by one. Use an execute call, or ask the operator.`,
+    { rule },
+  );
 }
 
 /** In a call of `/json/2` the key determines the user, so the approval is for this key. */
