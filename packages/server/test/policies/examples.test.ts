@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { mayCall } from '../../src/policy/abilities.ts';
 import { compilePolicy } from '../../src/policy/compile.ts';
 import { parsePolicy } from '../../src/policy/parse.ts';
+import { startLimited } from './limited-key.ts';
 
 function readExamples(page: string): { title: string; text: string }[] {
   const source = readFileSync(new URL(`../../../../docs/${page}`, import.meta.url), 'utf8');
@@ -14,12 +15,14 @@ function readExamples(page: string): { title: string; text: string }[] {
 
 const examples = ['policies.md', 'mcp.md'].flatMap(readExamples);
 
-function compileExample(words: string) {
+function readExample(words: string) {
   const { text } = examples.find(({ title }) => title.includes(words))!;
   const parsed = parsePolicy(JSON.parse(text));
   if (!('policy' in parsed)) throw new Error(JSON.stringify(parsed.errors));
-  return compilePolicy(parsed.policy);
+  return parsed.policy;
 }
+
+const compileExample = (words: string) => compilePolicy(readExample(words));
 
 test('the pages have policies', () => {
   expect(examples.length).toBeGreaterThan(7);
@@ -47,4 +50,26 @@ describe('policies of agents', () => {
       }
     }
   });
+
+  test.each([14, 18, 19] as const)(
+    'the one that drafts cannot do the same by values, on Odoo %i',
+    async (version) => {
+      const { models, fields } = readExample('An agent that may draft');
+      const { call } = await startLimited({ models, fields: fields! }, version);
+      const line = [0, 0, { product_id: 10, product_uom_qty: 2 }];
+      const { result: id } = await call('create', 'sale.order', [{ partner_id: 10, order_line: [line] }]);
+      expect((await call('write', 'sale.order', [[id], { note: 'x' }])).result).toBe(true);
+      for (const denied of [
+        await call('write', 'sale.order', [[id], { state: 'sale' }]),
+        await call('create', 'sale.order', [{ partner_id: 10, state: 'sale' }]),
+        await call('create', 'sale.order', [{ partner_id: 10 }], { context: { default_state: 'sale' } }),
+        await call('write', 'sale.order.line', [[1], { order_id: [1, id, { state: 'sale' }] }]),
+        await call('create', 'account.move', [{ auto_post: 'at_date' }]),
+      ])
+        expect(denied.error.data.type).toBe('policy_denied');
+      const [order] = (await call('search_read', 'sale.order', [[['id', '=', id]]])).result;
+      expect(order).toHaveProperty('amount_total');
+      expect(order).not.toHaveProperty('state');
+    },
+  );
 });
