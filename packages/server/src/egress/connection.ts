@@ -24,6 +24,11 @@ export interface SendConditions {
 
 /** Less than the usual idle time of servers (nginx 75 s, Node 5 s), so that this side closes first. */
 const IDLE_MS = 4_000;
+/**
+ * A connection takes no further call after this time. Otherwise a busy proxy would never notice that the name of the
+ * server has moved to another address, or that its certificate has changed.
+ */
+const LIFE_MS = 60_000;
 /** Part of the server's idle time that is reserved for network latency. */
 const LATENCY_MS = 1_000;
 /** Bytes of a request that are given to the socket at once. */
@@ -40,6 +45,7 @@ export class Connection implements CallConnection, SocketUser, Indexed {
   #isPaused = false;
   /** Slices of the request are still to be given to the socket. */
   #isSending = false;
+  #openedMs = 0;
   #idleMs = 0;
   #idleTimer: NodeJS.Timeout | null = null;
 
@@ -47,8 +53,9 @@ export class Connection implements CallConnection, SocketUser, Indexed {
     this.#owner = owner;
   }
 
-  get isOpen(): boolean {
-    return this.#socket?.isOpen === true;
+  /** Whether it can serve another call. */
+  isUsable(nowMs: number): boolean {
+    return this.#socket?.isOpen === true && nowMs - this.#openedMs < LIFE_MS;
   }
 
   /** Bytes of the request are still to be sent. */
@@ -75,6 +82,7 @@ export class Connection implements CallConnection, SocketUser, Indexed {
         return;
       }
       this.#socket = outcome;
+      this.#openedMs = options.nowMs();
       outcome.user = this;
       const isWanted = isStillWanted();
       if (isWanted instanceof Promise)

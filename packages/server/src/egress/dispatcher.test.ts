@@ -551,6 +551,26 @@ describe('connections', () => {
     expect(server.connections).toBe(1);
   });
 
+  test('are used for a minute, after which a name that has moved leads to its new address', async () => {
+    const former = await serve((socket) => socket.write(KEEPING));
+    const present = await serve((socket) => socket.write(KEEPING), { host: '127.0.0.2', port: former.port });
+    let nowMs = 0;
+    let address = '127.0.0.1';
+    const dispatcher = makeDispatcher({ nowMs: () => nowMs, resolve: async () => [address] });
+    const sendNow = async () => {
+      const { body } = await sendWell(dispatcher, `http://erp.test:${former.port}`);
+      expect(await readText(body)).toBe('hello');
+    };
+    await sendNow();
+    address = '127.0.0.2';
+    for (nowMs = 1000; nowMs < 60_000; nowMs += 1000) await sendNow();
+    expect([former.connections, former.requests.length, present.connections]).toEqual([1, 60, 0]);
+    await sendNow();
+    await sendNow();
+    expect([former.requests.length, present.connections, present.requests.length]).toEqual([60, 1, 2]);
+    await expect.poll(() => former.sockets.size).toBe(0);
+  });
+
   test('are never shared by concurrent calls', async () => {
     const server = await serve((socket) => setTimeout(() => socket.write(KEEPING), 20));
     const dispatcher = makeDispatcher();

@@ -68,11 +68,13 @@ const IDLE_CONNECTIONS_MAX = 256;
 
 export function createEgressDispatcher(options: EgressOptions): EgressDispatcher {
   const { allow: policy, firstByteTimeoutMs, connectTimeoutMs } = options;
+  const nowMs = options.nowMs ?? (() => performance.now());
   const openingOptions: OpeningOptions = {
     connectTimeoutMs,
-    lookUp: cacheNames(options.resolve ?? resolveBySystem, options.nowMs ?? (() => performance.now())),
+    lookUp: cacheNames(options.resolve ?? resolveBySystem, nowMs),
     secureContext: createLazyContext(options.certificates),
     closedSockets: new ClosedSockets(),
+    nowMs,
   };
   const pools = new LRUCache<string, Pool>({ ...atMost(ORIGINS_MAX), dispose: (pool) => pool.retire() });
   const connections = new IndexedSet<Connection>();
@@ -171,8 +173,8 @@ class Pool implements ConnectionOwner {
 
   take(): Connection {
     for (let kept = this.#idle.pop(); kept !== undefined; kept = this.#idle.pop()) {
-      if (kept.isOpen) return kept;
-      this.#connections.delete(kept);
+      if (kept.isUsable(this.openingOptions.nowMs())) return kept;
+      kept.drop();
     }
     const connection = new Connection(this);
     this.#connections.add(connection);

@@ -28,6 +28,8 @@ export interface OpeningOptions {
   secureContext: () => SecureContext;
   /** Plain sockets to be used again. */
   closedSockets: ClosedSockets;
+  /** Monotonic clock in milliseconds. */
+  nowMs: () => number;
 }
 
 /** The server that is dialled, and what its connections share. */

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import fastify from 'fastify';
 import { expect, test } from 'vitest';
 import { createRandom } from '../limits/database/seeded-random.fixture.ts';
-import { createAddressFinder } from './caller-address.ts';
+import { createAddressFinder, dropForwardedPorts } from './caller-address.ts';
 
 const ADDRESSES = ['10.0.0.1', '10.1.2.3', '192.168.0.9', '8.8.8.8', '::1', 'fd00::1', '::ffff:10.0.0.1'];
 const ODD = ['', ' ', 'unknown', '10.0.0.1:80', '[::1]', '10.0.0', '0x0a000001', 'fe80::1%eth0', '\t8.8.8.8'];
@@ -17,6 +17,7 @@ test("follows the rules of Fastify's trustProxy", async () => {
   for (let round = 0; round < 30; round++) {
     const trustProxy = TRUSTED.filter(() => random() < 0.3);
     const app = fastify({ trustProxy: trustProxy.length === 0 ? false : trustProxy });
+    dropForwardedPorts(app);
     app.post('/', (request) => ({ ip: request.ip }));
     const findAddress = createAddressFinder(trustProxy);
     for (let call = 0; call < 30; call++) {
@@ -37,6 +38,29 @@ test("follows the rules of Fastify's trustProxy", async () => {
     }
     await app.close();
   }
+});
+
+test.each([
+  ['8.8.8.8', '8.8.8.8'],
+  ['8.8.8.8:50123', '8.8.8.8'],
+  ['[2001:db8::1]', '2001:db8::1'],
+  ['[2001:db8::1]:50123', '2001:db8::1'],
+  ['"[2001:db8::1]:50123"', '2001:db8::1'],
+  ['2001:db8::1', '2001:db8::1'],
+  ['9.9.9.9, 8.8.8.8:50123,10.0.0.1:443', '8.8.8.8'],
+  ['8.8.8.8:', '8.8.8.8:'],
+  ['8.8.8.8:x', '8.8.8.8:x'],
+  ['[8.8.8.8', '[8.8.8.8'],
+])('ignores the ports that a reverse proxy adds: %s', async (forwarded, address) => {
+  const socket = { remoteAddress: '10.0.0.1' } as Socket;
+  expect(createAddressFinder(TRUSTED)(socket, new Map([['x-forwarded-for', forwarded]]))).toBe(address);
+  const app = fastify({ trustProxy: TRUSTED });
+  dropForwardedPorts(app);
+  app.get('/', ({ ip }) => ({ ip }));
+  const headers = { 'x-forwarded-for': forwarded };
+  const answer = await app.inject({ url: '/', remoteAddress: '10.0.0.1', headers });
+  expect(answer.json().ip).toBe(address);
+  await app.close();
 });
 
 test('is empty for a caller that has left already, whatever proxies are trusted', () => {

@@ -1,7 +1,11 @@
-/** Finds the address of a caller behind trusted reverse proxies, by the rules of Fastify's `trustProxy`. */
+/**
+ * Finds the address of a caller behind trusted reverse proxies, by the rules of Fastify's `trustProxy`. Ports in
+ * `x-forwarded-for` are ignored.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import proxyAddr from '@fastify/proxy-addr';
+import type { FastifyInstance } from 'fastify';
 
 type FindAddress = (socket: Socket, headers: ReadonlyMap<string, string>) => string;
 
@@ -15,10 +19,32 @@ export function createAddressFinder(trustProxy: readonly string[]): FindAddress 
     // All that the library reads of a request.
     const request: unknown = {
       socket: { remoteAddress: findPeer(socket) },
-      headers: { 'x-forwarded-for': forwarded },
+      headers: { 'x-forwarded-for': dropPorts(forwarded) },
     };
     return proxyAddr(request as IncomingMessage, isTrusted);
   };
+}
+
+/** Makes `request.ip` of Fastify the same address. */
+export function dropForwardedPorts(app: FastifyInstance): void {
+  app.addHook('onRequest', ({ raw: { headers } }, _reply, done) => {
+    const forwarded = headers['x-forwarded-for'];
+    if (typeof forwarded === 'string') headers['x-forwarded-for'] = dropPorts(forwarded);
+    done();
+  });
+}
+
+const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+):\d+|"?\[([\da-f:.]+)\](?::\d+)?"?)$/i;
+
+/** Some reverse proxies, such as Azure's Application Gateway, write `203.0.113.7:50123`. */
+function dropPorts(forwarded: string): string {
+  if (!/[:[]/.test(forwarded)) return forwarded;
+  const hops = forwarded.split(',').map((hop) => {
+    const address = hop.trim();
+    const found = WITH_PORT.exec(address);
+    return found?.[1] ?? found?.[2] ?? address;
+  });
+  return hops.join(', ');
 }
 
 /** Empty if the caller has left already. */

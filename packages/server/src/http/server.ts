@@ -13,7 +13,7 @@ import { type AdminRoutesDeps, addAdminRoutes, answerUnreadablePath, isAdminPath
 import { BodyBudget } from './body-budget.ts';
 import { handleBrokenRequest } from './broken-request.ts';
 import { addCallRoutes, type CallRoutesDeps } from './call-routes.ts';
-import { createAddressFinder } from './caller-address.ts';
+import { createAddressFinder, dropForwardedPorts } from './caller-address.ts';
 import { addCompatiblePages } from './compatible-pages.ts';
 import { ConnectionListener } from './connection/connection-listener.ts';
 import { addConsoleRoutes, type ConsoleRoutesDeps } from './console/console-routes.ts';
@@ -97,6 +97,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
 
   closeAfterFaultyFraming(app);
+  dropForwardedPorts(app);
   app.addHook('onRequest', (request, reply, done) => {
     const { headers, headersDistinct, httpVersion } = request.raw;
     const hosts = headersDistinct['host']?.length ?? 0;
@@ -119,6 +120,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     idleTimeoutMs: KEEP_ALIVE_TIMEOUT_MS,
     requestTimeoutMs: http.requestTimeoutMs,
   });
+  deps.admission.onStopping(() => connectionListener.drain());
   app.addHook('preClose', (done) => {
     deps.loadShedder.admitAll();
     connectionListener.stop();

@@ -46,10 +46,10 @@ const WITHOUT_LOCATION = {
   'too_large, conclusive, not run': '413',
   'overloaded, conclusive, not run': '429',
   'client_error, not run': '400-402 406-409 411-412 414-428 430-499',
-  'bad_gateway, conclusive, gateway error': '502',
+  'bad_gateway, conclusive, gateway error': '502 520-521 523 525-526 530',
   'unavailable, conclusive, gateway error': '503',
-  'gateway_timeout, conclusive, gateway error': '504',
-  server_error: '500-501 505-599',
+  'gateway_timeout, conclusive, gateway error': '504 522 524',
+  server_error: '500-501 505-519 527-529 531-599',
 };
 
 test('each status has one class', () => {

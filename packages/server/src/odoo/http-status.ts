@@ -19,9 +19,9 @@ export type StatusClass =
   | 'overloaded'
   /** 503: the server has no room, or (Envoy) the connection of a proxy broke after the request was sent. */
   | 'unavailable'
-  /** 502: a proxy did not reach Odoo, or lost the connection. */
+  /** 502, and Cloudflare's own: a proxy did not reach Odoo, or lost the connection. */
   | 'bad_gateway'
-  /** 504: a proxy got no answer of Odoo in time. */
+  /** 504, and Cloudflare's own: a proxy got no answer of Odoo in time. */
   | 'gateway_timeout'
   /**
    * 303 to Odoo's login page. 18 redirects requests for a missing page there; 16 and 17 answer 404
@@ -55,6 +55,17 @@ const CLASSES: ReadonlyMap<number, StatusClass> = new Map([
   [502, 'bad_gateway'],
   [503, 'unavailable'],
   [504, 'gateway_timeout'],
+  // Cloudflare, instead of 502: an empty or broken answer, connection refused, host unreachable, TLS handshake,
+  // certificate, DNS.
+  [520, 'bad_gateway'],
+  [521, 'bad_gateway'],
+  [523, 'bad_gateway'],
+  [525, 'bad_gateway'],
+  [526, 'bad_gateway'],
+  [530, 'bad_gateway'],
+  // Cloudflare, instead of 504: no connection in time, no answer within 100 s.
+  [522, 'gateway_timeout'],
+  [524, 'gateway_timeout'],
 ]);
 
 export function classifyStatus(answer: AnswerStatus): StatusClass {

@@ -145,7 +145,7 @@ describe('upstream_bad_response', () => {
     ['415 Unsupported Media Type', 'not_sent'],
     ['500 Internal Server Error', 'unknown'],
     ['501 Not Implemented', 'unknown'],
-    ['520 Odd', 'unknown'],
+    ['599 Odd', 'unknown'],
     ['201 Created', 'unknown'],
     ['204 No Content', 'unknown'],
   ] as const)('by the status %s', async (status, outcome) => {

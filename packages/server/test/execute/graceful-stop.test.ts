@@ -10,6 +10,7 @@ import { send } from '../harness.ts';
 import { type Pair, startPair } from '../pair.ts';
 import { readInFlight } from '../read-in-flight.ts';
 import { answerLikeOdoo, printResult, type Script } from '../scripted-upstream.ts';
+import { openConnection } from '../security/connection.ts';
 import { printCall, waitFor } from './expectations.ts';
 
 let pair: Pair;
@@ -57,6 +58,46 @@ test('ends running calls, refuses new ones, and reports the stop at /readyz', as
   await stopping;
   expect(performance.now() - before).toBeLessThan(1000);
   expect(upstream.requests).toHaveLength(1);
+});
+
+test.each([
+  ['a plain call', '/api/erp/execute'],
+  ['a call of the router', '/api/erp/execute?x'],
+])('closes the connection with the answer of %s that still ran, and says so', async (_name, path) => {
+  pair = await start(answerLate, 5000);
+  const { proxy, upstream } = pair;
+  const body = printCall(upstream.url);
+  const head = `host: x\r\nx-proxy-api: ${proxy.key}\r\ncontent-type: application/json\r\n`;
+  const client = openConnection(
+    proxy.url,
+    `POST ${path} HTTP/1.1\r\n${head}content-length: ${body.length}\r\n\r\n${body}`,
+  );
+  await waitFor(() => upstream.requests.length === 1);
+  const stopping = stop();
+  const answer = await client.next();
+  expect(JSON.parse(answer!.body.toString()).result).toBe('late');
+  expect(answer?.headers['connection']).toBe('close');
+  await client.closed;
+  await stopping;
+});
+
+test('answers each of several pipelined calls that still ran, and closes with the last', async () => {
+  pair = await start(answerLate, 5000);
+  const { proxy, upstream } = pair;
+  const request = (id: number) => {
+    const body = printCall(upstream.url, { id: String(id), params: `[[${id}]]` });
+    return `POST /api/erp/execute?x HTTP/1.1\r\nhost: x\r\nx-proxy-api: ${proxy.key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  };
+  const client = openConnection(proxy.url, request(1) + request(2) + request(3));
+  await waitFor(() => upstream.requests.length === 3);
+  const stopping = stop();
+  for (const id of [1, 2, 3]) {
+    const answer = await client.next();
+    expect(JSON.parse(answer!.body.toString())).toMatchObject({ id, result: 'late' });
+    expect(answer?.headers['connection']).toBe(id === 3 ? 'close' : 'keep-alive');
+  }
+  await client.closed;
+  await stopping;
 });
 
 test('ends a running batch, including calls that had not begun', async () => {

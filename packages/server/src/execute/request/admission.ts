@@ -10,6 +10,7 @@ export class Admission {
   readonly #running = new IndexedSet<Deadline>();
   #isStopping = false;
   #onIdle: (() => void) | null = null;
+  readonly #onStopping: (() => void)[] = [];
 
   get isStopping(): boolean {
     return this.#isStopping;
@@ -18,6 +19,11 @@ export class Admission {
   /** Number of running requests. */
   get running(): number {
     return this.#running.size;
+  }
+
+  /** The listener is called when a graceful stop begins. */
+  onStopping(listener: () => void): void {
+    this.#onStopping.push(listener);
   }
 
   /** Admits a request, or returns the denial. Each admitted request must `leave`. */
@@ -35,6 +41,7 @@ export class Admission {
   /** Admits no more requests. Ends those that still run after `graceMs`. Resolves when all have left. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
+    for (const listener of this.#onStopping) listener();
     if (this.#running.size === 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(() => {

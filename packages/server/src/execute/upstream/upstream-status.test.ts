@@ -217,9 +217,9 @@ const MEANINGS: [statuses: number[], Meaning][] = [
   [[404], expectMissing('json2_missing no outcome', 'fault')],
   [[413], expectSame('payload_too_large no outcome', false)],
   [[429], expectSame('overloaded not_sent', false)],
-  [[502], expectSame('upstream_unreachable unknown', true)],
+  [[502, 520, 521, 523, 525, 526, 530], expectSame('upstream_unreachable unknown', true)],
   [[503], expectSame('overloaded unknown', true)],
-  [[504], expectSame('upstream_timeout unknown', true)],
+  [[504, 522, 524], expectSame('upstream_timeout unknown', true)],
   [STATUSES.filter((status) => status < 300), expectBad(MAY_HAVE_RUN)],
   [STATUSES.filter((status) => status < 400), expectRedirect(MAY_HAVE_RUN)],
   [STATUSES.filter((status) => status < 500), expectError(NOT_RUN)],
@@ -249,10 +249,14 @@ const MAY_HAVE_RUN_TEXT = 'Odoo may have run the call: look there before sending
 const TEXTS: Record<number, string> = {
   413: 'The server refuses a body of this size; send less in one call.',
   429: 'The server is overloaded. The call was not run.',
-  502: `The reverse proxy in front of Odoo does not reach it (HTTP 502). ${MAY_HAVE_RUN_TEXT}`,
   503: `The server is overloaded. ${MAY_HAVE_RUN_TEXT}`,
-  504: `The reverse proxy in front of Odoo gave up waiting for it (HTTP 504). ${MAY_HAVE_RUN_TEXT}`,
 };
+for (const status of [502, 520, 521, 523, 525, 526, 530])
+  TEXTS[status] =
+    `The reverse proxy in front of Odoo does not reach it (HTTP ${status}). ${MAY_HAVE_RUN_TEXT}`;
+for (const status of [504, 522, 524])
+  TEXTS[status] =
+    `The reverse proxy in front of Odoo gave up waiting for it (HTTP ${status}). ${MAY_HAVE_RUN_TEXT}`;
 
 test('every status has its text', () => {
   for (const status of STATUSES) {

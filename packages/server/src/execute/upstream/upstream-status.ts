@@ -50,13 +50,13 @@ export function denyStatus(
     case 'bad_gateway':
       return new Denial(
         'upstream_unreachable',
-        `The reverse proxy in front of Odoo does not reach it (HTTP 502). ${describeOutcome(unknown)}`,
+        `The reverse proxy in front of Odoo does not reach it (${detail}). ${describeOutcome(unknown)}`,
         unknown,
       );
     case 'gateway_timeout':
       return new Denial(
         'upstream_timeout',
-        `The reverse proxy in front of Odoo gave up waiting for it (HTTP 504). ${describeOutcome(unknown)}`,
+        `The reverse proxy in front of Odoo gave up waiting for it (${detail}). ${describeOutcome(unknown)}`,
         unknown,
       );
   }

@@ -413,6 +413,23 @@ test('stop closes a connection whose answer had begun, and the end does not wait
   await closed;
 });
 
+test('serves a client that uses the whole idle time that it was told', async () => {
+  const { dial } = await startServer({ idleTimeoutMs: 1000 });
+  const client = dial().send(print('one'));
+  await client.read(1);
+  expect(client.answers[0]?.headers['keep-alive']).toBe('timeout=1');
+  await sleep(1100);
+  expect(await client.send(print('two')).read(2)).toEqual(['one', 'two']);
+});
+
+test('ignores line breaks before and after a request', async () => {
+  const { dial } = await startServer({ requestTimeoutMs: 200 });
+  const client = dial().send(`\r\n${print('one')}\r\n`);
+  await client.read(1);
+  await sleep(500);
+  expect(await client.send(`\r\n\r\n${print('two')}`).read(2)).toEqual(['one', 'two']);
+});
+
 test('closes an idle connection', async () => {
   const { dial } = await startServer({ idleTimeoutMs: 100 });
   const client = dial();

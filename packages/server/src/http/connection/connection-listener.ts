@@ -18,7 +18,8 @@ type ConnectionHandler = (this: Server, socket: Socket) => void;
 export class ConnectionListener {
   readonly #paths = new Map<string, ServedPath>();
   readonly #plain = new Set<PlainConnection>();
-  readonly #routed = new WeakMap<Socket, RoutedConnection>();
+  readonly #routed = new Map<Socket, RoutedConnection>();
+  #isDraining = false;
   #isStopping = false;
 
   constructor(server: Server, options: ConnectionListenerOptions) {
@@ -31,10 +32,12 @@ export class ConnectionListener {
     const connectionOptions: PlainConnectionOptions = {
       ...options,
       paths: this.#paths,
+      isDraining: () => this.#isDraining,
       isStopping: () => this.#isStopping,
       handOver: (socket, bytes) => {
         const routed = new RoutedConnection(socket, bytes, serve);
         this.#routed.set(socket, routed);
+        socket.once('close', () => void this.#routed.delete(socket));
         routed.advance();
       },
       onGone: (connection) => void this.#plain.delete(connection),
@@ -46,7 +49,9 @@ export class ConnectionListener {
       else this.#plain.add(new PlainConnection(socket, connectionOptions));
     });
     server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-      this.#routed.get(socket)?.expectAnswer(response);
+      const routed = this.#routed.get(socket);
+      routed?.expectAnswer(response);
+      if (this.#isDraining) routed?.endWithAnswer();
     });
   }
 
@@ -55,8 +60,18 @@ export class ConnectionListener {
     this.#paths.set(path, served);
   }
 
+  /**
+   * To be called when a graceful stop begins: answers say that their connection closes. Otherwise a client could send
+   * its next request at the moment at which the server closes, and would not know whether it ran.
+   */
+  drain(): void {
+    this.#isDraining = true;
+    for (const routed of this.#routed.values()) routed.endWithAnswer();
+  }
+
   /** To be called before the server closes: closes connections without a request, and others after their answer. */
   stop(): void {
+    this.#isDraining = true;
     this.#isStopping = true;
     for (const connection of this.#plain) connection.stop();
   }

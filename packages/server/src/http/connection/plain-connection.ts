@@ -36,6 +36,8 @@ export interface PlainConnectionOptions {
   idleTimeoutMs: number;
   /** Time for a client to send its whole request. */
   requestTimeoutMs: number;
+  /** True after a graceful stop has begun: answers are the last ones on their connections. */
+  isDraining: () => boolean;
   /** True after the server has begun to close. */
   isStopping: () => boolean;
   /** Gives the connection to Node's HTTP. `bytes` were received and not processed. */
@@ -52,6 +54,15 @@ const KEPT_BYTES_MAX = 16 * 1024;
  * turn of the event loop, and memory that is written for the first time is slow.
  */
 const TAKEN_BYTES_MAX = 256 * 1024;
+
+/**
+ * Added to the idle time that clients are told, as Node's HTTP does. A client that uses the whole time would otherwise
+ * send its request while we close.
+ */
+const IDLE_BUFFER_MS = 1000;
+
+const CR = 0x0d;
+const LF = 0x0a;
 
 /** Never added to. */
 const NO_BODY = new BodyCollector(0);
@@ -102,7 +113,7 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
     // An error event without a listener would end the process.
     socket.on('error', this.#onError);
     socket.on('close', this.#onClose);
-    socket.setTimeout(options.idleTimeoutMs);
+    socket.setTimeout(options.idleTimeoutMs + IDLE_BUFFER_MS);
   }
 
   get hasCallerLeft(): boolean {
@@ -115,7 +126,7 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
 
   get isLastResponse(): boolean {
     return (
-      this.#request?.closes === true || this.#missingBytes > UNREAD_BYTES_MAX || this.#options.isStopping()
+      this.#request?.closes === true || this.#missingBytes > UNREAD_BYTES_MAX || this.#options.isDraining()
     );
   }
 
@@ -221,7 +232,10 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
   #step(bytes: Buffer): void {
     switch (this.#stage) {
       case 'idle':
-        this.#beginRequest(bytes);
+        // Some clients send a line break after a body (RFC 9112 section 2.2). Node's HTTP would wait for the rest of a
+        // request, and then refuse it.
+        if (bytes[0] === CR && bytes[1] === LF) this.#cut(bytes, 2);
+        else this.#beginRequest(bytes);
         return;
       case 'waiting':
       case 'serving':

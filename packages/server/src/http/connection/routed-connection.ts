@@ -79,6 +79,12 @@ export class RoutedConnection {
     });
   }
 
+  /** The connection ends with the answer to its latest request, which says so if it has not begun. */
+  endWithAnswer(): void {
+    const latest = [...this.#unanswered].at(-1);
+    if (latest !== undefined) latest.shouldKeepAlive = false;
+  }
+
   /** Feeds HTTP until it wants no more. */
   readonly advance = (): void => {
     if (this.#isAdvancing || this.#isYielding) return;
