@@ -3,7 +3,7 @@
  * each of its calls runs (run-call.ts). The calls are in its body, or are made while it is answered (a conversation).
  */
 import { randomUUID } from 'node:crypto';
-import type { CallSource, DataRoute } from '@erp-proxy/contract';
+import { ALL_ERRORS, type CallSource, type DataRoute } from '@erp-proxy/contract';
 import type { Client } from '../keys/keys.ts';
 import type { DataRequests } from '../limits/data-requests.ts';
 import type { Limits } from '../limits/key-limits.ts';
@@ -12,7 +12,7 @@ import type { AnswerWriter } from '../streams/answer-writer.ts';
 import { authorizeCaller, authorizeData } from './call/authorize.ts';
 import { type Admission, denyStopping } from './request/admission.ts';
 import { admitData } from './request/admit-data.ts';
-import { answerDenial } from './request/answer.ts';
+import { answerDenial, CALLER_LEFT } from './request/answer.ts';
 import { describeLimit, describeRequest, NORMALIZED } from './request/answer-headers.ts';
 import { readApprovalIds } from './request/approval-ids.ts';
 import { type AuthenticateDeps, authenticate } from './request/authenticate.ts';
@@ -506,7 +506,11 @@ function refuse(
   const { requestId, writer } = exchange;
   // A caller without a valid key must not learn how long the check took.
   const headers = client === null ? {} : describeRequest({ startedMs, keyAdmission }, deps.nowMs());
-  const { type, httpStatus, rule, detail } = answerDenial(denial, { id, writer, headers, dialect });
+  // Calls fail because their caller has left. The record must not blame Odoo or the proxy for that.
+  const hasCallerLeft = time.deadline.reason === 'caller_left' && 'hasOutcome' in ALL_ERRORS[denial.type];
+  const { type, httpStatus, rule, detail } = hasCallerLeft
+    ? CALLER_LEFT
+    : answerDenial(denial, { id, writer, headers, dialect });
   const refusal: RefusalRecord = {
     requestId,
     keyId: client?.key.id ?? null,

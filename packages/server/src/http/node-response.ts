@@ -4,8 +4,13 @@ import type { AnswerHeaders } from '../streams/answer-writer.ts';
 import { copyLent, type LentPiece } from '../streams/lent-piece.ts';
 import type { HttpResponse } from './response.ts';
 
-/** Time for a client to notice that its body is not wanted. */
+/**
+ * Time for a client to notice that its body is not wanted. It begins again while bytes arrive, since many clients read
+ * no answer before they have sent the whole body. It ends at the latest with the time for the request.
+ */
 export const LINGER_MS = 1000;
+/** Bytes of an unwanted body after which the connection is closed anyway. */
+export const DISCARDED_BYTES_MAX = 256 * 1024 ** 2;
 /** Maximum size of an unread body that is cheaper to receive and discard than a new connection. */
 export const UNREAD_BYTES_MAX = 64 * 1024;
 
@@ -72,11 +77,18 @@ export class NodeResponse implements HttpResponse {
    */
   #endInStages(body: Uint8Array): void {
     this.#response.write(body);
+    const { socket } = this.#request;
+    const bytesBefore = socket.bytesRead;
+    let { bytesRead } = socket;
     const end = () => {
-      clearTimeout(timer);
+      clearInterval(timer);
       this.#response.end();
     };
-    const timer = setTimeout(end, LINGER_MS);
+    // Node ends the connection once the time for the request is over.
+    const timer = setInterval(() => {
+      if (socket.bytesRead === bytesRead || socket.bytesRead - bytesBefore > DISCARDED_BYTES_MAX) end();
+      else bytesRead = socket.bytesRead;
+    }, LINGER_MS);
     this.#request.once('close', end).resume();
   }
 }

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type HttpAnswer, type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
+import { readInFlight } from '../read-in-flight.ts';
 import {
   answerLikeOdoo,
   printResult,
@@ -10,6 +11,7 @@ import {
   startUpstream,
   type UpstreamRequest,
 } from '../scripted-upstream.ts';
+import { openConnection, printPost } from '../security/connection.ts';
 
 let answer: (socket: Socket, request: UpstreamRequest) => void | Promise<void>;
 let upstream: ScriptedUpstream;
@@ -449,4 +451,29 @@ test('a policy must allow files and the write', async () => {
   const fields = { 'ir.attachment': { deny: ['datas'] } };
   expect(await ask({ data: ['files'], fields })).toMatchObject({ type: 'policy_denied' });
   expect(upstream.requests).toEqual([]);
+});
+
+test.each<[route: string, body: () => object]>([
+  ['download', () => ({ ...ATTACHMENT, erp_instance: instance })],
+  ['export', () => ({ model_id: 'res.partner', fields: ['name'], erp_instance: instance })],
+  ['changes', () => ({ model_id: 'res.partner', fields: ['name'], since: null, erp_instance: instance })],
+])('does not blame Odoo if the caller of %s leaves', async (route, body) => {
+  answer = () => {};
+  const linesBefore = proxy.log.length;
+  const text = JSON.stringify(body());
+  const { socket } = openConnection(
+    proxy.url,
+    printPost(
+      [`x-proxy-api: ${proxy.key}`, 'content-type: application/json', `content-length: ${text.length}`],
+      text,
+    )
+      .toString()
+      .replace('/execute', `/${route}`),
+  );
+  await expect.poll(() => upstream.requests.length).toBe(1);
+  socket.destroy();
+  await expect.poll(() => proxy.log.slice(linesBefore).some(({ msg }) => msg === 'call')).toBe(true);
+  await expect.poll(() => readInFlight(proxy.url)).toBe(0);
+  const lines = proxy.log.slice(linesBefore).filter(({ msg }) => msg === 'call' || msg === 'refused');
+  for (const line of lines) expect(line).toMatchObject({ outcome: 'caller_left', httpStatus: 499 });
 });

@@ -1,4 +1,5 @@
 /** The proxy keeps serving despite too large bodies, slow clients, pipelined and incomplete requests, and idle connections. */
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
@@ -82,6 +83,25 @@ test('refuses a body of 33 MiB by its content-length, and the answer reaches a c
   });
   await connection.closed;
   await expectStillServing();
+});
+
+test.each([
+  ['content-length', [`content-length: ${MIB}`], (piece: Buffer) => piece],
+  ['chunks', ['transfer-encoding: chunked'], printChunk],
+])('a client that sends a whole refused body slowly gets the answer: %s', async (_name, headers, wrap) => {
+  await start();
+  const { socket } = open();
+  socket.pause();
+  socket.write(printPost(['x-proxy-api: ep_bad', JSON_TYPE, ...headers]));
+  for (let sent = 0; sent < MIB; sent += MIB / 16) {
+    await sleep(150);
+    socket.write(wrap(Buffer.alloc(MIB / 16)));
+  }
+  expect(socket.errored).toBeNull();
+  const received = buffer(socket);
+  socket.resume();
+  if (headers[0]!.startsWith('transfer')) socket.write('0\r\n\r\n');
+  expect((await received).toString()).toMatch(/^HTTP\/1.1 401 .*"type":"unauthorized"/s);
 });
 
 test('refuses a body without content-length once it is too large, and frees its memory', async () => {

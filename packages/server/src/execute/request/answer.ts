@@ -59,7 +59,7 @@ export function answerCall(reply: Reply, context: AnswerContext): Awaitable<Answ
 const OK: AnswerSummary = { type: 'ok', code: null, httpStatus: 200 };
 
 /** The caller has left, and the record must not blame Odoo. 499 is the status that nginx logs in this case. */
-const CALLER_LEFT: AnswerSummary = { type: 'caller_left', code: null, httpStatus: 499 };
+export const CALLER_LEFT: AnswerSummary = { type: 'caller_left', code: null, httpStatus: 499 };
 
 /** Sends a denial as the answer. */
 export function answerDenial(

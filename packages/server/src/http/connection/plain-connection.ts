@@ -12,7 +12,7 @@ import type { Exchange } from '../../execute/terms/exchange.ts';
 import { INCOMPLETE_BODY, LATE_BODY } from '../body.ts';
 import type { BodyBudget } from '../body-budget.ts';
 import { BodyCollector } from '../body-collector.ts';
-import { LINGER_MS, UNREAD_BYTES_MAX } from '../node-response.ts';
+import { DISCARDED_BYTES_MAX, LINGER_MS, UNREAD_BYTES_MAX } from '../node-response.ts';
 import type { LoadShedder, SheddableRequest } from '../shedding/load-shedder.ts';
 import type { OverloadAnswer } from './overload-answer.ts';
 import { type ExchangeConnection, PlainExchange } from './plain-exchange.ts';
@@ -100,6 +100,8 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
   #settleBody: ((outcome: Uint8Array | Denial) => void) | null = null;
   #isLate = false;
   #isFirst = true;
+  /** While the rest of an unwanted body is discarded: the bytes that have arrived, and how often it is waited for. */
+  #lingering: { bytesBefore: number; bytesRead: number; roundsLeft: number } | null = null;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(socket: Socket, options: PlainConnectionOptions) {
@@ -190,10 +192,27 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
    * timer also ends a connection whose client does not read its refusals.
    */
   #closeInStages(): void {
+    const { bytesRead } = this.socket;
     this.#stage = 'ended';
-    if (this.#missingBytes === 0) this.socket.destroySoon();
-    else this.socket.end();
     this.#setTimer(LINGER_MS);
+    if (this.#missingBytes === 0) {
+      this.socket.destroySoon();
+      return;
+    }
+    this.socket.end();
+    const roundsLeft = this.#isLate ? 0 : Math.floor(this.#options.requestTimeoutMs / LINGER_MS);
+    this.#lingering = { bytesBefore: bytesRead, bytesRead, roundsLeft };
+  }
+
+  /** Whether more of an unwanted body has arrived, and may still arrive. */
+  #mayLinger(): boolean {
+    const lingering = this.#lingering;
+    if (lingering === null || this.#options.isStopping()) return false;
+    const { bytesRead } = this.socket;
+    if (bytesRead === lingering.bytesRead || bytesRead - lingering.bytesBefore > DISCARDED_BYTES_MAX)
+      return false;
+    lingering.bytesRead = bytesRead;
+    return lingering.roundsLeft-- > 0;
   }
 
   readonly #receive = (bytes: Buffer): void => {
@@ -249,6 +268,9 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
         return;
       case 'ended':
         this.#unread = null;
+        if (this.#lingering === null) return;
+        this.#missingBytes -= bytes.length;
+        if (this.#missingBytes <= 0) this.socket.destroySoon();
     }
   }
 
@@ -323,6 +345,10 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
 
   /** The rest of the request did not arrive in time. */
   readonly #onLate = (): void => {
+    if (this.#mayLinger()) {
+      this.#setTimer(LINGER_MS);
+      return;
+    }
     this.#isLate = true;
     if (this.#settleBody !== null) this.#settleBody(LATE_BODY);
     else if (this.#stage !== 'serving') this.socket.destroy();
