@@ -8,7 +8,7 @@ import { fstatSync } from 'node:fs';
 import type { ProgramSettings } from '../config/load.ts';
 import type { Logger } from '../observe/log.ts';
 import { delay } from '../streams/wait.ts';
-import { returnUntakenConnections } from './workers-handoff.ts';
+import { ListeningWorkers, returnUntakenConnections } from './workers-handoff.ts';
 import { watchHeartbeats } from './workers-heartbeat.ts';
 import { type AskWorker, connectWorker, printWorkers } from './workers-metrics.ts';
 import { joinOutput } from './workers-output.ts';
@@ -57,10 +57,11 @@ export async function runWorkers({
   cluster.setupPrimary({ serialization: 'advanced', stdio: ['inherit', stdout, 'inherit', 'ipc'] });
   const passOn = joinOutput(process.stdout);
   const asks = new Map<number, AskWorker>();
+  const listening = new ListeningWorkers();
   const startWorker = () => {
     const worker = cluster.fork(markWorker());
     provideSettings(worker, given);
-    returnUntakenConnections(worker, () => asks.size > 0);
+    returnUntakenConnections(worker, listening);
     const { stdout } = worker.process;
     // A process that could not be started has none.
     if (stdout) passOn(stdout);

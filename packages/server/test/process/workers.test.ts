@@ -1,6 +1,6 @@
 /** `workers`: several processes on one port that start, stop and fail, and have common metrics. */
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -192,6 +192,33 @@ test('a connection that a worker served before it died is not passed to another'
   server.kill('SIGTERM');
   expect((await server.ended).status).toBe(0);
 }, 30_000);
+
+test('no connection stays open without an answer if the last worker that listens is stopped', async () => {
+  const server = await startServer([`--workers=2`], { folder });
+  await expect.poll(() => readLog(server, 'listening'), POLL).toHaveLength(2);
+  const [one, other] = listWorkers(server) as [number, number];
+  const { hostname, port } = new URL(server.url);
+  let isOver = false;
+  const connectAgainAndAgain = async () => {
+    while (!isOver) {
+      const socket = connect(Number(port), hostname);
+      socket.on('error', () => {});
+      socket.resume().write('GET /healthz HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+      await new Promise((resolve) => socket.once('close', resolve));
+      // A refused connection.
+      if (socket.bytesRead === 0) await sleep(10);
+    }
+  };
+  const clients = Promise.all(Array.from({ length: 8 }, connectAgainAndAgain));
+  process.kill(one, 'SIGKILL');
+  await expect.poll(() => isRunning(one), POLL).toBe(false);
+  process.kill(other, 'SIGTERM');
+  await expect.poll(() => readLog(server, 'listening').length, { timeout: 30_000 }).toBeGreaterThan(3);
+  isOver = true;
+  expect(await Promise.race([clients.then(() => 'settled'), sleep(5000, 'still open')])).toBe('settled');
+  server.kill('SIGTERM');
+  expect((await server.ended).status).toBe(0);
+});
 
 /** The process that has a connection to the upstream (proc(5), /proc/net/tcp). */
 function findServing(workers: readonly number[]): number {
