@@ -1,9 +1,9 @@
 /**
  * Settles connections that a worker never accepted. Node's cluster hands out connections one by one and waits for the
- * worker's acknowledgment. If the worker ends first, or refuses the connection because it is closing and no other worker
- * listens, Node keeps the connection open and it is never served. Node has no public way to settle it, so this sends or
- * changes the acknowledgment of a worker in Node's internal form. With a later Node that has another form, nothing
- * happens.
+ * worker's acknowledgment. If the worker ends first, or refuses the connection because it is closing and no other
+ * worker listens, Node keeps the connection open and it is never served. Node has no public way to settle it, so this
+ * sends or changes the acknowledgment of a worker in Node's internal form. With a later Node that has another form,
+ * nothing happens.
  */
 import type { Worker } from 'node:cluster';
 
