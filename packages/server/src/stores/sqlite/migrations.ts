@@ -244,7 +244,7 @@ export function migrate(database: DatabaseSync): Migration {
   });
 }
 
-/** Tables of every version. Other programs, too, call a table of theirs `migrations`. */
+/** Tables of every version. Other programs, too, have a table `migrations`. */
 const OWN_TABLES = ['migrations', 'client_keys', 'secrets'];
 
 /** Throws a {@link StoreError} for the database of another program or of a newer version. */
