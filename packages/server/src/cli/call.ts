@@ -24,7 +24,7 @@ export const callCommand: Command = {
         [KEY_HEADER]: key,
         ...(timeout === undefined ? {} : { 'x-request-timeout': timeout }),
       };
-      const answer = await postJson(egress, url, body, headers);
+      const answer = await postJson(egress, url, body, { headers });
       if (!answer.ok) {
         input.complain(`No answer from ${base.origin} (${answer.detail}); is the proxy running there?\n`);
         return 1;

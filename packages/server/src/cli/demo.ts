@@ -44,7 +44,7 @@ export const demoCommand: Command = {
       print(`  -d '${JSON.stringify(call)}'\n\n`);
       const egress = createDispatcherTo(url);
       const answer = await postJson(egress, new URL(EXECUTE_PATH, url), JSON.stringify(call), {
-        [KEY_HEADER]: key,
+        headers: { [KEY_HEADER]: key },
       });
       await egress.close();
       if (!answer.ok) {

@@ -55,8 +55,8 @@ export const mcpCommand: Command = {
         untilStopped: input.untilStopped(),
         onFault: (problem) => input.complain(`${problem}\n`),
         async send(body, headers, signal) {
-          const all = { ...headers, [KEY_HEADER]: key };
-          const answer = await postJson(egress, url, body, all, undefined, signal);
+          const sent = { headers: { ...headers, [KEY_HEADER]: key }, signal };
+          const answer = await postJson(egress, url, body, sent);
           if (answer.ok) return { text: answer.body.toString() };
           const problem = `No answer from ${base.origin} (${answer.detail}); is the proxy running there?`;
           // Nobody waits for the answer to a request that was cancelled, or at the end of the session.

@@ -11,7 +11,7 @@ async function startServer(answer: string): Promise<RawServer> {
 
 function post({ origin }: RawServer): ReturnType<typeof postJson> {
   const egress = closeAfterTest(createDispatcherTo(origin));
-  return postJson(egress, new URL('/path', origin), '{}', { 'x-a': 'b' });
+  return postJson(egress, new URL('/path', origin), '{}', { headers: { 'x-a': 'b' } });
 }
 
 const WHOLE = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello';

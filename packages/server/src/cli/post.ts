@@ -12,14 +12,20 @@ export function createDispatcherTo(origin: string): EgressDispatcher {
   return createEgressDispatcher({ allow: policy, connectTimeoutMs: 5000, firstByteTimeoutMs: null });
 }
 
+export interface PostOptions {
+  /** In addition to the content type. */
+  headers?: Record<string, string>;
+  /** Largest answer that is read. Default: 1 GiB. */
+  bytesMax?: number;
+  signal?: AbortSignal | undefined;
+}
+
 /** Sends the body and reads the whole answer. One that is too large, breaks off or is cancelled is a failure. */
 export function postJson(
   egress: EgressDispatcher,
   url: URL,
   body: Uint8Array | string,
-  headers: Record<string, string> = {},
-  bytesMax = ANSWER_BYTES_MAX,
-  signal?: AbortSignal,
+  { headers = {}, bytesMax = ANSWER_BYTES_MAX, signal }: PostOptions = {},
 ): Promise<WholeAnswer | EgressFailure> {
   const inTime = AbortSignal.timeout(TIMEOUT_MS);
   return fetchWhole(

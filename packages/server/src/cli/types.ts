@@ -66,7 +66,10 @@ export const typesCommand: Command = {
         erp_instance: instance,
       };
       const url = locateRoute(base, EXECUTE_PATH);
-      const answer = await postJson(egress, url, JSON.stringify(call), headers, ANSWER_BYTES_MAX);
+      const answer = await postJson(egress, url, JSON.stringify(call), {
+        headers,
+        bytesMax: ANSWER_BYTES_MAX,
+      });
       if (!answer.ok) {
         throw new CommandError(`${model}: no answer from ${base.origin} (${answer.detail}).`, 1);
       }

@@ -33,7 +33,7 @@ export interface PolicyRequest {
   readsRelated(): boolean;
   /**
    * The first write to records of a sensitive model through a related record that `allows` does not allow. Null if
-   * there is none; `untold` if the call is too large to check.
+   * there is none; `undetermined` if the call is too large to check.
    */
   findRelatedWrite(
     allows: (model: string, method: WriteMethod) => boolean,

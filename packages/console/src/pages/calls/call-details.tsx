@@ -38,7 +38,6 @@ export function CallDetails({ record }: { record: AuditView }) {
 
 function Call({ call }: { call: AuditCallView }) {
   const { instance, model, action, request_id: requestId } = call;
-  const names = useKeyNames([call.key_id]);
   const playground = {
     instance: instance ?? undefined,
     model: model ?? undefined,
@@ -66,105 +65,107 @@ function Call({ call }: { call: AuditCallView }) {
           </Button>
         </Group>
       )}
-      <Members label="Members of the call">
-        <Member name="Time">
-          <ExactTime time={call.time} />
-        </Member>
-        <Member name="Key">
-          <KeyName name={call.key_id === null ? undefined : names[call.key_id]} />
-          <Filterable name="key_id" value={call.key_id} />
-          {call.key_id !== null && isStoredKey(call.key_id) && (
-            <>
-              {' '}
-              <PageAnchor link={findTargetLink(`key ${call.key_id}`)}>Open key</PageAnchor>
-            </>
-          )}
-        </Member>
-        {call.actor !== undefined && (
-          <Member name="Administrator">
-            <Filterable name="actor" value={call.actor} />
-          </Member>
-        )}
-        <Member name="Client">
-          <Filterable name="client_id" value={call.client_id} />
-        </Member>
-        <Member name="Address of the caller">
-          <Filterable name="address" value={call.address} />
-        </Member>
-        <Member name="Instance">
-          <Filterable name="instance" value={instance} />
-          {instance !== null && (
-            <>
-              {' '}
-              <PageAnchor link={findTargetLink(`instance ${instance}`)}>Open instance</PageAnchor>
-            </>
-          )}
-        </Member>
-        <Member name="Odoo server">
-          <Filterable name="upstream" value={call.upstream} />
-        </Member>
-        <Member name="Database">
-          <Filterable name="db" value={call.db} />
-        </Member>
-        <Member name="Model">
-          <Filterable name="model" value={model} />
-        </Member>
-        <Member name="Action">
-          <Filterable name="action" value={action} />
-        </Member>
-        <Member name="Outcome">
-          <Filterable name="outcome" value={call.outcome} />
-        </Member>
-        <Member name="Policy rule">
-          <Filterable name="rule" value={call.rule} />
-          {call.rule !== null && !call.rule.startsWith('key:') && call.key_id !== null && (
-            <>
-              {' '}
-              <PageAnchor link={findTargetLink(`key ${call.key_id}`)}>Open policy</PageAnchor>
-            </>
-          )}
-        </Member>
-        <Member name="Approval">
-          <Filterable name="approval" value={call.approval} />
-          {call.approval !== null && (
-            <>
-              {' '}
-              <PageAnchor link={findTargetLink(`approval ${call.approval}`)}>Open approval</PageAnchor>
-            </>
-          )}
-        </Member>
-        <Member name="Made by">
-          {call.via === null ? (
-            <Text span size="sm">
-              the caller
-            </Text>
-          ) : (
-            <Filterable name="via" value={call.via} />
-          )}
-        </Member>
-        <Member name="Request">
-          <Filterable name="request_id" value={requestId} />
-          {requestId !== null && <CopyText text={requestId} label="Copy the id of the request" />}
-        </Member>
-        <Member name="Trace">
-          {call.trace_id === undefined ? (
-            <None />
-          ) : (
-            <>
-              <Filterable name="trace_id" value={call.trace_id} />
-              <TraceLink traceId={call.trace_id} />
-            </>
-          )}
-        </Member>
-        <Member name="Code of the error">{call.code === null ? <None /> : String(call.code)}</Member>
-        <Member name="HTTP status">{call.http_status}</Member>
-        <Member name="Position in the batch">
-          {call.batch_index === null ? 'a single call' : String(call.batch_index)}
-        </Member>
-        <Member name="Number in the audit">{call.seq}</Member>
-      </Members>
+      <CallMembers call={call} />
       {call.batch_index !== null && requestId !== null && <Siblings call={call} requestId={requestId} />}
     </Stack>
+  );
+}
+
+/** Each member can be searched for, and leads to the page of its object. */
+function CallMembers({ call }: { call: AuditCallView }) {
+  const { instance, model, action, request_id: requestId } = call;
+  const names = useKeyNames([call.key_id]);
+  return (
+    <Members label="Members of the call">
+      <Member name="Time">
+        <ExactTime time={call.time} />
+      </Member>
+      <Member name="Key">
+        <KeyName name={call.key_id === null ? undefined : names[call.key_id]} />
+        <Filterable name="key_id" value={call.key_id} />
+        {call.key_id !== null && isStoredKey(call.key_id) && (
+          <OpenLink target={`key ${call.key_id}`}>Open key</OpenLink>
+        )}
+      </Member>
+      {call.actor !== undefined && (
+        <Member name="Administrator">
+          <Filterable name="actor" value={call.actor} />
+        </Member>
+      )}
+      <Member name="Client">
+        <Filterable name="client_id" value={call.client_id} />
+      </Member>
+      <Member name="Address of the caller">
+        <Filterable name="address" value={call.address} />
+      </Member>
+      <Member name="Instance">
+        <Filterable name="instance" value={instance} />
+        {instance !== null && <OpenLink target={`instance ${instance}`}>Open instance</OpenLink>}
+      </Member>
+      <Member name="Odoo server">
+        <Filterable name="upstream" value={call.upstream} />
+      </Member>
+      <Member name="Database">
+        <Filterable name="db" value={call.db} />
+      </Member>
+      <Member name="Model">
+        <Filterable name="model" value={model} />
+      </Member>
+      <Member name="Action">
+        <Filterable name="action" value={action} />
+      </Member>
+      <Member name="Outcome">
+        <Filterable name="outcome" value={call.outcome} />
+      </Member>
+      <Member name="Policy rule">
+        <Filterable name="rule" value={call.rule} />
+        {call.rule !== null && !call.rule.startsWith('key:') && call.key_id !== null && (
+          <OpenLink target={`key ${call.key_id}`}>Open policy</OpenLink>
+        )}
+      </Member>
+      <Member name="Approval">
+        <Filterable name="approval" value={call.approval} />
+        {call.approval !== null && <OpenLink target={`approval ${call.approval}`}>Open approval</OpenLink>}
+      </Member>
+      <Member name="Made by">
+        {call.via === null ? (
+          <Text span size="sm">
+            the caller
+          </Text>
+        ) : (
+          <Filterable name="via" value={call.via} />
+        )}
+      </Member>
+      <Member name="Request">
+        <Filterable name="request_id" value={requestId} />
+        {requestId !== null && <CopyText text={requestId} label="Copy the id of the request" />}
+      </Member>
+      <Member name="Trace">
+        {call.trace_id === undefined ? (
+          <None />
+        ) : (
+          <>
+            <Filterable name="trace_id" value={call.trace_id} />
+            <TraceLink traceId={call.trace_id} />
+          </>
+        )}
+      </Member>
+      <Member name="Code of the error">{call.code === null ? <None /> : String(call.code)}</Member>
+      <Member name="HTTP status">{call.http_status}</Member>
+      <Member name="Position in the batch">
+        {call.batch_index === null ? 'a single call' : String(call.batch_index)}
+      </Member>
+      <Member name="Number in the audit">{call.seq}</Member>
+    </Members>
+  );
+}
+
+function OpenLink({ target, children }: { target: string; children: string }) {
+  return (
+    <>
+      {' '}
+      <PageAnchor link={findTargetLink(target)}>{children}</PageAnchor>
+    </>
   );
 }
 
