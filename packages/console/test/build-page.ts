@@ -1,4 +1,4 @@
-/** Builds the console before the tests if its sources are newer than what was built. */
+/** Builds the console before the tests if its sources, or those of the contract in it, are newer than what was built. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,16 +6,24 @@ import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
 const BUILT = join(folder, 'dist/index.html');
+const SOURCES = [join(folder, 'src'), join(folder, '../contract/src')];
 
 export default function buildPage(): void {
   const builtMs = statSync(BUILT, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const sources = readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' });
-  const files = ['index.html', 'package.json', 'vite.config.ts', ...sources.map((path) => join('src', path))];
-  if (files.every((path) => statSync(join(folder, path)).mtimeMs < builtMs)) return;
+  const files = [
+    ...['index.html', 'package.json', 'vite.config.ts'].map((name) => join(folder, name)),
+    ...SOURCES.flatMap((source) => [source, ...listBelow(source)]),
+  ];
+  if (files.every((path) => statSync(path).mtimeMs < builtMs)) return;
   // A process of its own: the environment of the tests would make Vite build for development.
   execFileSync('npm', ['run', '-s', 'build'], {
     cwd: join(folder, '../..'),
     env: { ...process.env, NODE_ENV: 'production' },
     stdio: 'inherit',
   });
+}
+
+/** Files and folders. A folder is as new as the last name that was added or removed. */
+function listBelow(source: string): string[] {
+  return readdirSync(source, { recursive: true, encoding: 'utf8' }).map((path) => join(source, path));
 }
