@@ -130,6 +130,17 @@ describe('has no secrets and no values', () => {
   });
 });
 
+test('has the cause if the time of a call ends while a short answer arrives', async () => {
+  pair = closeAfterTest(
+    await startPair((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"json');
+    }),
+  );
+  await pair.proxy.post(secretCall(), { 'x-request-timeout': '1' });
+  const [line] = await waitForLines(1);
+  expect(line).toMatchObject({ outcome: 'upstream_timeout', detail: expect.stringMatching(/\w/) });
+});
+
 test('warns only about problems that an operator can fix', async () => {
   pair = closeAfterTest(
     await startPair((socket, _request, index) => {
