@@ -160,7 +160,7 @@ const BOUNDARIES: Boundary[] = [
     allow: [
       '../{admin,app,audit,config,egress,instances,key-rotation,keys,observe,policy,stores,streams,tokens}/*',
       '../execute/call/explain.ts',
-      '../json/read-value.ts',
+      '../json/{is-object,read-value}.ts',
       '../text/*',
       './{apply,completion,export,mcp,types}/*',
       CONTRACT,
@@ -174,6 +174,7 @@ const BOUNDARIES: Boundary[] = [
     files: `${SERVER}/cli/apply/**`,
     allow: [
       '../../config/explain-yaml-error.ts',
+      '../../json/is-object.ts',
       '../../text/nearest.ts',
       '../../instances/{members,redirection}.ts',
       '../../keys/key-name.ts',
@@ -185,7 +186,7 @@ const BOUNDARIES: Boundary[] = [
     ],
   },
   { files: `${SERVER}/cli/completion/**`, allow: ['../command.ts', '../../config/names.ts'] },
-  { files: `${SERVER}/cli/types/**`, allow: ['../command.ts'] },
+  { files: `${SERVER}/cli/types/**`, allow: ['../command.ts', '../../json/is-object.ts'] },
   { files: `${SERVER}/cli/export/**`, allow: [] },
   {
     files: `${SERVER}/cli/mcp/**`,
@@ -238,6 +239,7 @@ const BOUNDARIES: Boundary[] = [
       '../*.ts',
       '../{admin,connection,shedding}/*',
       '../../{admin,config,streams}/*',
+      '../../json/is-object.ts',
       '../../execute/terms/*',
       '../../execute/request/envelope.ts',
       '../../execute/run-request.ts',
@@ -393,7 +395,7 @@ const BOUNDARIES: Boundary[] = [
       '../execute/terms/{conversation,denial}.ts',
       '../idempotency/call-names.ts',
       '../instances/instances.ts',
-      '../json/{buffer,count-members,document}.ts',
+      '../json/{buffer,count-members,document,is-object}.ts',
       '../odoo/time-zone.ts',
       '../policy/{abilities,compile}.ts',
       '../streams/*',
@@ -412,6 +414,7 @@ const BOUNDARIES: Boundary[] = [
     allow: [
       '../*.ts',
       '../../instances/instances.ts',
+      '../../json/is-object.ts',
       '../../odoo/methods.ts',
       '../../policy/abilities.ts',
       '../../text/nearest.ts',
@@ -514,7 +517,7 @@ const BOUNDARIES: Boundary[] = [
     allow: [
       '../{egress,keys,policy}/*',
       '../instances/{certificates,trust}.ts',
-      '../json/read-value.ts',
+      '../json/{is-object,read-value}.ts',
       '../stores/{fresh-cache,ports}.ts',
       '../streams/*',
       CONTRACT,
@@ -529,6 +532,7 @@ const BOUNDARIES: Boundary[] = [
     allow: [
       '../text/nearest.ts',
       '../egress/address.ts',
+      '../json/is-object.ts',
       '../odoo/{methods,record-count,time-zone}.ts',
       '../odoo/fields/{field-sources,field-uses,model-orders}.ts',
       '../odoo/related/related-writes.ts',
@@ -548,6 +552,7 @@ const BOUNDARIES: Boundary[] = [
     files: `${SERVER}/key-rotation/**`,
     allow: [
       '../{egress,instances,odoo}/*',
+      '../json/is-object.ts',
       '../odoo/{faults,json2}/*',
       '../stores/ports.ts',
       CONTRACT,

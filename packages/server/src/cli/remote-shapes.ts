@@ -1,4 +1,5 @@
 /** Checks the answers of a running proxy, as far as commands depend on them, and cleans their texts for a terminal. */
+import { isObject } from '../json/is-object.ts';
 
 export type Shape = (value: unknown) => boolean;
 
@@ -66,8 +67,4 @@ export function cleanTexts(_name: string, value: unknown): unknown {
 
 function cleanText(text: string): string {
   return text.replace(/\r(?!\n)|[^\P{Cc}\r\n\t]/gu, '');
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,7 @@
 /** The API keys of an instance's user, as Odoo lists them: names and dates, without the keys themselves. */
+
 import type { InstanceRecord, KeyState } from '../instances/views.ts';
+import { isObject } from '../json/is-object.ts';
 import { isApiKeyShaped } from '../odoo/json2/json2-request.ts';
 import type { AskOdoo, OdooAnswer } from './ask-odoo.ts';
 
@@ -101,8 +103,4 @@ function parseDate(value: unknown): number | null {
 
 function isSameSecond(one: number | null, other: number | null): boolean {
   return one !== null && other !== null && Math.abs(one - other) < 1000;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 /** Names the records of a call for the person who is asked about it. */
+
+import { isObject } from '../json/is-object.ts';
 import { mayCall } from '../policy/abilities.ts';
-import { isObject } from './fields.ts';
 import type { Session } from './session.ts';
 import { cleanText } from './show.ts';
 import { ToolError } from './tool-error.ts';

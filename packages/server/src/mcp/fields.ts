@@ -1,4 +1,5 @@
 /** The fields of a model as `fields_get` describes them: finding some by words, and choosing those to show. Pure. */
+import { isObject } from '../json/is-object.ts';
 import { findNearestNames } from '../text/nearest.ts';
 
 export interface Field {
@@ -210,8 +211,4 @@ export function findUnknown(
   const name = names.find((each) => each !== 'id' && !fields.has(each.split(/[.:]/, 1)[0] as string));
   if (name === undefined) return undefined;
   return { name, nearest: findNearestNames(name, [...fields.keys()], NEAREST_MAX) };
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,7 +2,7 @@
  * Answers a request to `/mcp`. The SDK judges and answers every request that is new in kind. A call of a tool whose
  * client it knows, and a list that it has answered before, do without it, because it costs more than the call.
  */
-import { isObject } from './fields.ts';
+import { isObject } from '../json/is-object.ts';
 import { createKeptAnswers } from './kept-answers.ts';
 import type { McpAnswer, McpRequest } from './mcp-request.ts';
 import { readMessage } from './message.ts';

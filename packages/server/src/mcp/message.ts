@@ -2,7 +2,7 @@
  * Reads a JSON-RPC message of an agent as far as needed to recognise one that the SDK has judged before. The SDK
  * remains the judge of every message that is new in any way.
  */
-import { isObject } from './fields.ts';
+import { isObject } from '../json/is-object.ts';
 import type { McpRequest } from './mcp-request.ts';
 import type { CallMeta } from './session.ts';
 

@@ -4,7 +4,7 @@
  * SDK. All other requests go through the SDK.
  */
 import { LRUCache } from 'lru-cache';
-import { isObject } from './fields.ts';
+import { isObject } from '../json/is-object.ts';
 import type { McpAnswer, McpRequest } from './mcp-request.ts';
 import { type Message, nameRequest } from './message.ts';
 import type { RunTool, ToolOutcome } from './run-tool.ts';

@@ -5,8 +5,8 @@
  */
 import { z } from 'zod';
 import { readDocument } from '../json/document.ts';
+import { isObject } from '../json/is-object.ts';
 import { findNearestName } from '../text/nearest.ts';
-import { isObject } from './fields.ts';
 import { DEPTH_MAX } from './read-body.ts';
 import type { Tool } from './tool.ts';
 import { ToolError } from './tool-error.ts';

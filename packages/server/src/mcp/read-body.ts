@@ -6,7 +6,7 @@ import { Denial } from '../execute/terms/denial.ts';
 import { parseDocument } from '../execute/thread/large-calls.ts';
 import { viewAsBuffer } from '../json/buffer.ts';
 import { countMembers, countSeparators } from '../json/count-members.ts';
-import { isObject } from './fields.ts';
+import { isObject } from '../json/is-object.ts';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 export const DEPTH_MAX = 100;

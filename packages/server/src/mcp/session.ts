@@ -7,6 +7,7 @@ import type { Conversation } from '../execute/terms/conversation.ts';
 import { isIdempotencyKey } from '../idempotency/call-names.ts';
 import type { InstanceRecord } from '../instances/instances.ts';
 import { viewAsBuffer } from '../json/buffer.ts';
+import { isObject } from '../json/is-object.ts';
 import { isTimeZone } from '../odoo/time-zone.ts';
 import { mayUseField, mayUseModel } from '../policy/abilities.ts';
 import type { CompiledPolicy } from '../policy/compile.ts';
@@ -15,7 +16,7 @@ import type { SingleFlightCache } from '../streams/single-flight-cache.ts';
 import { findNearestNames } from '../text/nearest.ts';
 import { toToolError } from './call-errors.ts';
 import type { ChangesSource } from './changes-source.ts';
-import { FIELD_ATTRIBUTES, type Field, type Fields, findUnknown, isObject, readFields } from './fields.ts';
+import { FIELD_ATTRIBUTES, type Field, type Fields, findUnknown, readFields } from './fields.ts';
 import { hasManyMembers, hasManyValues } from './read-body.ts';
 import { ToolError } from './tool-error.ts';
 

@@ -1,4 +1,5 @@
 /** How to ask for Odoo's version without side effects on the server, and how to read the answer. Pure functions. */
+import { isObject } from '../json/is-object.ts';
 
 /** The answer of `common.version`, with Odoo's own member names. */
 export interface OdooVersion {
@@ -69,8 +70,4 @@ function parseObject(body: Uint8Array): Record<string, unknown> | null {
 /** Numbers and strings, as in `[19, 0, 0, "final", 0, ""]`. */
 function isVersionInfo(value: unknown): value is (string | number)[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string' || typeof item === 'number');
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,8 +2,10 @@
  * The kinds of value that a member of a policy can have. Each kind has the schema that the OpenAPI document shows, and
  * a reader that reports every error of a value with its path. Knows no member.
  */
+
 import type { FieldRule } from '@erp-proxy/contract';
 import { z } from 'zod';
+import { isObject } from '../json/is-object.ts';
 import { findNearestName } from '../text/nearest.ts';
 
 export interface MemberKind<Value> {
@@ -254,10 +256,6 @@ export function reportUnknownNames(
 /** The path of a member of an object whose names are patterns, e.g. `models["sale.*"]`. */
 export function pathOfEntry(parent: string, name: string): string {
   return `${parent}[${JSON.stringify(name.slice(0, TEXT_LENGTH_MAX))}]`;
-}
-
-export function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function readCount(value: unknown, path: string, report: Report): number | undefined {

@@ -3,8 +3,9 @@
  * member that can never take effect, is refused: nothing is guessed or corrected.
  */
 import { compileGlob, type InvalidMember, type Policy } from '@erp-proxy/contract';
+import { isObject } from '../json/is-object.ts';
 import { isReadOnlyMethod } from '../odoo/methods.ts';
-import { isObject, type Members, pathOfEntry, type Report, reportUnknownNames } from './member-kinds.ts';
+import { type Members, pathOfEntry, type Report, reportUnknownNames } from './member-kinds.ts';
 import { POLICY_MEMBERS } from './members.ts';
 import { compilePatterns } from './pattern.ts';
 import { reportUnpublishable } from './publishable.ts';

@@ -5,9 +5,10 @@
  */
 
 import type { KeyObject } from 'node:crypto';
+import type { Awaitable } from '../streams/and-then.ts';
 
-/** A value, or a promise of it if the store is in another thread or on another machine. */
-export type Awaitable<T> = T | Promise<T>;
+/** A promise if the store is in another thread or on another machine. */
+export type { Awaitable };
 
 /** The public part of a client key. Times are milliseconds since 1970. */
 export interface KeyRecord {

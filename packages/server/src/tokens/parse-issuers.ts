@@ -2,13 +2,14 @@
  * Reads `auth.issuers` and `auth.policies` as an operator wrote them, and reports all errors at once, each with its
  * path. Nothing is guessed: a rule that can never apply is an error.
  */
+
 import { compileGlob, type Policy } from '@erp-proxy/contract';
 import { findCertificateError } from '../instances/certificates.ts';
 import { trustOf } from '../instances/trust.ts';
+import { isObject } from '../json/is-object.ts';
 import { compilePolicy } from '../policy/compile.ts';
 import {
   flag,
-  isObject,
   type Members,
   pathOfEntry,
   type Report,

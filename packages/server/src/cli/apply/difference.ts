@@ -1,5 +1,7 @@
 /** Compares two JSON values, member by member. */
+
 import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../../json/is-object.ts';
 
 /** Changes by the path of the member, e.g. `policy.models["res.partner"]`. A missing member is undefined. */
 export type Difference = Record<string, { from: unknown; to: unknown }>;
@@ -13,10 +15,6 @@ export function findDifference(from: unknown, to: unknown, path = ''): Differenc
     {},
     ...[...names].map((name) => findDifference(from[name], to[name], joinPath(path, name))),
   );
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function joinPath(path: string, name: string): string {

@@ -1,4 +1,5 @@
 /** Reads the models that match patterns, with their fields, through a proxy. */
+import { isObject } from '../../json/is-object.ts';
 import { CommandError } from '../command.ts';
 import { type Ask, Refusal } from './ask.ts';
 import { type FieldDescription, findLackingDefaults } from './lacking-defaults.ts';
@@ -152,8 +153,4 @@ function readSelectionValue(pair: unknown): (string | number)[] {
 
 function readText(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

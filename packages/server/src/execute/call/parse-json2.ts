@@ -6,6 +6,7 @@ import { URL_LENGTH_MAX } from '../../egress/base-url.ts';
 import { findValue, readMembers } from '../../json/members.ts';
 import type { JsonMember, JsonSpan } from '../../json/span.ts';
 import { DATABASE_NAME } from '../../odoo/database-name.ts';
+import { HEADER_WORD } from '../../odoo/json2/json2-request.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
 import { type CallSpan, NULL_ID, type ParsedCall } from '../terms/parsed-body.ts';
@@ -46,8 +47,6 @@ const INSTANCE_MEMBERS = ['url', 'db', 'api_key'];
 const IGNORED_INSTANCE_MEMBERS = ['user_id'];
 /** Matches one segment of a path, but not `..`. */
 const PATH_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.]*$/;
-/** One word of visible ASCII (RFC 9110 section 5.5). */
-const HEADER_WORD = /^[\x21-\x7e]+$/;
 const NO_USER = 0;
 
 export function parseJson2Call(

@@ -2,12 +2,14 @@
  * Runs `fields_get` for several models as one batch of the caller: the pipeline receives it in place of a body, so that
  * key, policy, limits and egress apply as to any call. Its answers are collected, and one answer is made from them.
  */
+
 import { ALL_ERRORS, BUSINESS_ERRORS, type ErrorBody } from '@erp-proxy/contract';
 import { buildErrorAnswer, describeDenial } from '../../execute/request/envelope.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
 import type { Exchange } from '../../execute/terms/exchange.ts';
 import { NULL_ID } from '../../execute/terms/parsed-body.ts';
+import { isObject } from '../../json/is-object.ts';
 import { AnswerCollector } from '../../streams/answer-collector.ts';
 import type { AnswerHeaders, AnswerWriter } from '../../streams/answer-writer.ts';
 
@@ -125,10 +127,6 @@ function findStatus({ data: { type } }: ErrorBody): number {
   if (Object.hasOwn(BUSINESS_ERRORS, type))
     return BUSINESS_ERRORS[type as keyof typeof BUSINESS_ERRORS].status;
   return ALL_ERRORS[type as keyof typeof ALL_ERRORS].httpStatus;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const TOO_LARGE = new Denial(

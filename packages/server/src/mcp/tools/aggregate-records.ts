@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
 import { mayCallAnywhere } from '../../policy/abilities.ts';
-import { isObject } from '../fields.ts';
 import type { Session } from '../session.ts';
 import { DATA_NOTE, showRecords } from '../show.ts';
 import { defineTool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';
+import { asRows } from './as-rows.ts';
 import { listFieldsOf } from './search-records.ts';
 
 const LIMIT = 30;
@@ -181,8 +181,4 @@ function showKey(value: unknown): unknown {
   const [id, name] = value;
   // A many2one, or a date with its label.
   return typeof id === 'number' ? { id, name } : (name ?? id);
-}
-
-function asRows(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
 }

@@ -1,5 +1,5 @@
 /** Recognizes values that delete records of a list: `{"delete": [ids]}`, and Odoo's own command `[2, id]`. Pure. */
-import { isObject } from '../fields.ts';
+import { isObject } from '../../json/is-object.ts';
 
 const DELETE_COMMAND = 2;
 

@@ -1,13 +1,14 @@
 /** `get_context`: who calls, where and when. */
 import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
+import { isObject } from '../../json/is-object.ts';
 import { mayCall } from '../../policy/abilities.ts';
-import { isObject } from '../fields.ts';
 import type { Session } from '../session.ts';
 import { showRecords } from '../show.ts';
 import { defineTool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';
+import { asRows } from './as-rows.ts';
 
 const INSTANCES_MAX = 50;
 
@@ -92,10 +93,6 @@ async function orNothing(found: Promise<unknown>): Promise<unknown> {
     if (error instanceof ToolError && ['policy_denied', 'access_error'].includes(error.type)) return [];
     throw error;
   });
-}
-
-function asRows(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 /** e.g. `2026-11-22 Sunday`. */

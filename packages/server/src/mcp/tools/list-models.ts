@@ -1,8 +1,8 @@
 /** `list_models`: the models that the key may read, by words. */
 import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
+import { isObject } from '../../json/is-object.ts';
 import { listNamedModels, mayCall } from '../../policy/abilities.ts';
-import { isObject } from '../fields.ts';
 import { KNOWN_MODELS } from '../known-models.ts';
 import type { Session } from '../session.ts';
 import { cleanText } from '../show.ts';

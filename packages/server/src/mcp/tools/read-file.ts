@@ -1,8 +1,8 @@
 /** `read_file`: the text of a file in a binary field, or what the file is and how it can be downloaded. */
 import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
+import { isObject } from '../../json/is-object.ts';
 import { mayCallAnywhere, mayUseData } from '../../policy/abilities.ts';
-import { isObject } from '../fields.ts';
 import type { Session } from '../session.ts';
 import { cleanText, DATA_NOTE, LISTED_TEXT_MAX, showValue } from '../show.ts';
 import { defineTool } from '../tool.ts';

@@ -2,7 +2,9 @@
  * Converts an error from Odoo into the `error` member of our answer. One mistake gets one type, whatever the version
  * and the protocol. Never passes a traceback, a path, SQL or a credential, and never throws, whatever the input.
  */
+
 import { BUSINESS_CODES, BUSINESS_ERRORS, type BusinessErrorType } from '@erp-proxy/contract';
+import { isObject } from '../../json/is-object.ts';
 import { createFaultCleaner, type FaultCleaner } from './fault-cleaner.ts';
 import { FAULT_RULES, type FaultRule } from './fault-rules.ts';
 import { findInnermostFrame } from './innermost-frame.ts';
@@ -118,10 +120,6 @@ function readFault(fault: unknown): ReadFault {
     context: isObject(inner['context']) ? inner['context'] : {},
     debug: typeof inner['debug'] === 'string' ? inner['debug'] : '',
   };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Characters of a message that rules look at, so that a message of megabytes costs little. */

@@ -7,7 +7,7 @@ import { readMembers } from '../../json/members.ts';
 import { skipWhiteSpace } from '../../json/scan.ts';
 import type { JsonMember, JsonSpan } from '../../json/span.ts';
 import { decodeString } from '../../json/string.ts';
-import { type Arguments, findArgument } from '../arguments.ts';
+import { type Arguments, findArgument, isLeftOut } from '../arguments.ts';
 import { CONTEXT_FIELDS, CONTEXT_GROUPS, CONTEXT_PREFIXES, type ContextFields } from './field-context.ts';
 import {
   type FieldArgument,
@@ -268,7 +268,7 @@ class UseReader {
     const load = list.find(({ names }) => names.includes('load'));
     const values = findArgument(this.#call, load?.position ?? null, 'load');
     const isOther = (value: JsonSpan) =>
-      isFalse(value) || (value.kind === 'string' && this.#text(value) !== CLASSIC);
+      isLeftOut(value) || (value.kind === 'string' && this.#text(value) !== CLASSIC);
     return values.length === 0 || !values.every(isOther);
   }
 
@@ -537,7 +537,7 @@ class UseReader {
     this.#members(context, (member, value) => {
       if (CONTEXT_GROUPS.has(member)) this.#texts(value, parseGroup, [], 'named');
       for (const row of CONTEXT_FIELDS) {
-        const isUsed = row.value === false ? isFalse(value) : !this.#isEmpty(value);
+        const isUsed = row.value === false ? isLeftOut(value) : !this.#isEmpty(value);
         if (row.member === member && isUsed) this.#addContextRow(row);
       }
       for (const { prefix, any } of CONTEXT_PREFIXES) {
@@ -605,13 +605,9 @@ class UseReader {
 
   /** Null, false, and a list, object or text without content. */
   #isEmpty(value: JsonSpan): boolean {
-    if (isFalse(value)) return true;
+    if (isLeftOut(value)) return true;
     if (value.kind === 'string') return value.end - value.start === 2;
     if (value.kind !== 'array' && value.kind !== 'object') return false;
     return skipWhiteSpace(this.#bytes, value.start + 1, value.end) === value.end - 1;
   }
-}
-
-function isFalse({ kind }: JsonSpan): boolean {
-  return kind === 'null' || kind === 'false';
 }

@@ -58,7 +58,7 @@ function isPathSegment(name: string): boolean {
 }
 
 /** One word of visible ASCII (RFC 9110 section 5.5). Odoo splits the value at white space. */
-const HEADER_WORD = /^[\x21-\x7e]+$/;
+export const HEADER_WORD = /^[\x21-\x7e]+$/;
 
 function buildBearerHeaders(db: string, apiKey: string): Record<string, string> | null {
   if (!HEADER_WORD.test(db) || !HEADER_WORD.test(apiKey)) return null;

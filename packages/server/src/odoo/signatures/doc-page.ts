@@ -3,6 +3,7 @@
  * unexpected shape is refused, and a method with an unexpected description is omitted, because an argument must never
  * get a wrong name. Does not fetch the page; the caller bounds its length.
  */
+import { isObject } from '../../json/is-object.ts';
 import type { Parameter, ParameterKind, Signature } from './signature.ts';
 
 export type DocPage =
@@ -134,8 +135,4 @@ function isPythonOrder(parameters: readonly Parameter[]): boolean {
     const isPositional = parameter.kind === 'positional_only' || parameter.kind === 'positional';
     return !(isPositional && parameter.isRequired && !before.isRequired);
   });
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
