@@ -95,6 +95,10 @@ describe('wrong usage exits with 2 and shows the usage', () => {
     [['keys', 'revoke'], /Call it as: erp-proxy keys revoke <id>/],
     [['keys', 'revoke', 'a', 'b'], /Call it as: erp-proxy keys revoke <id>/],
     [['serve', '--frob'], /^Unknown option '--frob'\. See erp-proxy serve --help\.\n$/],
+    [
+      ['export', '-o', 'proxy.yaml'],
+      /^Unknown option '-o'\. erp-proxy config export takes it\. See erp-proxy exp/,
+    ],
     [['serve', '--http.prt=1'], /nearest is --http\.port/],
     [['serve', '--http.port=x', '--log.level=x'], /http\.port[\s\S]*log\.level/],
     [['serve', '--config', 'missing.yaml'], /missing\.yaml: there is no such file/],

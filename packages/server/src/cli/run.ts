@@ -122,9 +122,20 @@ function parseOptions(command: Command, args: readonly string[]) {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
     // Node's message continues with advice on values that begin with a dash, which does not apply here.
-    const [what] = (error as Error).message.split(/\.\s/);
-    throw new CommandError(`${what}. See erp-proxy ${command.name} --help.`);
+    const [what = ''] = (error as Error).message.split(/\.\s/);
+    throw new CommandError(`${what}. ${adviseOther(command, what)}See erp-proxy ${command.name} --help.`);
   }
+}
+
+/** Names the command that takes the option and has a longer name: `config export` was called `export`. */
+function adviseOther({ name }: Command, what: string): string {
+  const option = /^Unknown option '--?([\w-]+)'/.exec(what)?.[1];
+  const other = COMMANDS.find(
+    (one) =>
+      one.name.endsWith(` ${name}`) &&
+      Object.entries(one.options).some(([long, { short }]) => long === option || short === option),
+  );
+  return other === undefined ? '' : `erp-proxy ${other.name} takes it. `;
 }
 
 function checkArguments(command: Command, given: readonly string[]): void {
