@@ -61,9 +61,13 @@ function openClient<Models, Form extends ValueForm>(
     const keyword = Object.keys(merged).length > 0 ? { ...call.keyword, context: merged } : call.keyword;
     return { ...call, ...(keyword ? { keyword } : {}), erp_instance: instance };
   };
-  const checkForm = ({ isNormalized }: Sent) => {
-    if (settings.isNormalized && !isNormalized)
-      throw new ErpProxyError('invalid_answer', NOT_NORMALIZED, { status: 200 });
+  const findFormError = ({ isNormalized }: Sent) =>
+    settings.isNormalized && !isNormalized
+      ? new ErpProxyError('invalid_answer', NOT_NORMALIZED, { status: 200 })
+      : null;
+  const checkForm = (sent: Sent) => {
+    const error = findFormError(sent);
+    if (error) throw error;
   };
   const askChanges: AskChanges = async (call, options = {}) => {
     const url = settings.url.replace(/execute$/, 'changes');
@@ -85,8 +89,13 @@ function openClient<Models, Form extends ValueForm>(
       const ownKey = idempotencyKey && at > 0 ? { idempotencyKey: `${idempotencyKey}-${at}` } : {};
       const bodies = part.map((call) => complete(call, options.context));
       try {
-        const { answer } = await send(settings, part, bodies, { ...options, ...ownKey });
-        results.push(...readAnswers(answer, part.length));
+        const sent = await send(settings, part, bodies, { ...options, ...ownKey });
+        const reason = findFormError(sent);
+        // A proxy that is too old: its other results, as of writes, must not be lost.
+        const isWrong = ({ status }: BatchResult<never>, index: number) =>
+          reason && status === 'fulfilled' && returnsValues(part[index]!.action);
+        for (const [index, result] of readAnswers(sent.answer, part.length).entries())
+          results.push(isWrong(result, index) ? { status: 'rejected', reason: reason! } : result);
       } catch (error) {
         // The results of earlier parts must not be lost.
         if (at === 0 || options.signal?.aborted) throw error;

@@ -248,6 +248,28 @@ test('values that the proxy could not normalize are an error, not values of anot
   expect(error.message).toMatch(/are not normalized/);
 });
 
+test('a proxy that is too old to normalize values: reads of a batch are errors, and its writes are done', async () => {
+  const pair = await start((socket) =>
+    answerLikeOdoo(socket, printResult('[{"id": 1, "parent_id": [2, "B"]}]')),
+  );
+  const client = createClient({
+    url: pair.proxy.url,
+    key: pair.proxy.key,
+    instance: { url: pair.upstream.url, db: 'prod', userId: 2, apiKey: API_KEY },
+    values: 'normalized',
+    fetch: (url, { headers, ...init }) => {
+      const { prefer: _, ...known } = headers as Record<string, string>;
+      return fetch(url, { ...init, headers: known });
+    },
+  });
+  const [read, write] = await client.batch([
+    { action: 'read', model_id: 'res.partner', params: [[1]] },
+    { action: 'write', model_id: 'res.partner', params: [[1], { name: 'A' }] },
+  ]);
+  expect(read).toMatchObject({ status: 'rejected', reason: { type: 'invalid_answer' } });
+  expect(write).toMatchObject({ status: 'fulfilled' });
+});
+
 test('a call that needs an approval tells its id, and runs with it once', async () => {
   const pair = await start((socket) => answerLikeOdoo(socket, printResult('true')));
   const { app } = pair.proxy;
