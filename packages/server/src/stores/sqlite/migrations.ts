@@ -244,7 +244,7 @@ export function migrate(database: DatabaseSync): Migration {
   });
 }
 
-/** Tables of every version. Other programs, too, have a table `migrations`. */
+/** Tables of every version. A table `migrations` alone can belong to another program. */
 const OWN_TABLES = ['migrations', 'client_keys', 'secrets'];
 
 /** Throws a {@link StoreError} for the database of another program or of a newer version. */
