@@ -188,6 +188,8 @@ const MIGRATIONS: readonly string[] = [
 const LOCK = 3_772_610_884_951;
 /** A step may rewrite a large table while other replicas wait. */
 const TIMEOUT_MS = 60_000;
+/** The server ends the transaction of a process that was stopped within it: others wait for its locks. */
+const IDLE_TIMEOUT_MS = 5000;
 
 /**
  * While a step waits for another session, such as a backup, the statements of all replicas on its table wait behind it.
@@ -246,6 +248,7 @@ async function useClient<Result>(
   const client = new pg.Client({
     ...config,
     statement_timeout: TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_TIMEOUT_MS,
     query_timeout: TIMEOUT_MS + 1000,
   });
   // A broken connection also fails its statement. Without a listener, the event would end the process.

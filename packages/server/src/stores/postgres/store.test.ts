@@ -1,5 +1,7 @@
+import { connect, createServer } from 'node:net';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { listenOnFreePort } from '../../../test/listen.ts';
 import { NOTIFIED } from '../../../test/poll.ts';
 import {
   buildKey,
@@ -115,6 +117,34 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
       await backup.end();
     }
   });
+
+  test('a process that stops within the migration does not block the others for good', async () => {
+    await makeVersion4();
+    const target = new URL(schema.url);
+    let isStopped = false;
+    const relay = createServer((near) => {
+      const far = connect(Number(target.port), target.hostname);
+      far.on('data', (bytes) => near.write(bytes));
+      near.on('data', (bytes) => {
+        if (!isStopped) far.write(bytes);
+        if (bytes.includes('ALTER TABLE client_keys')) isStopped = true;
+      });
+      for (const [socket, peer] of [[near, far] as const, [far, near] as const])
+        socket.on('error', () => {}).on('close', () => peer.destroy());
+    });
+    const stopped = new URL(schema.url);
+    stopped.host = `127.0.0.1:${await listenOnFreePort(relay)}`;
+    const opening = openPostgresStore(stopped.href).catch((error: unknown) => error);
+    try {
+      await expect.poll(() => isStopped, { timeout: 10_000 }).toBe(true);
+      await schema.query("SET statement_timeout = '15s'");
+      expect(await schema.query('SELECT FROM client_keys')).toHaveLength(ROTATED_KEYS.length);
+      expect(await opening).toBeInstanceOf(StoreError);
+    } finally {
+      relay.close();
+    }
+    expect((await open()).migration?.from).toBe(4);
+  }, 30_000);
 
   test('takes a key that an earlier release inserts for the first of its client', async () => {
     const store = await open();
