@@ -193,6 +193,20 @@ describe('while the file is not at its path', () => {
     await expect.poll(() => store.trouble, POLL).toMatch(/was moved or deleted/);
   });
 
+  test.each(['-wal', '-shm'])(
+    'refuses changes without its file %s, and keeps all of them',
+    async (ending) => {
+      await store.keys.insert(buildKey({ id: 'a' }));
+      rmSync(`${file}${ending}`);
+      await expect(confirm()).rejects.toThrow(/-wal or -shm file was moved or deleted/);
+      await expect.poll(() => store.trouble, POLL).toMatch(/restart the proxy at once/);
+      await store.close();
+      store = await openSqliteStore(file);
+      expect(await store.keys.findById('a')).toMatchObject({ name: 'test' });
+      await confirm();
+    },
+  );
+
   test('refuses changes if another file has taken its place', async () => {
     renameSync(file, moved());
     copyFileSync(moved(), file);
