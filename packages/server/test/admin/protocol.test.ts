@@ -111,6 +111,22 @@ test('refuses a body of more than 256 KiB, with and without content-length', asy
   expect((await post('/keys', body, { headers: { 'transfer-encoding': 'chunked' } })).status).toBe(413);
 });
 
+test('takes an empty object as no body, and no body as one whose members are all left out', async () => {
+  const { post, proxy } = await startAdmin();
+  const { record } = await proxy.app.keys.create({ name: 'shop' });
+  expect((await post(`/keys/${record.id}/revoke`, {})).status).toBe(200);
+  await post('/instances', {
+    name: 'prod',
+    url: 'https://erp.example.com',
+    db: 'prod',
+    user_id: 2,
+    api_key: 'x',
+  });
+  const given = { name: 'contacts', instance: 'prod', model: 'res.partner', fields: ['name'] };
+  expect((await post('/subscriptions', { ...given, url: 'https://hooks.example.com' })).status).toBe(201);
+  expect((await post('/subscriptions/contacts/pause')).status).toBe(200);
+});
+
 test('refuses an unexpected body, a missing body and an unknown parameter', async () => {
   const { post, get } = await startAdmin();
   const { json } = await get('/keys');

@@ -121,8 +121,10 @@ function readTag({ method, takesVersion }: AdminRoute, { headers }: FastifyReque
 
 async function readBody(route: AdminRoute, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const given = await readJsonBody(request, reply, route);
-  if (route.body) return readInput(route.body, given);
-  if (given === undefined) return undefined;
+  // An empty object says as much as no body, and some HTTP clients always send one.
+  const said = given === undefined ? {} : given;
+  if (route.body) return readInput(route.body, route.body.safeParse({}).success ? said : given);
+  if (NOTHING.safeParse(said).success) return undefined;
   throw createAdminError(400, 'This route takes no body.');
 }
 

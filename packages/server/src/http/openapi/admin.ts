@@ -57,7 +57,12 @@ function describeRoute(route: AdminRoute): object {
       ...(route.method === 'GET' && answer.hasEtag ? [IF_NONE_MATCH] : []),
     ],
     ...(body
-      ? { requestBody: { required: true, content: { 'application/json': { schema: refer(body) } } } }
+      ? {
+          requestBody: {
+            required: !body.safeParse({}).success,
+            content: { 'application/json': { schema: refer(body) } },
+          },
+        }
       : {}),
     responses: {
       [answer.status]: describeAnswer(answer),
