@@ -112,7 +112,7 @@ test('refuses a body of more than 256 KiB, with and without content-length', asy
 });
 
 test('takes an empty object as no body, and no body as one whose members are all left out', async () => {
-  const { post, proxy } = await startAdmin();
+  const { patch, post, proxy } = await startAdmin();
   const { record } = await proxy.app.keys.create({ name: 'shop' });
   expect((await post(`/keys/${record.id}/revoke`, {})).status).toBe(200);
   await post('/instances', {
@@ -125,6 +125,9 @@ test('takes an empty object as no body, and no body as one whose members are all
   const given = { name: 'contacts', instance: 'prod', model: 'res.partner', fields: ['name'] };
   expect((await post('/subscriptions', { ...given, url: 'https://hooks.example.com' })).status).toBe(201);
   expect((await post('/subscriptions/contacts/pause')).status).toBe(200);
+  expect((await patch('/subscriptions/contacts')).json.faults).toEqual([
+    { path: 'body', message: 'is missing' },
+  ]);
 });
 
 test('refuses an unexpected body, a missing body and an unknown parameter', async () => {

@@ -20,7 +20,7 @@ import {
 } from './authenticate.ts';
 import { createExecute, type Execute, type ExecuteDeps } from './execute.ts';
 import { readIfMatch, readInput, readJsonBody } from './input.ts';
-import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute } from './table.ts';
+import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute, needsBody } from './table.ts';
 
 export interface AdminRoutesDeps {
   /** The setting `admin.token`; null: the admin API is off. */
@@ -123,7 +123,7 @@ async function readBody(route: AdminRoute, request: FastifyRequest, reply: Fasti
   const given = await readJsonBody(request, reply, route);
   // An empty object says as much as no body, and some HTTP clients always send one.
   const said = given === undefined ? {} : given;
-  if (route.body) return readInput(route.body, route.body.safeParse({}).success ? said : given);
+  if (route.body) return readInput(route.body, needsBody(route) ? given : said);
   if (NOTHING.safeParse(said).success) return undefined;
   throw createAdminError(400, 'This route takes no body.');
 }

@@ -40,6 +40,11 @@ export interface AdminRoute<Params = unknown, Query = unknown, Body = unknown> {
   handle(call: AdminCall<Params, Query, Body>): Promise<unknown>;
 }
 
+/** False if the route takes no body, or acts as well without one. A change that names nothing to change is a mistake. */
+export function needsBody({ method, body }: Pick<AdminRoute, 'method' | 'body'>): boolean {
+  return body !== undefined && (method === 'PATCH' || !body.safeParse({}).success);
+}
+
 interface AdminAnswer {
   status: 200 | 201 | 204;
   /** Shape of a JSON body. */

@@ -1,7 +1,7 @@
 /** The admin API in the OpenAPI document, generated from its table of routes. */
 import { problem } from '../admin/schemas.ts';
 import { SESSION_COOKIE } from '../admin/session.ts';
-import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute } from '../admin/table.ts';
+import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute, needsBody } from '../admin/table.ts';
 import { PROBLEM_TYPE } from '../problem.ts';
 import { refer, renderParameters } from '../schema-registry.ts';
 import { ANSWER_HEADERS, CALL_PARAMETERS, type DescribedAnswer, describeErrors } from './calls.ts';
@@ -59,7 +59,7 @@ function describeRoute(route: AdminRoute): object {
     ...(body
       ? {
           requestBody: {
-            required: !body.safeParse({}).success,
+            required: needsBody(route),
             content: { 'application/json': { schema: refer(body) } },
           },
         }
