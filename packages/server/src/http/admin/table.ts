@@ -40,7 +40,7 @@ export interface AdminRoute<Params = unknown, Query = unknown, Body = unknown> {
   handle(call: AdminCall<Params, Query, Body>): Promise<unknown>;
 }
 
-/** False if the route takes no body, or acts as well without one. A change that names nothing to change is a mistake. */
+/** False if the route acts as well without a body. A change that names nothing to change is a mistake. */
 export function needsBody({ method, body }: Pick<AdminRoute, 'method' | 'body'>): boolean {
   return body !== undefined && (method === 'PATCH' || !body.safeParse({}).success);
 }
