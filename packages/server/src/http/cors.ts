@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify';
 
 /** Request headers that the routes read, and that a page may send only after a preflight. */
 const ALLOWED_HEADERS =
-  'authorization, cache-control, content-type, idempotency-key, mcp-method, mcp-name, mcp-protocol-version, prefer, traceparent, x-api-key, x-approval, x-erp-call, x-proxy-api, x-request-id, x-request-timeout';
+  'apikey, authorization, cache-control, content-type, idempotency-key, mcp-method, mcp-name, mcp-protocol-version, prefer, traceparent, x-api-key, x-approval, x-erp-call, x-proxy-api, x-request-id, x-request-timeout';
 const EXPOSED_HEADERS =
   'age, content-disposition, erp-proxy-limit, idempotency-replayed, preference-applied, ratelimit, ratelimit-policy, retry-after, server-timing, www-authenticate, x-request-id';
 /** Longer than the maximum of all browsers. */
