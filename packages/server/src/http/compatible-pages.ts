@@ -1,5 +1,6 @@
 /** The pages that clients of ODXProxy read. The routes of their calls are in call-routes.ts. */
 import type { FastifyInstance } from 'fastify';
+import { addPreflight, describeCors } from './cors.ts';
 import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
 
 /** Clients want these texts. Our licence does not expire. */
@@ -13,7 +14,16 @@ export interface CompatiblePagesDeps extends MetricsRouteDeps {
 export function addCompatiblePages(app: FastifyInstance, deps: CompatiblePagesDeps): void {
   // Some clients read the members at the top level, others in `result`.
   const about = { build: 'erp-proxy', version: deps.version };
-  app.get('/_/about', () => ({ jsonrpc: '2.0', id: 'about', ...about, result: about }));
-  app.get('/_/license', () => LICENSE);
+  addPage(app, '/_/about', { jsonrpc: '2.0', id: 'about', ...about, result: about });
+  addPage(app, '/_/license', LICENSE);
   addMetricsRoute(app, '/_/metrics', deps);
+}
+
+/** Clients in web pages read it before their calls, some of them with the header of their key. */
+function addPage(app: FastifyInstance, path: string, page: object): void {
+  app.get(path, (request, reply) => {
+    reply.headers(describeCors(request.headers.origin));
+    return page;
+  });
+  addPreflight(app, path, 'GET');
 }

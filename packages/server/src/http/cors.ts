@@ -1,7 +1,7 @@
 /**
- * CORS (the Fetch standard). Any web page may read the answers of the routes of calls. Which pages may use a key is
- * enforced by the policy of the key (`cors_origins`), not by the browser; no page may use a key without a policy. A
- * preflight carries no key, so it always succeeds.
+ * CORS (the Fetch standard). Any web page may read the answers of the routes of calls, and those of some routes without
+ * a key. Which pages may use a key is enforced by the policy of the key (`cors_origins`), not by the browser; no page
+ * may use a key without a policy. A preflight carries no key, so it always succeeds.
  */
 import type { FastifyInstance } from 'fastify';
 
@@ -27,15 +27,15 @@ export function describeCors(origin: string | undefined): Record<string, string>
  * Answers preflights. An `OPTIONS` request that is not a preflight gets 405, as any method that the route does not
  * take.
  */
-export function addPreflight(app: FastifyInstance, path: string): void {
+export function addPreflight(app: FastifyInstance, path: string, method: 'GET' | 'POST' = 'POST'): void {
   app.options(path, (request, reply) => {
-    const { origin, 'access-control-request-method': method } = request.headers;
-    if (origin === undefined || method === undefined) return reply.callNotFound();
+    const { origin, 'access-control-request-method': asked } = request.headers;
+    if (origin === undefined || asked === undefined) return reply.callNotFound();
     return reply
       .code(204)
       .headers({
         'access-control-allow-origin': origin,
-        'access-control-allow-methods': 'POST',
+        'access-control-allow-methods': method,
         'access-control-allow-headers': ALLOWED_HEADERS,
         'access-control-max-age': MAX_AGE_SECONDS,
         vary: 'origin',

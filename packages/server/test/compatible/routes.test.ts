@@ -83,6 +83,18 @@ test('/_/about has its members at the top level and in result, without a key', a
   expect(major * 1000 + minor).toBeGreaterThanOrEqual(9);
 });
 
+test.each(['/_/about', '/_/license'])('web pages may read %s', async (path) => {
+  const { proxy } = await startOdoo(18);
+  const origin = 'https://shop.example.com';
+  const { headers } = await send(proxy.url + path, { headers: { origin } });
+  expect(headers['access-control-allow-origin']).toBe(origin);
+  const asked = { 'access-control-request-method': 'GET', 'access-control-request-headers': 'x-api-key' };
+  const preflight = await send(proxy.url + path, { method: 'OPTIONS', headers: { origin, ...asked } });
+  expect(preflight.status).toBe(204);
+  expect(preflight.headers['access-control-allow-methods']).toBe('GET');
+  expect((await send(proxy.url + path, { method: 'OPTIONS' })).headers.allow).toBe('GET, HEAD');
+});
+
 test('/_/license has all members, without a key', async () => {
   const { proxy } = await startOdoo(18);
   const { status, body } = await send(`${proxy.url}/_/license`);
