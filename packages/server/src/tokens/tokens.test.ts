@@ -172,6 +172,7 @@ test('refuses extensions and types of token that are made for something else', a
   const { claims, judge } = await open();
   for (const header of [
     { crit: ['b64'], b64: false },
+    { crit: ['b64'], b64: true },
     { crit: ['exp'], exp: 1 },
     { crit: [] },
     { typ: 'logout+jwt' },

@@ -53,11 +53,13 @@ const CHANGES: Record<string, Record<string, unknown>> = {
   'other ids': { params: [[8]] },
   'more ids': { params: [[7, 8]] },
   'another model': { model_id: 'res.partner' },
+  'another method': { action: 'button_draft' },
   'a named argument': { keyword: { context: { lang: 'de_DE' } } },
 };
 
 test.each(Object.entries(CHANGES))('an approval is not for the call with %s', async (_, changes) => {
-  const { askAndApprove, callWith, unlink, upstream } = await startApprover();
+  const policy = { approve: { '*': ['unlink', 'button_draft'] } };
+  const { askAndApprove, callWith, unlink, upstream } = await startApprover({ policy });
   const id = await askAndApprove();
   const { json } = await callWith(id, unlink(changes));
   expect(json.error.data.type).toBe('approval_required');
@@ -65,6 +67,16 @@ test.each(Object.entries(CHANGES))('an approval is not for the call with %s', as
   expect(json.error.message).toMatch(/^No id in `x-approval` is for this call/);
   expect(upstream.requests).toHaveLength(0);
   expect(readOutcome(await callWith(id))).toBe('ok');
+});
+
+test('an approval is for the bytes of the arguments, not for what they mean', async () => {
+  const { askAndApprove, callWith, unlink, upstream } = await startApprover();
+  const id = await askAndApprove();
+  const text = JSON.stringify(unlink());
+  for (const params of ['[[7 ]]', '[ [7]]', '[[7.0]]'])
+    expect(readOutcome(await callWith(id, text.replace('[[7]]', params)))).toBe('approval_required');
+  expect(upstream.requests).toHaveLength(0);
+  expect(readOutcome(await callWith(id, text.replace('"id":1', '"id" :  2')))).toBe('ok');
 });
 
 test('an approval is for one server, database and user', async () => {
