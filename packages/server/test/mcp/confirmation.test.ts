@@ -71,14 +71,15 @@ test('asks no person to read, to create or to update', async () => {
 });
 
 test('a yes counts for the arguments that were asked about, and only with the seal of the question', async () => {
-  const { proxy, call } = await startStage();
-  const post = async (ids: number[], more: object) => {
+  const { proxy, call, createKey } = await startStage();
+  const otherKey = await createKey({ instances: ['prod'], models: { '*': ['*'] } });
+  const post = async (ids: number[], more: object, key = proxy.key) => {
     const answer = await send(`${proxy.url}/mcp`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
         accept: 'application/json, text/event-stream',
-        'x-proxy-api': proxy.key,
+        'x-proxy-api': key,
         'mcp-protocol-version': '2026-07-28',
         'mcp-method': 'tools/call',
         'mcp-name': 'delete_records',
@@ -105,8 +106,10 @@ test('a yes counts for the arguments that were asked about, and only with the se
   expect(asked).toMatchObject({ resultType: 'input_required', requestState: expect.any(String) });
   const inputResponses = { confirm: AGREE };
   const { requestState } = asked;
-  // Another record, no seal, a forged seal.
+  // Another record, another key, no seal, a forged seal.
   expect((await post([41], { inputResponses, requestState })).result.resultType).toBe('input_required');
+  const asOther = await post([40], { inputResponses, requestState }, otherKey);
+  expect(asOther.result.resultType).toBe('input_required');
   expect((await post([40], { inputResponses })).result.resultType).toBe('input_required');
   expect((await post([40], { inputResponses, requestState: `${requestState}x` })).error.code).toBe(-32602);
   const domain = [['id', 'in', [40, 41]]];
