@@ -32,6 +32,20 @@ test('counts calls and refused requests by what they called', async () => {
   expect(ofServer.json.total.calls).toBe(3);
 });
 
+test('a key and its successor by rotation are one client, in calls and in refused requests', async () => {
+  const upstream = closeAfterTest(await startUpstream((socket) => answerLikeOdoo(socket, printResult('[]'))));
+  const { proxy, post, get } = await startAdmin({ allow: [upstream.url], settings: SETTINGS });
+  const policy = { origins: ['*'], models: { '*': ['*'] }, per_day: 2 };
+  const { json: old } = await post('/keys', { name: 'Shop', policy });
+  const { json: fresh } = await post(`/keys/${old.id}/rotate`, { overlap_seconds: 60 });
+  for (const { key } of [old, fresh, old, fresh])
+    await proxy.call(makeCall(upstream.url), { 'x-proxy-api': key });
+  const { json } = await get('/stats?by=key');
+  expect(json.groups).toEqual([
+    expect.objectContaining({ name: old.id, calls: 4, errors: { rate_limited: 2 } }),
+  ]);
+});
+
 test.each([
   'since=yesterday',
   'since=2026-02-30',
