@@ -154,6 +154,8 @@ test('a computed field is denied with the field that it shows, and allowed by it
   const deny = (field: string) => ({ 'res.partner': { deny: [field] } });
   expect(judge(deny('email'), 'res.partner', 'email_normalized')).toBe(RULE);
   expect(judge(deny('image_1920'), 'res.partner', 'avatar_128')).toBe(RULE);
+  expect(judge(deny('acc_number'), 'res.partner', 'sanitized_acc_number')).toBe(RULE);
+  expect(judge(deny('amount_total'), 'res.partner', 'tax_totals')).toBe(RULE);
   expect(judge(deny('email_normalized'), 'res.partner', 'email')).toBe(null);
   expect(judge({ 'res.partner': { allow: ['email_normalized'] } }, 'res.partner', 'email_normalized')).toBe(
     null,
@@ -233,6 +235,20 @@ test('the address of a company is that of its partner; its name and searches by 
     expect(judgeOf(denied, 'company_id', 'shown')).toBe(null);
     expect(judgeOf(denied, 'company_id', 'parents')).toBe(null);
   }
+});
+
+test('a product shows the fields of its variant, also in its name and in searches by name', () => {
+  const judgeOf = (denied: string, field: string) => {
+    const rules = new FieldRules({ 'product.product': { deny: [denied] } });
+    const use = { path: [field], tail: null };
+    return new FieldJudge(rules, NOTHING_KNOWN).judge('product.template', use)?.rule.name ?? null;
+  };
+  const rule = 'fields["product.product"]';
+  expect(judgeOf('standard_price', 'standard_price')).toBe(rule);
+  expect(judgeOf('barcode', NAME_SEARCH)).toBe(rule);
+  expect(judgeOf('default_code', 'display_name')).toBe(rule);
+  expect(judgeOf('lst_price', 'lst_price')).toBe(null);
+  expect(judgeOf('standard_price', 'display_name')).toBe(null);
 });
 
 test('vendors in the context are judged by `deny` alone, since other calls have them too', () => {

@@ -29,9 +29,21 @@ export const INHERITED_MODELS: ReadonlyMap<string, readonly string[]> = new Map(
 /** The address of a partner. Companies compute theirs from it, and do not declare it as related. */
 const ADDRESS: readonly string[] = ['street', 'street2', 'zip', 'city', 'state_id', 'country_id'];
 
+/** Products with one variant compute them from it. Their names and searches by name use some of them. */
+const FIELDS_OF_VARIANTS: ReadonlySet<string> = new Set([
+  'barcode',
+  'default_code',
+  'standard_price',
+  'volume',
+  'weight',
+  'display_name',
+  NAME_SEARCH,
+]);
+
 /** Models whose field of this name has the value of the model's field, whatever `fields_get` says. */
 export function listSameFields(model: string, field: string): readonly string[] {
   if (model === 'res.company' && ADDRESS.includes(field)) return ['res.partner'];
+  if (model === 'product.template' && FIELDS_OF_VARIANTS.has(field)) return ['product.product'];
   return INHERITED_MODELS.get(model) ?? NONE;
 }
 
@@ -117,6 +129,8 @@ export function listSearchedFields(model: string): readonly string[] | null {
   return SEARCHED_FIELDS.get(model) ?? null;
 }
 
+const AMOUNTS: readonly string[] = ['amount_total', 'amount_untaxed', 'amount_tax'];
+
 /** Computed fields that show the value of other fields of the record, whatever the model. */
 const SHOWN_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['complete_name', ['name', 'company_name']],
@@ -134,6 +148,10 @@ const SHOWN_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['contact_address_complete', ADDRESS],
   ['contact_address_inline', ADDRESS],
   ['country_code', ['country_id']],
+  ['street_name', ['street']],
+  ['street_number', ['street']],
+  ['street_number2', ['street']],
+  ['sanitized_acc_number', ['acc_number']],
   ['partner_gid', ['company_registry']],
   ['same_vat_partner_id', ['vat']],
   ['same_company_registry_partner_id', ['company_registry']],
@@ -153,6 +171,13 @@ const SHOWN_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['avatar_128', ['image_1920', 'image_128', 'name']],
   ['partner_ref', ['name', 'default_code']],
   ['lst_price', ['list_price']],
+  ['tax_totals', AMOUNTS],
+  ['tax_totals_json', AMOUNTS],
+  ['amount_total_signed', ['amount_total']],
+  ['amount_total_in_currency_signed', ['amount_total']],
+  ['amount_total_words', ['amount_total']],
+  ['amount_untaxed_signed', ['amount_untaxed']],
+  ['amount_tax_signed', ['amount_tax']],
   ['margin', ['purchase_price']],
   ['margin_percent', ['purchase_price', 'margin']],
 ]);
