@@ -250,12 +250,12 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
 
   #step(bytes: Buffer): void {
     switch (this.#stage) {
-      case 'idle':
-        // Some clients send a line break after a body (RFC 9112 section 2.2). Node's HTTP would wait for the rest of a
-        // request, and then refuse it.
-        if (bytes[0] === CR && bytes[1] === LF) this.#cut(bytes, 2);
+      case 'idle': {
+        const breakBytes = countLineBreakBytes(bytes);
+        if (breakBytes > 0) this.#cut(bytes, breakBytes);
         else this.#beginRequest(bytes);
         return;
+      }
       case 'waiting':
       case 'serving':
         this.#body.add(this.#takeBody(bytes));
@@ -375,4 +375,14 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
     this.#exchange?.onClosed();
     this.#options.onGone(this);
   };
+}
+
+/**
+ * The bytes of line breaks before a request: some clients send one after a body (RFC 9112 section 2.2). Node's HTTP
+ * would wait for the rest of a request, and then refuse it.
+ */
+function countLineBreakBytes(bytes: Buffer): number {
+  let count = 0;
+  while (bytes[count] === CR && bytes[count + 1] === LF) count += 2;
+  return count;
 }
