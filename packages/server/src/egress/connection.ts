@@ -43,7 +43,6 @@ export class Connection implements CallConnection, SocketUser, Indexed {
   #call: EgressCall | null = null;
   #isGone = false;
   #isPaused = false;
-  /** Slices of the request are still to be given to the socket. */
   #isSending = false;
   #openedMs = 0;
   #idleMs = 0;
@@ -56,6 +55,10 @@ export class Connection implements CallConnection, SocketUser, Indexed {
   /** Whether it can serve another call. */
   isUsable(nowMs: number): boolean {
     return this.#socket?.isOpen === true && nowMs - this.#openedMs < LIFE_MS;
+  }
+
+  get isSending(): boolean {
+    return this.#isSending;
   }
 
   /** Bytes of the request are still to be sent. */

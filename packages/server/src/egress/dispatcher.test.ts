@@ -259,6 +259,25 @@ describe('a server that fails before its answer', () => {
     expect(await send(makeDispatcher(), server.origin)).toMatchObject({ reason: 'reset', sent: true });
   });
 
+  test.each(['http', 'https'])(
+    'while it receives a large request has not received it: %s',
+    async (scheme) => {
+      const tls = scheme === 'https' ? { tls: { key: TEST_KEY, cert: TEST_CERTIFICATE } } : {};
+      const server = await serve(() => {}, tls);
+      const certificates = [TEST_CERTIFICATE];
+      const dispatcher = makeDispatcher({ certificates, resolve: async () => ['127.0.0.1'] });
+      const body = Buffer.alloc(32 * 1024 * 1024, 'x');
+      const sending = send(dispatcher, `${scheme}://erp.test:${server.port}`, { body });
+      const resetInTheMiddle = () => {
+        const [socket] = server.sockets;
+        if (socket !== undefined && socket.bytesRead > 1024 * 1024) socket.resetAndDestroy();
+        else setImmediate(resetInTheMiddle);
+      };
+      resetInTheMiddle();
+      expect(await sending).toMatchObject({ ok: false, reason: 'reset', sent: false });
+    },
+  );
+
   test('by closing within its head may have received the request', async () => {
     const server = await serve((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Le'));
     expect(await send(makeDispatcher(), server.origin)).toMatchObject({ ok: false, sent: true });

@@ -11,6 +11,8 @@ import type { EgressAnswer, EgressFailure, EgressFailureReason } from './message
 
 /** The part of a connection that a call uses. */
 export interface CallConnection {
+  /** The end of the request was not given to the socket yet. */
+  readonly isSending: boolean;
   pause(): void;
   resume(): void;
   /** The answer is complete. The connection may serve another call within `keptMs`; null: the server states no time. */
@@ -194,7 +196,8 @@ export class EgressCall implements AnswerSink, ByteStream {
   }
 
   #fail(reason: EgressFailureReason, detail: string): void {
-    const sent = this.#phase !== 'opening';
+    // No server runs a request whose body is cut off.
+    const sent = this.#phase !== 'opening' && !this.#connection.isSending;
     this.#leave();
     this.#settle({ ok: false, reason, sent, detail });
   }

@@ -41,7 +41,7 @@ export interface EgressAnswer {
 export interface EgressFailure {
   ok: false;
   reason: EgressFailureReason;
-  /** False only if certainly no byte of the request was sent. */
+  /** False only if the server has certainly not received the whole request. */
   sent: boolean;
   /** For the operator's log only. */
   detail: string;
