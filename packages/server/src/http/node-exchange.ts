@@ -22,6 +22,7 @@ export class NodeExchange implements Exchange {
   readonly writer: AnswerWriter;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
+  readonly #nodeResponse: NodeResponse;
   readonly #bodyBytesMax: number;
   readonly #room: BodyRoom;
 
@@ -36,7 +37,8 @@ export class NodeExchange implements Exchange {
     this.#room = new BodyRoom(bodyBudget);
     this.address = address;
     this.requestId = readRequestId(request.headers);
-    this.writer = new HttpAnswerWriter(new NodeResponse(request, response), {
+    this.#nodeResponse = new NodeResponse(request, response);
+    this.writer = new HttpAnswerWriter(this.#nodeResponse, {
       requestId: this.requestId,
       origin: request.headers.origin,
       encoding: chooseEncoding(this.header('accept-encoding')),
@@ -66,7 +68,9 @@ export class NodeExchange implements Exchange {
     this.#room.release();
   }
 
-  waitUntilLeft(): Promise<void> {
-    return waitUntilClosed(this.#response);
+  async waitUntilLeft(): Promise<void> {
+    // An unwanted body must not keep the request's place in any limit.
+    const lingering = new Promise<void>((resolve) => this.#nodeResponse.onLingering(resolve));
+    await Promise.race([waitUntilClosed(this.#response), lingering]);
   }
 }

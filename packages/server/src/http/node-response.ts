@@ -17,6 +17,8 @@ export const UNREAD_BYTES_MAX = 64 * 1024;
 export class NodeResponse implements HttpResponse {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
+  #isLingering = false;
+  #onLingering: (() => void) | null = null;
 
   constructor(request: IncomingMessage, response: ServerResponse) {
     this.#request = request;
@@ -55,6 +57,12 @@ export class NodeResponse implements HttpResponse {
     });
   }
 
+  /** The listener is called once the answer was sent, while the rest of an unwanted body may still arrive. */
+  onLingering(listener: () => void): void {
+    if (this.#isLingering) listener();
+    else this.#onLingering = listener;
+  }
+
   writeLent(piece: LentPiece): Promise<void> | undefined {
     return this.write(copyLent(piece));
   }
@@ -76,7 +84,10 @@ export class NodeResponse implements HttpResponse {
    * discarded.
    */
   #endInStages(body: Uint8Array): void {
-    this.#response.write(body);
+    this.#response.write(body, () => {
+      this.#isLingering = true;
+      this.#onLingering?.();
+    });
     const { socket } = this.#request;
     const bytesBefore = socket.bytesRead;
     let { bytesRead } = socket;
