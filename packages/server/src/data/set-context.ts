@@ -2,9 +2,11 @@
 import { describe, invalid } from '../execute/call/read-members.ts';
 import type { Denial } from '../execute/terms/denial.ts';
 import { joinParts } from '../json/edit.ts';
+import { isEmptyArray } from '../json/empty-array.ts';
 import { readMembers } from '../json/members.ts';
 import { setMembers } from '../json/set-members.ts';
 import { readKind } from '../json/skip.ts';
+import type { JsonSpan } from '../json/span.ts';
 
 /** Calls accept as many. */
 const MEMBERS_MAX = 1000;
@@ -14,12 +16,22 @@ export function setContextMembers(
   context: Uint8Array | null,
   values: ReadonlyMap<string, string>,
 ): Uint8Array | Denial {
-  const bytes = context === null || readKind(context, 0) === 'false' ? Buffer.from('{}') : context;
-  const span = { kind: readKind(bytes, 0), start: 0, end: bytes.length };
+  const bytes = context === null || isLeftOut(context) ? Buffer.from('{}') : context;
+  const span = readSpan(bytes);
   if (span.kind !== 'object') {
     return invalid('context', `\`context\` must be an object, not ${describe(span)}.`);
   }
   const members = readMembers(bytes, span, MEMBERS_MAX + 1);
   const parts = new Map([...values].map(([name, value]) => [name, [value]]));
   return joinParts(bytes, setMembers(span, members, parts));
+}
+
+/** As in an execute call (docs/execute.md#context). */
+function isLeftOut(context: Uint8Array): boolean {
+  const span = readSpan(context);
+  return span.kind === 'false' || isEmptyArray(context, span);
+}
+
+function readSpan(value: Uint8Array): JsonSpan {
+  return { kind: readKind(value, 0), start: 0, end: value.length };
 }

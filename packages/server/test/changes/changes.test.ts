@@ -265,6 +265,13 @@ test.each([
   expect({ status, path: json.error.data.path }).toEqual({ status: 400, path });
 });
 
+test('a context that is null, false or an empty object of PHP is that of the same cursor', async () => {
+  const { ask } = await startStage();
+  const { cursor } = await ask();
+  for (const context of [null, false, [], {}])
+    expect((await ask({ since: cursor, context })).status).toBe(200);
+});
+
 test('the order of fields and white space do not change a cursor', async () => {
   const { ask } = await startStage();
   const { cursor } = await ask({ fields: ['name', 'ref'], domain: [['id', '>', 1]] });
@@ -286,7 +293,7 @@ test.each([
   ['fields[0]', { fields: [7] }],
   ['domain', { domain: 'all' }],
   ['domain', { domain: [['name', '=', 'x'.repeat(70_000)]] }],
-  ['context', { context: [] }],
+  ['context', { context: [1] }],
   ['context.tz', { context: { tz: 'Mars/Base' } }],
   ['since', { since: 7 }],
   ['since', { since: undefined }],

@@ -390,6 +390,7 @@ test.each<[string, Record<string, unknown> | string, string, string | undefined]
 
 test.each([
   ['is false', false, { bin_size: false, bin_size_datas: false }],
+  ['is an empty object of PHP', [], { bin_size: false, bin_size_datas: false }],
   [
     'has many members',
     { ...Object.fromEntries(Array.from({ length: 70 }, (_, index) => [`k${index}`, 1])), bin_size: true },
