@@ -43,8 +43,8 @@ function serve(database: SqliteDatabase): void {
   const { durable, quick, migration } = database;
   const changes = openChangeFeed(durable);
   const scheduler = new Scheduler();
-  const writability = watchWritability(file, quick, (write) =>
-    runWrite({ run: write, dueMs: readMonotonicMs() + BEAT_INTERVAL_MS, onDone() {}, onFailed() {} }),
+  const writability = watchWritability(file, quick, (write, onDone) =>
+    runWrite({ run: write, dueMs: readMonotonicMs() + BEAT_INTERVAL_MS, onDone, onFailed() {} }),
   );
   const readOne = durable.prepare('SELECT 1 FROM migrations');
   const parts: Parts = {
@@ -112,17 +112,13 @@ function serve(database: SqliteDatabase): void {
     });
   }
 
-  function runWrite({ run, dueMs, onDone, onFailed }: Omit<Task, 'isWrite'>): void {
+  function runWrite({ run, onFailed, ...task }: Omit<Task, 'isWrite'>): void {
     scheduler.add({
+      ...task,
       isWrite: true,
       run() {
         writability.check();
         return run();
-      },
-      dueMs,
-      onDone(value) {
-        writability.succeeded();
-        onDone(value);
       },
       onFailed(error) {
         writability.failed(error);

@@ -1,7 +1,7 @@
 /**
  * Knows whether the SQLite file can be written: from the result of the last write, from its path, and from the free
- * space on its disk. After a failed write it makes a small write at each inspection until one succeeds. Must not know
- * threads and timers.
+ * space on its disk. After a failed write it tries one at each inspection until it succeeds. Must not know threads and
+ * timers.
  */
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -15,7 +15,6 @@ export interface Writability {
   readonly trouble: string | null;
   /** Call it before each write. Throws a {@link StoreError} if the write would be lost. */
   check(): void;
-  succeeded(): void;
   failed(error: unknown): void;
   /** A failed read can show that the file is damaged. */
   readFailed(error: unknown): void;
@@ -26,15 +25,19 @@ export interface Writability {
 /** With less free space the next checkpoint may fail. */
 const FREE_BYTES_MIN = 1024 * 1024;
 
-/** `tryWrite` queues the statement as a write, and reports its result like that of any other. */
+/** As much as a batch of audit records: less may succeed where others fail. */
+const TRIAL_BYTES = 64 * 1024;
+
+/** `tryWrite` queues the statement as a write, and reports its failure like that of any other. */
 export function watchWritability(
   file: string,
   database: DatabaseSync,
-  tryWrite: (write: () => void) => void,
+  tryWrite: (write: () => void, onDone: () => void) => void,
 ): Writability {
+  // Random, because SQLite does not write a page whose content stays the same.
   const write = database.prepare(
-    `INSERT INTO leases (name, owner, ends_at) VALUES ('write check', '', 0)
-     ON CONFLICT (name) DO UPDATE SET ends_at = excluded.ends_at`,
+    `INSERT INTO leases (name, owner, ends_at) VALUES ('write check', hex(randomblob(${TRIAL_BYTES / 2})), 0)
+     ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, ends_at = excluded.ends_at`,
   );
   const findIdentityTrouble = watchFileIdentity(file);
   let damage: string | null = null;
@@ -49,7 +52,13 @@ export function watchWritability(
   function inspect(): void {
     identityTrouble = findIdentityTrouble();
     diskTrouble = hasFreeSpace(dirname(file)) ? null : DISK_FULL;
-    if (writeTrouble !== null) tryWrite(() => void write.run());
+    if (writeTrouble === null) return;
+    tryWrite(
+      () => void write.run(),
+      () => {
+        writeTrouble = null;
+      },
+    );
   }
 
   inspect();
@@ -60,9 +69,6 @@ export function watchWritability(
     check() {
       identityTrouble = findIdentityTrouble();
       if (identityTrouble !== null) throw new StoreError(identityTrouble);
-    },
-    succeeded() {
-      writeTrouble = null;
     },
     failed(error) {
       noteDamage(error);
