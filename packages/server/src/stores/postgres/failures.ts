@@ -56,7 +56,8 @@ const FAILURES: Record<string, string> = {
   '23505': 'it has a row of that id or name already.',
   '3D000': 'there is no such database. Create it, or correct store.url.',
   '3F000': 'there is no schema to make tables in. Create the one that search_path names.',
-  '25006': 'it is a standby, which can only be read. Name the primary in store.url.',
+  '25006':
+    'it can only be read. If it is a standby, name the primary in store.url. Otherwise see its setting default_transaction_read_only: some services set it when the disk is full.',
   '42501':
     'the user may not make or use the tables. Make it the owner of the database, or of a schema in it.',
   '42P07': 'the schema has tables of another program. Give the proxy a database or a schema of its own.',
@@ -96,5 +97,5 @@ const DRIVER_FAILURES: readonly [RegExp, string][] = [
     'it asks for a password. Put it into store.url: postgres://<user>:<password>@<host>/<database>.',
   ],
   [/timeout/i, 'it does not answer in time.'],
-  [/^Connection terminated/, BROKEN_OFF],
+  [/^(Connection terminated|Client has encountered a connection error)/, BROKEN_OFF],
 ];
