@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { SharedCollector } from '../../threads/shared-bytes.ts';
 import { Denial } from '../terms/denial.ts';
@@ -8,6 +10,8 @@ import { runInThread, TaskAborted } from './run-in-thread.ts';
 
 const ALWAYS = new AbortController().signal;
 const MIB = 1024 ** 2;
+/** Part of util-linux, which Debian always has. */
+const canLimit = spawnSync('prlimit', ['--version']).status === 0;
 
 function makeBody(text: string): Buffer {
   const collector = new SharedCollector(text.length + MIB);
@@ -55,6 +59,12 @@ test('bytes that are not shared are copied, and those that the thread makes arri
   };
   const sent = Buffer.from(await runInThread('buildExecuteKw', [call], keyword.length, ALWAYS));
   expect(sent.subarray(-keyword.length - 10, -10).toString()).toBe(keyword.toString());
+});
+
+test.runIf(canLimit)('tasks run here if no thread can be started', () => {
+  const program = fileURLToPath(new URL('../../../test/large-bodies/run-without-thread.ts', import.meta.url));
+  const { stdout, stderr } = spawnSync(process.execPath, [program], { encoding: 'utf8' });
+  expect({ stdout, stderr }).toEqual({ stdout: 'parsed,parse_error,parsed', stderr: '' });
 });
 
 test('a task ends when its signal is aborted, running or waiting, and the next one runs', async () => {

@@ -1,6 +1,6 @@
 /**
  * Runs tasks on large bytes in a thread, so that they do not block the event loop. Tasks are pure functions, so one
- * thread serves the process, whatever the call. It starts with the first task.
+ * thread serves the process, whatever the call. It starts with the first task. If it cannot start, tasks run here.
  */
 import { Worker } from 'node:worker_threads';
 import { countMemory } from '../../threads/shared-bytes.ts';
@@ -142,7 +142,19 @@ class TaskThread {
     try {
       this.#send(job);
     } catch (error) {
-      this.#end((failed) => failed.reject(error));
+      if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_INIT_FAILED') void this.#runHere(job);
+      else this.#end((failed) => failed.reject(error));
+    }
+  }
+
+  /** No thread can be started, for lack of memory or threads. A blocked event loop is better than a call that fails. */
+  async #runHere({ name, args, reject }: Job): Promise<void> {
+    try {
+      const { TASKS } = await import('./tasks.ts');
+      const task = TASKS[name] as (...args: readonly unknown[]) => unknown;
+      this.#end((job) => job.resolve(task(...args)));
+    } catch (error) {
+      this.#end(() => reject(error));
     }
   }
 
