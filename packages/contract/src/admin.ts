@@ -415,7 +415,7 @@ export interface AuditCallView extends AuditBase {
   rule: string | null;
   /** The approval that the call asked for or used; null if it needed none. */
   approval: string | null;
-  /** What made the call, if it was not a caller of its own: `mcp`, `export`, `changes`, `download`, `upload`. */
+  /** What made the call; null: its caller. */
   via: CallSource | null;
   /** The administrator who made the call, as in the records of acts; otherwise absent. */
   actor?: string;
@@ -565,7 +565,7 @@ export interface PolicyComparison {
   is_cut: boolean;
   calls: number;
   denied: number;
-  /** Those that the policy denies first, and then the most frequent. */
+  /** The groups that the policy denies come first, then the most frequent ones. */
   groups: ComparedCalls[];
   /** Calls of groups that are not listed, because there are too many. */
   unlisted: number;

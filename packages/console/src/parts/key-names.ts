@@ -10,7 +10,10 @@ const IDS_MAX = 100;
 const FRESH_MS = 60_000;
 const NONE: KeyNames = {};
 
-/** What is not known, or not yet, is left out: lists show the id then. Ids are asked for together, and each once. */
+/**
+ * The names of these keys. A name that is not known yet is left out, and lists show the id instead. Ids are asked for
+ * together, each once.
+ */
 export function useKeyNames(ids: readonly (string | null)[]): KeyNames {
   const asked = [...new Set(ids.filter((id) => id !== null && isStoredKey(id)))].sort() as string[];
   const { data = NONE } = useQuery({ ...readKeyNames(asked), enabled: asked.length > 0 });

@@ -184,7 +184,7 @@ export interface AdminDeps {
   drafts: DraftPolicies;
   /** Several comparisons at once would keep the event loop busy. */
   comparisons: SerialQueue;
-  /** Those of all administrators together are bounded. */
+  /** Bounds the checks of servers that all administrators run at once. */
   examinations: Examinations;
   /** Rejects with a `KeyRotationError` that gives the reason. */
   rotateInstanceKey: (name: string, describeAct: DescribeKeyRotationAct) => Promise<void>;

@@ -40,7 +40,7 @@ export function createSandboxOnDemand(input: Input): SandboxOnDemand | null {
 
 function hasOwnSecrets({ sources, secretsFile }: Input): boolean {
   if (secretsFile === null) return false;
-  // Those that this start has created were not there when the settings were loaded.
+  // Secrets that this start has created did not exist when the settings were loaded, so their source is `default`.
   const isOwn = (source = 'default') => source === 'default' || source.startsWith(secretsFile);
   return isOwn(sources.get('admin.token')) && isOwn(sources.get('vault.masterKey'));
 }

@@ -683,7 +683,7 @@ export interface SubscriptionStore {
   replay(id: string, delivery: string, now: number, act?: AuditBatch): Awaitable<Change>;
   /** The same for the newest delivery of each record since this time. Returns their number. */
   replaySince(id: string, since: number, now: number, act?: AuditBatch): Awaitable<number>;
-  /** Those with the oldest waiting deliveries first. */
+  /** The backlogs with the oldest waiting delivery come first. */
   measure(limit: number): Awaitable<SubscriptionBacklog[]>;
   /**
    * Removes ended deliveries that ended before this time, all but the newest `keptMax` ended ones of each subscription,

@@ -39,7 +39,7 @@ export interface ChangeReader {
     max: number,
     signal: AbortSignal,
   ): Promise<{ ids: number[] } | ReadRefusal>;
-  /** Those of the ids that do not exist or are not visible any more. Rejects never. */
+  /** The ids that do not exist or are not visible any more. Never rejects. */
   findGone(
     subscription: RecordSubscription,
     ids: readonly number[],

@@ -120,7 +120,7 @@ export class Outbox {
     return Math.min(Math.max(dueAt - clock(), leastMs), CHECK_MS_MAX);
   }
 
-  /** Those that are being sent are looked at again when their batch ends. */
+  /** Leaves out subscriptions whose deliveries are being sent: the end of their batch looks for the next ones. */
   async #findNextDue(): Promise<number | null> {
     return this.#options.store.findNextDue([...this.#batches.keys()]);
   }

@@ -157,7 +157,7 @@ function useFaults(draft: PolicyDraft, error: Error | null): InvalidMember[] {
     enabled: settled.isRestricted && 'policy' in read,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  // Those of the last attempt to save hold until the draft is judged anew.
+  // Until the draft is judged again, the faults of the last attempt to save are shown.
   return listFaults(found ?? error);
 }
 

@@ -1,7 +1,7 @@
 /** Orders Odoo databases for a list, and finds their stored instances. Pure. */
 import type { InstanceView, UpstreamView } from '@erp-proxy/contract';
 
-/** Those in trouble first, then the busiest. */
+/** Databases with an open circuit breaker come first, then the busiest. */
 export function sortUpstreams(upstreams: readonly UpstreamView[]): UpstreamView[] {
   const trouble = { open: 0, half_open: 1, closed: 2 } as const;
   return upstreams.toSorted(

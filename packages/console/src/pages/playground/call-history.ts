@@ -15,7 +15,7 @@ const CALLS_MAX = 50;
 /** Longer forms are left out: the storage of the browser is small. */
 const FORM_LENGTH_MAX = 20_000;
 
-/** What of the browser's storage is used. */
+/** The part of the browser's storage that is used. */
 export type TextStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
 export function readHistory(storage: TextStorage): PastCall[] {

@@ -69,7 +69,7 @@ export function askSecond(query: ChangesQuery, { second, id }: Place, limit: num
   });
 }
 
-/** Those of the ids that match. */
+/** The ids that match. */
 export function askMatching({ domain, context }: ChangesQuery, ids: readonly number[]): Question {
   return build('search', addTerms(`["id","in",[${ids.join()}]]`, domain), context, {
     order: '"id"',

@@ -10,8 +10,8 @@ export type LearnField = (field: UnknownField) => Promise<RecordShape>;
 /** After this many bytes, other work may run. A socket is read up to 32 times within one turn of the event loop. */
 const SLICE_BYTES = 256 * 1024;
 /**
- * So it may after this time. Before the code is compiled, a slice of records with a thousand fields takes 50 ms on a
- * slow machine.
+ * After this time, other work may run, too. Before the code is compiled, a slice of records with a thousand fields
+ * takes 50 ms on a slow machine.
  */
 const SLICE_MS = 5;
 /** Bytes that are converted without a look at the time. A socket is read in pieces of this size. */

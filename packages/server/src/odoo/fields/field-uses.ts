@@ -121,7 +121,7 @@ const USUAL_FORMS: ReadonlyMap<string, FieldForm> = new Map([
   ['offset', 'free'],
 ]);
 
-/** Those of a call that names no fields and returns none. */
+/** The uses of a call that names no fields and returns none. */
 export const NO_FIELD_USES: FieldUses = {
   isKnown: true,
   uses: [],
