@@ -1,4 +1,7 @@
-/** The public contract of erp-proxy: wire types, the table of errors, patterns of policies. Imports nothing. */
+/**
+ * The public contract of erp-proxy: wire types, the table of errors, patterns of policies, tags of versions. Imports
+ * nothing.
+ */
 export * from './admin.ts';
 export * from './compatible.ts';
 export * from './errors.ts';
