@@ -71,3 +71,12 @@ test('finds expired keys and the totals of a client without reading other rows',
   for (const plan of plans) expect(plan).toMatch(/^SEARCH /);
   expect(plans[2]).toContain('USING COVERING INDEX');
 });
+
+test('an attempt from before the clock was set back does not run until the clock is there again', async () => {
+  await store.claim({ ...CLAIM, id: 'a', expiresInMs: 86_400_000 });
+  now -= 3_600_000;
+  expect(await store.find('a')).toMatchObject({ state: 'outcome_unknown' });
+  expect(await store.claim({ ...CLAIM, id: 'a' })).toMatchObject({ state: 'outcome_unknown' });
+  await store.complete('a', 'one', Buffer.from('7'), 2000);
+  expect(await store.find('a')).toMatchObject({ state: 'done' });
+});

@@ -10,6 +10,12 @@ export interface IdempotencyConnections {
 }
 
 /**
+ * Longer than any attempt runs. One that would run longer is from before the clock was set back: its process may have
+ * died since.
+ */
+const RUNS_MS_MAX = 600_000;
+
+/**
  * A claim must survive a power loss, or a call could be sent twice. If a completion is lost, the claim remains and its
  * outcome is unknown. `clock`: of the machine that all processes share, in milliseconds.
  */
@@ -19,7 +25,9 @@ export function createSqliteIdempotency(
 ): IdempotencyStore {
   const read = quick.prepare(
     `SELECT fingerprint, answer,
-            CASE WHEN is_done THEN 'done' WHEN runs_until > :now THEN 'running' ELSE 'outcome_unknown' END AS state
+            CASE WHEN is_done THEN 'done'
+              WHEN runs_until > :now AND runs_until < :now + ${RUNS_MS_MAX} THEN 'running'
+              ELSE 'outcome_unknown' END AS state
      FROM idempotency_keys WHERE id = :id AND expires_at > :now`,
   );
   const insert = durable.prepare(
