@@ -29,6 +29,13 @@ test('docs/policies.md lists the members of a policy', () => {
   expect(listed.toSorted()).toEqual(Object.keys(POLICY_MEMBERS).toSorted());
 });
 
+test('CONTRIBUTING.md lists the files that `npm run docs` writes', () => {
+  const written = [...readText('scripts/docs.ts').matchAll(/\{ path: '([^']+)'/g)].map(([, path]) => path);
+  expect(written.length).toBeGreaterThan(5);
+  const listed = listFirstCells('CONTRIBUTING.md', 'file').flatMap(listCode);
+  expect(written.filter((path) => !listed.includes(path!))).toEqual([]);
+});
+
 test('the routes of a cell have the methods before their path', () => {
   expect(listRoutes('`GET` `PATCH /keys/{id}`')).toEqual(['GET /keys/{id}', 'PATCH /keys/{id}']);
   expect(listRoutes('`GET /a`, `POST /b`')).toEqual(['GET /a', 'POST /b']);
