@@ -8,7 +8,7 @@ import type { Exchange } from '../execute/terms/exchange.ts';
 import type { AnswerWriter } from '../streams/answer-writer.ts';
 import { HttpAnswerWriter } from './answer-writer.ts';
 import { chooseEncoding } from './encoding.ts';
-import { NodeResponse, onClientLeft, waitUntilClosed } from './node-response.ts';
+import { NodeResponse } from './node-response.ts';
 
 /** The headers of a call that hold here, too. `prefer` follows from the body. */
 const HEADERS = new Set(['idempotency-key', APPROVAL_HEADER, 'x-request-timeout', 'traceparent']);
@@ -25,7 +25,7 @@ export class AdminExchange implements Exchange {
   readonly address = null;
   readonly writer: AnswerWriter;
   readonly #request: IncomingMessage;
-  readonly #response: ServerResponse;
+  readonly #response: NodeResponse;
   readonly #call: Uint8Array;
   readonly #areValuesNormalized: boolean;
 
@@ -35,11 +35,11 @@ export class AdminExchange implements Exchange {
     { requestId, call, areValuesNormalized }: AdminExchangeOptions,
   ) {
     this.#request = request;
-    this.#response = response;
+    this.#response = new NodeResponse(request, response);
     this.#call = call;
     this.#areValuesNormalized = areValuesNormalized;
     this.requestId = requestId;
-    this.writer = new HttpAnswerWriter(new NodeResponse(request, response), {
+    this.writer = new HttpAnswerWriter(this.#response, {
       requestId,
       origin: undefined,
       encoding: chooseEncoding(request.headers['accept-encoding']),
@@ -56,7 +56,7 @@ export class AdminExchange implements Exchange {
   }
 
   onCallerLeft(listener: () => void): void {
-    onClientLeft(this.#response, listener);
+    this.#response.onClientLeft(listener);
   }
 
   async readBody(): Promise<Uint8Array> {
@@ -66,6 +66,6 @@ export class AdminExchange implements Exchange {
   releaseBody(): void {}
 
   waitUntilLeft(): Promise<void> {
-    return waitUntilClosed(this.#response);
+    return this.#response.waitUntilAnswered();
   }
 }

@@ -7,7 +7,7 @@ import { HttpAnswerWriter } from './answer-writer.ts';
 import { type BodyBudget, BodyRoom } from './body-budget.ts';
 import { chooseEncoding } from './encoding.ts';
 import { readNodeBody } from './node-body.ts';
-import { NodeResponse, onClientLeft, waitUntilClosed } from './node-response.ts';
+import { NodeResponse } from './node-response.ts';
 import { readRequestId } from './request-id.ts';
 
 export interface NodeExchangeOptions {
@@ -22,7 +22,7 @@ export class NodeExchange implements Exchange {
   readonly writer: AnswerWriter;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #nodeResponse: NodeResponse;
+  readonly #answer: NodeResponse;
   readonly #bodyBytesMax: number;
   readonly #room: BodyRoom;
 
@@ -33,12 +33,12 @@ export class NodeExchange implements Exchange {
   ) {
     this.#request = request;
     this.#response = response;
+    this.#answer = new NodeResponse(request, response);
     this.#bodyBytesMax = bodyBytesMax;
     this.#room = new BodyRoom(bodyBudget);
     this.address = address;
     this.requestId = readRequestId(request.headers);
-    this.#nodeResponse = new NodeResponse(request, response);
-    this.writer = new HttpAnswerWriter(this.#nodeResponse, {
+    this.writer = new HttpAnswerWriter(this.#answer, {
       requestId: this.requestId,
       origin: request.headers.origin,
       encoding: chooseEncoding(this.header('accept-encoding')),
@@ -55,7 +55,7 @@ export class NodeExchange implements Exchange {
   }
 
   onCallerLeft(listener: () => void): void {
-    onClientLeft(this.#response, listener);
+    this.#answer.onClientLeft(listener);
   }
 
   async readBody(signal: AbortSignal, kind?: 'json' | 'bytes'): Promise<Uint8Array | Denial> {
@@ -68,9 +68,7 @@ export class NodeExchange implements Exchange {
     this.#room.release();
   }
 
-  async waitUntilLeft(): Promise<void> {
-    // An unwanted body must not keep the request's place in any limit.
-    const lingering = new Promise<void>((resolve) => this.#nodeResponse.onLingering(resolve));
-    await Promise.race([waitUntilClosed(this.#response), lingering]);
+  waitUntilLeft(): Promise<void> {
+    return this.#answer.waitUntilAnswered();
   }
 }

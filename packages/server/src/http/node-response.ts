@@ -17,6 +17,7 @@ export const UNREAD_BYTES_MAX = 64 * 1024;
 export class NodeResponse implements HttpResponse {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
+  /** The whole answer was sent, and the rest of an unwanted body is discarded. */
   #isLingering = false;
   #onLingering: (() => void) | null = null;
 
@@ -57,12 +58,6 @@ export class NodeResponse implements HttpResponse {
     });
   }
 
-  /** The listener is called once the answer was sent, while the rest of an unwanted body may still arrive. */
-  onLingering(listener: () => void): void {
-    if (this.#isLingering) listener();
-    else this.#onLingering = listener;
-  }
-
   writeLent(piece: LentPiece): Promise<void> | undefined {
     return this.write(copyLent(piece));
   }
@@ -76,6 +71,22 @@ export class NodeResponse implements HttpResponse {
     // A reset, because an HTTP/1.0 client takes a normal end of the connection for the end of the answer.
     if (socket && 'resetAndDestroy' in socket) socket.resetAndDestroy();
     this.#response.destroy();
+  }
+
+  /** Calls `listener` once when the client leaves before its answer is complete; immediately if it has left already. */
+  onClientLeft(listener: () => void): void {
+    const response = this.#response;
+    if (response.destroyed && !response.writableFinished) listener();
+    else response.once('close', () => response.writableFinished || this.#isLingering || listener());
+  }
+
+  /** Resolves when the last byte of the answer was sent, or the connection is closed. */
+  async waitUntilAnswered(): Promise<void> {
+    if (this.#isLingering || this.#response.destroyed) return;
+    await new Promise<void>((resolve) => {
+      this.#onLingering = resolve;
+      this.#response.once('close', resolve);
+    });
   }
 
   /**
@@ -102,17 +113,6 @@ export class NodeResponse implements HttpResponse {
     }, LINGER_MS);
     this.#request.once('close', end).resume();
   }
-}
-
-/** Calls `listener` once when the client leaves before its answer is complete; immediately if it has left already. */
-export function onClientLeft(response: ServerResponse, listener: () => void): void {
-  if (response.destroyed && !response.writableFinished) listener();
-  else response.once('close', () => response.writableFinished || listener());
-}
-
-/** Resolves when the last byte of the answer was sent, or the connection is closed. */
-export async function waitUntilClosed(response: ServerResponse): Promise<void> {
-  if (!response.destroyed) await new Promise((resolve) => response.once('close', resolve));
 }
 
 /** True if the connection should be closed, because too much of the body is missing or it may never arrive. */

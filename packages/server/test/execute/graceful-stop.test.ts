@@ -100,6 +100,29 @@ test('answers each of several pipelined calls that still ran, and closes with th
   await stopping;
 });
 
+test.each([
+  ['content-length: 1000000', 'x'],
+  ['transfer-encoding: chunked', '1\r\nx\r\n'],
+])('does not wait for a client that goes on sending a refused body: %s', async (header, piece) => {
+  pair = await start(answerLate, 20_000);
+  const { proxy } = pair;
+  const client = openConnection(
+    proxy.url,
+    `POST /api/erp/execute HTTP/1.1\r\nhost: x\r\nx-proxy-api: ep_bad\r\ncontent-type: application/json\r\n${header}\r\n\r\n`,
+  );
+  const timer = setInterval(() => client.socket.write(piece), 100);
+  try {
+    await waitFor(() => client.rest.includes('unauthorized'));
+    await expect.poll(() => readInFlight(proxy.url), { timeout: 1000 }).toBe(0);
+    const startedMs = performance.now();
+    await stop();
+    expect(performance.now() - startedMs).toBeLessThan(5000);
+  } finally {
+    clearInterval(timer);
+    client.socket.destroy();
+  }
+});
+
 test('ends a running batch, including calls that had not begun', async () => {
   pair = await startPair(answerLate, {
     settings: { 'http.shutdownGraceMs': '5000', 'batch.concurrency': '2' },

@@ -34,6 +34,7 @@ const SETTINGS = {
 async function startServer({
   idleTimeoutMs = 60_000,
   requestTimeoutMs = 60_000,
+  headersTimeout = 60_000,
   bodyBytesMax = SETTINGS.bodyBytesMax,
 } = {}) {
   const manual = new ManualLoadShedder();
@@ -49,7 +50,12 @@ async function startServer({
     await exchange.waitUntilLeft();
     running--;
   };
-  const server = createServer({ keepAliveTimeout: idleTimeoutMs }, (request, response) => {
+  const times = {
+    keepAliveTimeout: idleTimeoutMs,
+    headersTimeout,
+    connectionsCheckingInterval: headersTimeout / 2,
+  };
+  const server = createServer(times, (request, response) => {
     if (request.url !== CALL) {
       request.resume().on('end', () => answerPath(request, response));
       return;
@@ -428,6 +434,24 @@ test('ignores line breaks before and after a request', async () => {
   await client.read(1);
   await sleep(500);
   expect(await client.send(`\r\n\r\n${print('two')}`).read(2)).toEqual(['one', 'two']);
+});
+
+test('ignores a line break that arrives in two pieces', async () => {
+  const { dial } = await startServer({ headersTimeout: 200 });
+  const client = dial().send(`${print('one')}\r`);
+  await client.read(1);
+  await sleep(50);
+  client.send('\n');
+  await sleep(600);
+  expect(await client.send(print('two')).read(2)).toEqual(['one', 'two']);
+});
+
+test('a client that sends nothing but line breaks cannot keep its connection open', async () => {
+  const { dial } = await startServer({ headersTimeout: 200 });
+  const client = dial();
+  const timer = setInterval(() => client.send('\r\n'), 50);
+  open.push(() => clearInterval(timer));
+  await expect.poll(() => client.isEnded, { timeout: 3000 }).toBe(true);
 });
 
 test('closes an idle connection', async () => {

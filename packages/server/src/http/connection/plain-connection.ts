@@ -61,6 +61,11 @@ const TAKEN_BYTES_MAX = 256 * 1024;
  */
 const IDLE_BUFFER_MS = 1000;
 
+/**
+ * Bytes of line breaks before a request that are ignored. A client that sends more is left to Node's HTTP, which waits
+ * for its request for a limited time. Here, each byte would begin the idle time again.
+ */
+const LINE_BREAK_BYTES_MAX = 8;
 const CR = 0x0d;
 const LF = 0x0a;
 
@@ -100,6 +105,8 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
   #settleBody: ((outcome: Uint8Array | Denial) => void) | null = null;
   #isLate = false;
   #isFirst = true;
+  /** Bytes of line breaks since the latest request. */
+  #lineBreakBytes = 0;
   /** While the rest of an unwanted body is discarded: the bytes that have arrived, and how often it is waited for. */
   #lingering: { bytesBefore: number; bytesRead: number; roundsLeft: number } | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -250,12 +257,14 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
 
   #step(bytes: Buffer): void {
     switch (this.#stage) {
-      case 'idle': {
-        const breakBytes = countLineBreakBytes(bytes);
-        if (breakBytes > 0) this.#cut(bytes, breakBytes);
-        else this.#beginRequest(bytes);
+      case 'idle':
+        // Some clients send a line break after a body (RFC 9112 section 2.2). Node's HTTP would wait for the rest of a
+        // request, and then refuse it.
+        if ((bytes[0] === CR || bytes[0] === LF) && this.#lineBreakBytes < LINE_BREAK_BYTES_MAX) {
+          this.#lineBreakBytes++;
+          this.#cut(bytes, 1);
+        } else this.#beginRequest(bytes);
         return;
-      }
       case 'waiting':
       case 'serving':
         this.#body.add(this.#takeBody(bytes));
@@ -283,6 +292,7 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
     }
     this.#request = request;
     this.#path = path;
+    this.#lineBreakBytes = 0;
     this.#isLate = false;
     this.#missingBytes = request.bodyBytes;
     this.#body = new BodyCollector(request.bodyBytes);
@@ -375,14 +385,4 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
     this.#exchange?.onClosed();
     this.#options.onGone(this);
   };
-}
-
-/**
- * The bytes of line breaks before a request: some clients send one after a body (RFC 9112 section 2.2). Node's HTTP
- * would wait for the rest of a request, and then refuse it.
- */
-function countLineBreakBytes(bytes: Buffer): number {
-  let count = 0;
-  while (bytes[count] === CR && bytes[count + 1] === LF) count += 2;
-  return count;
 }
