@@ -415,7 +415,7 @@ const BOUNDARIES: Boundary[] = [
       '../*.ts',
       '../../instances/instances.ts',
       '../../json/is-object.ts',
-      '../../odoo/methods.ts',
+      '../../odoo/{grouping,methods}.ts',
       '../../policy/abilities.ts',
       '../../text/nearest.ts',
       'zod',

@@ -53,7 +53,9 @@ function acceptArgument(schema: unknown, value: unknown): unknown {
   if (type instanceof z.ZodArray) return acceptValue('list', value);
   if (type instanceof z.ZodRecord) return acceptValue('object', value);
   if (!(type instanceof z.ZodNumber) || typeof value !== 'number') return value;
-  return Math.min(value, type.maxValue ?? value);
+  const max = type.maxValue ?? Number.MAX_SAFE_INTEGER;
+  // Every integer has the latter maximum. An id beyond it must not become that of another record.
+  return max === Number.MAX_SAFE_INTEGER ? value : Math.min(value, max);
 }
 
 function acceptValue(kind: 'list' | 'object', value: unknown): unknown {

@@ -17,6 +17,12 @@ const METHODS = new Set([
 /** These arguments select records. Fields that they name are not returned. */
 const CHOOSING = new Set(['domain', 'having', 'context', 'opening_info']);
 
+/**
+ * Name of a result of `read_group` that is the number of records, so that the groups can be ordered by it. No field has
+ * this name.
+ */
+export const NAMED_COUNT = 'group__count';
+
 /** Maximum number of strings that are visited. Normal calls have few; a body can hold millions. */
 const TEXTS_MAX = 1000;
 

@@ -36,6 +36,14 @@ test('clips a limit and a list of ids that are too large', async () => {
   expect(groups.isError).toBe(false);
 });
 
+test('does not take an id that is too large for another one', async () => {
+  const { call } = await startStage();
+  for (const id of [2 ** 53, 1e300]) {
+    const { text } = await call('read_file', { model: 'res.partner', id, field: 'image_1920' });
+    expect(text).toMatch(/^invalid_params: `id`: Too big/);
+  }
+});
+
 test.each<[object, string]>([
   [{ model: ['res.partner'] }, '`model`: expected string, received array.'],
   [{}, '`model`: expected string, it is missing.'],

@@ -184,6 +184,20 @@ describe.each([
     expect(await count('__count asc, state', ['amount_total:sum'])).toEqual(counts.toReversed());
   });
 
+  test('aggregate_records orders by the count for a key that may use one field only', async () => {
+    const { call, connect, createKey } = await start();
+    const methods = ['read_group', 'formatted_read_group', 'fields_get'];
+    const key = await createKey({
+      instances: ['prod'],
+      models: { 'sale.order': methods },
+      fields: { 'sale.order': { allow: ['state'] } },
+    });
+    const args = { model: 'sale.order', group_by: ['state'], order: 'count desc, state' };
+    const { isError, data } = await call('aggregate_records', args, await connect({ key }));
+    expect(isError).toBe(false);
+    expect(data.groups[0]).toEqual({ state: 'sale', count: 4 });
+  });
+
   test('records are created, changed and deleted', async () => {
     const { call, sandbox } = await start();
     const values = { name: 'Nova', parent_id: { id: 10 }, category_id: { add: [1] } };

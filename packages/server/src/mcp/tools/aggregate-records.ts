@@ -1,6 +1,7 @@
 /** `aggregate_records`: sums, averages and counts by group. */
 import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
+import { NAMED_COUNT } from '../../odoo/grouping.ts';
 import { mayCallAnywhere } from '../../policy/abilities.ts';
 import type { Session } from '../session.ts';
 import { DATA_NOTE, showRecords } from '../show.ts';
@@ -85,6 +86,9 @@ async function readGroups(
   { domain, groupBy, measures, order, limit, offset }: Grouping,
   session: Session,
 ): Promise<Record<string, unknown>[]> {
+  const fieldNames = [...groupBy, ...measures].map(nameField);
+  /** Whether the name in an order is the count of records, and not a field of this name. */
+  const isCount = (name: string) => COUNT_NAMES.includes(name) && !fieldNames.includes(name);
   try {
     const names = nameResults(measures, order);
     const aggregates = measures.map((measure) => {
@@ -93,11 +97,11 @@ async function readGroups(
       return name === field ? measure : `${name}:${operator}(${field})`;
     });
     // `read_group` orders by a count only if the call asks for one by name.
-    const count = ordersByCount(order, groupBy, measures) ? [`${COUNT_ALIAS}:count(id)`] : [];
+    const count = listWords(order).some(isCount) ? [`${NAMED_COUNT}:count(id)`] : [];
     // A call that names no field stands for all of them, which are slow to sum, and may not all be allowed.
     const fields = aggregates.length + count.length > 0 ? [...aggregates, ...count] : ['__count'];
-    if (count.length > 0) for (const name of COUNT_NAMES) names.set(name, COUNT_ALIAS);
-    const ordered = order === undefined ? false : nameOrder(order, (name) => names.get(name));
+    const findResult = (name: string) => (isCount(name) ? NAMED_COUNT : names.get(name));
+    const ordered = order === undefined ? false : nameOrder(order, findResult);
     const params = [domain, fields, groupBy, offset, limit, ordered, false];
     const rows = asRows(await session.call(instance, model, 'read_group', params));
     return rows.map((row) => ({
@@ -110,8 +114,7 @@ async function readGroups(
   const keyword = { domain, groupby: groupBy, aggregates: [...measures, '__count'], offset, limit };
   // It orders by the whole name of a measure.
   const findMeasure = (name: string) =>
-    measures.find((measure) => [measure, nameField(measure)].includes(name)) ??
-    (COUNT_NAMES.includes(name) && ordersByCount(order, groupBy, measures) ? '__count' : undefined);
+    isCount(name) ? '__count' : measures.find((measure) => [measure, nameField(measure)].includes(name));
   return asRows(
     await session.call(instance, model, 'formatted_read_group', [], {
       keyword: order === undefined ? keyword : { ...keyword, order: nameOrder(order, findMeasure) },
@@ -121,20 +124,17 @@ async function readGroups(
 
 /** Names of the count in an order: that of the tool's answer, and Odoo's. */
 const COUNT_NAMES = ['count', '__count'];
-const COUNT_ALIAS = 'group__count';
 
-/** Whether the order names the count of records, and not a field of this name. */
-function ordersByCount(order = '', groupBy: readonly string[], measures: readonly string[]): boolean {
-  const fields = [...groupBy, ...measures].map(nameField);
-  return order.split(/[\s,]+/).some((name) => COUNT_NAMES.includes(name) && !fields.includes(name));
+function listWords(order = ''): string[] {
+  return order.split(/[\s,]+/);
 }
 
 /**
  * `read_group` gives a result the name of its field, by which it orders. A second result of one field gets a name of
  * its own, so that the order has the first choice.
  */
-function nameResults(measures: readonly string[], order = ''): Map<string, string> {
-  const ordered = order.split(/[\s,]+/);
+function nameResults(measures: readonly string[], order: string | undefined): Map<string, string> {
+  const ordered = listWords(order);
   const isLast = (measure: string) => Number(!ordered.includes(measure));
   const sorted = measures.toSorted((one, other) => isLast(one) - isLast(other));
   const names = new Map<string, string>();

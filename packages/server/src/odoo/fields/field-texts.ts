@@ -1,4 +1,5 @@
 /** The texts with which a call names fields, as paths of names. Each function returns null for any other text. */
+import { NAMED_COUNT } from '../grouping.ts';
 
 export type Path = readonly string[];
 
@@ -44,7 +45,8 @@ export function parseResultName(text: string): Path | null {
 export function parseOrder(text: string): Path[] | null {
   const paths = text.split(',').map((term) => {
     const found = ORDER.exec(term.trim())?.[1];
-    return found === undefined ? null : found === COUNT ? [] : found.split('.');
+    if (found === undefined) return null;
+    return found === COUNT || found === NAMED_COUNT ? [] : found.split('.');
   });
   return paths.includes(null) ? null : (paths as Path[]);
 }

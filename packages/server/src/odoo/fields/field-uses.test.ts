@@ -71,6 +71,11 @@ test.each([
     '[[], {}, [], {"c": {"fields": {"d": {"order": "id"}}, "order": "e"}}]',
     ['c[] → shown', 'c.d[]', 'c.d.id → sorted', 'c.e → sorted'],
   ],
+  [
+    'read_group',
+    '[[], ["group__count:count(id)"], [], 0, 1, "group__count desc, a"]',
+    ['id → named', 'a → sorted'],
+  ],
   ['name_search', '["x"]', ['display_name → shown', ' name search']],
   ['name_search', '[""]', ['display_name → shown']],
   ['name_search', '["", [], "ilike", 5]', ['display_name → shown']],
