@@ -6,7 +6,7 @@ import { defineConfig } from 'vitest/config';
  * less than five minutes.
  */
 const HEAVY = [
-  '**/process/{admin-commands,assembly,audit-kill,chaos,commands,first-start,idempotency-kill,launcher,many-keys,mcp-clients,openapi-clients,package,readme,replicas*,serve,sqlite-lock,unusable-store,waiting-calls,workers}.test.ts',
+  '**/process/{admin-commands,assembly,audit-kill,chaos,commands,file-descriptors,first-start,idempotency-kill,launcher,many-keys,mcp-clients,openapi-clients,package,readme,replicas*,serve,sqlite-lock,unusable-store,waiting-calls,workers}.test.ts',
   '**/test/{replicas/*,idempotency/redis,key-rotation/crash}.test.ts',
   '**/protection/{gauges.properties,hostile-connections.properties,hung-odoo,overload,shares}.test.ts',
   '**/export/{fairness,flow,hostile-odoo}.test.ts',

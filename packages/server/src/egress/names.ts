@@ -3,6 +3,8 @@
  * address again, kept or not.
  */
 import { lookup } from 'node:dns/promises';
+import { open } from 'node:fs/promises';
+import { devNull } from 'node:os';
 import { SingleFlightCache } from '../streams/single-flight-cache.ts';
 
 /** All addresses of a name. If it has none, rejects or gives an empty list. */
@@ -24,7 +26,16 @@ export function cacheNames(resolve: ResolveName, nowMs: () => number): LookUpNam
     });
 }
 
-/** The system's resolver, which uses the hosts file and the search domains like other programs on the machine. */
+/**
+ * The system's resolver, which uses the hosts file and the search domains like other programs on the machine. Rejects
+ * with `EMFILE` or `ENFILE` if it lacks file descriptors: the system then says that the name does not exist.
+ */
 export async function resolveBySystem(name: string): Promise<readonly string[]> {
-  return (await lookup(name, { all: true, order: 'verbatim' })).map((answer) => answer.address);
+  try {
+    return (await lookup(name, { all: true, order: 'verbatim' })).map((answer) => answer.address);
+  } catch (error) {
+    const file = await open(devNull);
+    await file.close();
+    throw error;
+  }
 }

@@ -80,7 +80,8 @@ export class Opening implements SocketUser {
     }
     answer.then(
       (addresses) => this.#judge(addresses),
-      (error: unknown) => this.#fail('unresolved', `${host}: ${describeError(error)}`),
+      (error: unknown) =>
+        this.#fail(isExhausted(error) ? 'exhausted' : 'unresolved', `${host}: ${describeError(error)}`),
     );
   }
 
@@ -217,9 +218,12 @@ function makeLookup(addresses: readonly string[]): LookupFunction {
 }
 
 function classifyError(error: Error): EgressFailureReason {
-  const code = readCode(error) ?? '';
-  if (EXHAUSTED.has(code)) return 'exhausted';
-  return code === 'ETIMEDOUT' ? 'connect_timeout' : 'refused';
+  if (isExhausted(error)) return 'exhausted';
+  return readCode(error) === 'ETIMEDOUT' ? 'connect_timeout' : 'refused';
+}
+
+function isExhausted(error: unknown): boolean {
+  return EXHAUSTED.has(readCode(error) ?? '');
 }
 
 const EXHAUSTED: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);

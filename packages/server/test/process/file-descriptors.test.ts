@@ -38,13 +38,18 @@ async function start(command: string): Promise<Started> {
   const env = {
     ERP_PROXY_STORE_URL: `sqlite:${join(folder, 'keys.db')}`,
     ERP_PROXY_HTTP_PORT: '0',
-    ERP_PROXY_EGRESS_ALLOW: sandbox.url,
+    ERP_PROXY_EGRESS_ALLOW: `${sandbox.url},${nameSandbox()}`,
   };
   const created = await startProgram(['keys', 'create', '--name', 'a', '--json'], { folder, env }).ended;
   const [key = ''] = KEY.exec(created.stdout) ?? [];
   const program = startShell(command, { folder: root, env });
   const [, url = ''] = await program.waitFor(/"url":"(http:[^"]+)"/);
   return { program, url, key };
+}
+
+/** Its address with a name, which must be resolved. */
+function nameSandbox(): string {
+  return sandbox.url.replace('127.0.0.1', 'localhost');
 }
 
 /** Opens connections, and resolves when each is open or closed again. */
@@ -70,7 +75,7 @@ async function sendOn(socket: Socket, line: string, headers = '', body = ''): Pr
   return answer;
 }
 
-function callOn(socket: Socket, { key }: Started, id: number): Promise<string> {
+function callOn(socket: Socket, { key }: Started, id: number, url = sandbox.url): Promise<string> {
   const { userId, apiKey } = sandbox.users.admin;
   const body = JSON.stringify({
     id,
@@ -78,7 +83,7 @@ function callOn(socket: Socket, { key }: Started, id: number): Promise<string> {
     model_id: 'res.partner',
     params: [[id]],
     keyword: { fields: ['name'] },
-    erp_instance: { url: sandbox.url, db: 'sandbox', user_id: userId, api_key: apiKey },
+    erp_instance: { url, db: 'sandbox', user_id: userId, api_key: apiKey },
   });
   const headers = `x-proxy-api: ${key}\r\ncontent-type: application/json\r\n`;
   return sendOn(socket, 'POST /api/erp/execute', headers, body);
@@ -116,18 +121,22 @@ describe.runIf(canLimit)('with few file descriptors', () => {
     },
   );
 
-  test('a call that gets no connection is a fault of the proxy, not of Odoo', async () => {
+  test.each([
+    ['by address', () => sandbox.url],
+    ['by name', nameSandbox],
+  ])('a call that gets no connection is a fault of the proxy, not of Odoo: %s', async (_title, find) => {
+    const url = find();
     const started = await start(`exec ${process.execPath} ${ENTRY} serve`);
     const [socket] = (await openConnections(started.url, 1)) as [Socket];
     limitFiles(started.program.pid, 1);
     for (let id = 1; id <= CALLS; id++) {
-      const answer = await callOn(socket, started, id);
+      const answer = await callOn(socket, started, id, url);
       expect(answer).toContain('HTTP/1.1 503 ');
       expect(answer).toContain('"type":"overloaded","retryable":true,"outcome":"not_sent"');
       expect(answer).toMatch(/\r\nretry-after: 1\r\n/i);
     }
     limitFiles(started.program.pid, 1024);
-    expect(await callOn(socket, started, 1)).toContain('HTTP/1.1 200 ');
+    expect(await callOn(socket, started, 1, url)).toContain('HTTP/1.1 200 ');
   });
 
   test('a program that npm has started does not stop', async () => {
