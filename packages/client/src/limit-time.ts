@@ -9,7 +9,8 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** Checks an option `timeout`: milliseconds above 0. */
 export function readTimeout(ms: number | undefined): number | undefined {
-  if (ms !== undefined && !(ms > 0))
+  // JavaScript also allows texts, which are added to a time as texts.
+  if (ms !== undefined && !(typeof ms === 'number' && ms > 0))
     throw new ErpProxyError('usage', 'The option "timeout" must be a number of milliseconds above 0.');
   return ms;
 }

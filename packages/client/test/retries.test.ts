@@ -140,7 +140,7 @@ test('a time limit is a number above 0, and may be longer than a timer of JavaSc
   const collect = (warning: Error) => warnings.push(warning.name);
   process.on('warning', collect);
   const read = (timeout: number) => connect(pair, { timeout }).model('res.partner').read([1]);
-  for (const timeout of [0, -1, Number.NaN]) {
+  for (const timeout of [0, -1, Number.NaN, '5000' as unknown as number]) {
     expect(await catchError(read(timeout))).toMatchObject({ type: 'usage', retryable: false });
     const download = connect(pair).model('ir.attachment').download(1, 'datas', { timeout });
     expect(await catchError(download)).toMatchObject({ type: 'usage' });
