@@ -58,8 +58,8 @@ const REFUSED_PERIOD_MS = 1000;
 
 /** Logs ended calls, refused requests and internal errors. */
 export function logEvents(logger: Logger): EventHandlers {
-  const noteShed = countSeconds((refused) => logger.warn('overloaded', { refused }));
-  const noteRefused = countSeconds((refused) => logger.warn('connections refused', { refused }));
+  const noteShed = printTogether((refused) => logger.warn('overloaded', { refused }));
+  const noteRefused = printTogether((refused) => logger.warn('connections refused', { refused }));
   return {
     callEnded(record) {
       logger[concernsOperator(record.outcome) ? 'warn' : 'info']('call', () => round(record));
@@ -91,7 +91,8 @@ export function logEvents(logger: Logger): EventHandlers {
   };
 }
 
-function countSeconds(print: (count: number) => void): (count: number) => void {
+/** Returns a function that adds up what it is told, and prints the sum after a while. */
+function printTogether(print: (count: number) => void): (count: number) => void {
   let counted = 0;
   const end = () => {
     print(counted);
