@@ -4,6 +4,7 @@ import { examineAddress } from '../app/examination.ts';
 import { openEgress } from '../app/services.ts';
 import { StartError } from '../config/start-error.ts';
 import { type Command, CommandError, type CommandInput, JSON_OPTION, printJson } from './command.ts';
+import { readText } from './read-text.ts';
 import { useAdmin } from './use-admin.ts';
 
 export const doctorCommand: Command = {
@@ -100,7 +101,7 @@ async function readCredentials({
       'To check credentials give --db, --user-id (a positive number) and --api-key-file together.',
     );
   }
-  const apiKey = (await readInput(file)).toString().trim();
+  const apiKey = readText(file, await readInput(file)).trim();
   // Odoo counts each failed attempt.
   if (apiKey === '') throw new CommandError(`--api-key-file: there is no key in ${file}.`);
   return { db, userId: Number(userId), apiKey };

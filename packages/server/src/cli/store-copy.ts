@@ -2,6 +2,7 @@
 import { copyStore } from '../stores/copy-store.ts';
 import { type Command, CommandError, type CommandInput, JSON_OPTION, printJson } from './command.ts';
 import { openLocalAdmin } from './local-admin.ts';
+import { readText } from './read-text.ts';
 
 export const storeCopyCommand: Command = {
   name: 'store copy',
@@ -53,6 +54,6 @@ export const storeCopyCommand: Command = {
 async function readTarget(input: CommandInput): Promise<string> {
   const [to, file] = [input.option('to'), input.option('to-file')];
   if (to !== undefined && file === undefined) return to;
-  if (file !== undefined && to === undefined) return (await input.readInput(file)).toString().trim();
+  if (file !== undefined && to === undefined) return readText(file, await input.readInput(file)).trim();
   throw new CommandError('Name the empty store with --to or --to-file.');
 }

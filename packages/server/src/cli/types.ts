@@ -3,6 +3,7 @@ import { EXECUTE_PATH, KEY_HEADER } from '@erp-proxy/contract';
 import { type Command, CommandError, type CommandInput } from './command.ts';
 import { createDispatcherTo, postJson } from './post.ts';
 import { locateRoute, PROXY_OPTIONS, readAddress, readKey } from './proxy-access.ts';
+import { readText } from './read-text.ts';
 import { type Ask, Refusal } from './types/ask.ts';
 import { readModels } from './types/read-models.ts';
 import { renderTypes } from './types/render-types.ts';
@@ -122,7 +123,7 @@ async function readInstance({ arguments: [url], option, readInput }: CommandInpu
   if (db === undefined || userId === undefined || file === undefined || !/^[1-9]\d{0,9}$/.test(userId)) {
     throw new CommandError('With an address give --db, --user-id (a positive number) and --api-key-file.');
   }
-  const apiKey = (await readInput(file)).toString().trim();
+  const apiKey = readText(file, await readInput(file)).trim();
   if (apiKey === '') throw new CommandError(`--api-key-file: there is no key in ${file}.`);
   return { url, db, user_id: Number(userId), api_key: apiKey };
 }

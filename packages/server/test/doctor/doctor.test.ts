@@ -202,6 +202,21 @@ test('explains a failed TLS handshake in one line, without source files or flags
   }
 });
 
+test.each([
+  ['doctor', []],
+  ['types', ['--models=res.partner']],
+])('%s sends no key of a file in another encoding', async (command, more) => {
+  const sandbox = await start(18);
+  // As `>` of Windows PowerShell writes it.
+  writeFileSync(join(folder, 'key'), `\ufeff${sandbox.users.admin.apiKey}\r\n`, 'utf16le');
+  const args = ['--db=sandbox', '--user-id=2', '--api-key-file=key', `--egress.allow=${sandbox.url}`];
+  expect(await run([command, sandbox.url, ...args, ...more])).toEqual({
+    status: 2,
+    stdout: '',
+    stderr: 'key: the file is not UTF-8; save it in this encoding.\n',
+  });
+});
+
 test('sends no empty key', async () => {
   const sandbox = await start(18);
   writeFileSync(join(folder, 'key'), '\n');
