@@ -204,7 +204,7 @@ test('explains a failed TLS handshake in one line, without source files or flags
 
 test.each([
   ['doctor', []],
-  ['types', ['--models=res.partner']],
+  ['types', ['--models=res.partner', '--key=ep_x']],
 ])('%s sends no key of a file in another encoding', async (command, more) => {
   const sandbox = await start(18);
   // As `>` of Windows PowerShell writes it.
