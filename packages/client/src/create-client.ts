@@ -3,7 +3,7 @@ import type { Batch, BatchResult, Execute, Files } from './calls.ts';
 import type { AskChanges, ChangesPage } from './changes.ts';
 import { download } from './download.ts';
 import { readVariable } from './environment.ts';
-import { ErpProxyError, readError } from './errors.ts';
+import { ErpProxyError, readError, refuse } from './errors.ts';
 import type { AnyModels } from './field-types.ts';
 import { returnsValues } from './methods.ts';
 import { createModel, type Model } from './model.ts';
@@ -91,11 +91,13 @@ function openClient<Models, Form extends ValueForm>(
       try {
         const sent = await send(settings, part, bodies, { ...options, ...ownKey });
         const reason = findFormError(sent);
-        // A proxy that is too old: its other results, as of writes, must not be lost.
-        const isWrong = ({ status }: BatchResult<never>, index: number) =>
-          reason && status === 'fulfilled' && returnsValues(part[index]!.action);
-        for (const [index, result] of readAnswers(sent.answer, part.length).entries())
-          results.push(isWrong(result, index) ? { status: 'rejected', reason: reason! } : result);
+        const answers = readAnswers(sent.answer, part.length).map((result, index) =>
+          // The results of writes must not be lost.
+          reason && result.status === 'fulfilled' && returnsValues(part[index]!.action)
+            ? ({ status: 'rejected', reason } as const)
+            : result,
+        );
+        results.push(...answers);
       } catch (error) {
         // The results of earlier parts must not be lost.
         if (at === 0 || options.signal?.aborted) throw error;
@@ -136,7 +138,7 @@ function openClient<Models, Form extends ValueForm>(
 }
 
 const NOT_NORMALIZED =
-  'The values of the answer are not normalized: the proxy could not read the types of the fields, or is too old.';
+  'The values are not normalized: the proxy could not read the types of the fields, or is too old.';
 
 function readAnswers(answer: unknown, count: number): BatchResult<never>[] {
   if (!Array.isArray(answer) || answer.length !== count) {
@@ -174,8 +176,4 @@ function readInstance(instance: ClientOptions['instance']): object {
   if (!('userId' in instance)) return instance;
   const { url, db, userId, apiKey } = instance;
   return { url, db, user_id: userId, api_key: apiKey };
-}
-
-function refuse(message: string): ErpProxyError {
-  return new ErpProxyError('usage', message);
 }

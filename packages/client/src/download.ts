@@ -15,7 +15,7 @@ export async function download(
 ): Promise<Response> {
   const { hooks, budget, retries } = settings;
   const { signal } = options;
-  const timeout = readTimeout(options.timeout ?? settings.timeout);
+  const timeout = readTimeout(options, settings);
   const url = settings.url.replace(/execute$/, 'download');
   const body = JSON.stringify(call);
   budget.noteCall();
@@ -35,10 +35,14 @@ export async function download(
     try {
       const init = { method: 'POST', headers, body, redirect: 'manual' } as const;
       // The time limit is over with the head: a large file takes longer. The signal also ends the file.
-      response = await limitTime(timeout ?? ATTEMPT_MS_MAX, undefined, (limited) => {
-        const both = signal ? AbortSignal.any([signal, limited]) : limited;
-        return settings.fetch(url, { ...init, signal: both });
-      });
+      response = await limitTime(
+        Math.min(timeout ?? ATTEMPT_MS_MAX, ATTEMPT_MS_MAX),
+        undefined,
+        (limited) => {
+          const both = signal ? AbortSignal.any([signal, limited]) : limited;
+          return settings.fetch(url, { ...init, signal: both });
+        },
+      );
       // Only a file has this header. A file can be JSON too.
       if (!response.headers.has('content-disposition'))
         error = readRefusal(response, await response.text(), sent);

@@ -110,6 +110,11 @@ export class ErpProxyError extends Error {
   }
 }
 
+/** The client was called in a wrong way. */
+export function refuse(message: string): ErpProxyError {
+  return new ErpProxyError('usage', message);
+}
+
 /** True also for errors of another copy of this package. */
 export function isErpProxyError(error: unknown): error is ErpProxyError {
   return error instanceof Error && error.name === 'ErpProxyError' && 'retryable' in error;

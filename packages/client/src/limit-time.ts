@@ -1,18 +1,19 @@
 /** Runs something until its time is over or its signal aborts, and leaves no timer and no listener behind. */
-import { ErpProxyError } from './errors.ts';
+import { refuse } from './errors.ts';
 
 /** The reason of an abort because the time is over. */
 export const TIME_OVER: unique symbol = Symbol('time over');
 
-/** The longest time that a timer can have. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
-
-/** Checks an option `timeout`: milliseconds above 0. */
-export function readTimeout(ms: number | undefined): number | undefined {
+/** The option `timeout` of a call, or that of its client: milliseconds above 0. */
+export function readTimeout(
+  call: { timeout?: number | undefined },
+  client: { timeout: number | undefined },
+): number | undefined {
+  const { timeout = client.timeout } = call;
   // JavaScript also allows texts, which are added to a time as texts.
-  if (ms !== undefined && !(typeof ms === 'number' && ms > 0))
-    throw new ErpProxyError('usage', 'The option "timeout" must be a number of milliseconds above 0.');
-  return ms;
+  if (timeout !== undefined && !(typeof timeout === 'number' && timeout > 0))
+    throw refuse('`timeout` must be a number of milliseconds above 0.');
+  return timeout;
 }
 
 export async function limitTime<Result>(
@@ -23,7 +24,7 @@ export async function limitTime<Result>(
   signal?.throwIfAborted();
   const controller = new AbortController();
   const passOn = () => controller.abort(signal?.reason);
-  const timer = setTimeout(() => controller.abort(TIME_OVER), Math.min(Math.max(ms, 0), TIMER_MS_MAX));
+  const timer = setTimeout(() => controller.abort(TIME_OVER), Math.max(ms, 0));
   signal?.addEventListener('abort', passOn);
   try {
     return await run(controller.signal);

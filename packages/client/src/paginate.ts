@@ -8,7 +8,7 @@
  * read by these ids.
  */
 import type { Execute } from './calls.ts';
-import { ErpProxyError } from './errors.ts';
+import { type ErpProxyError, refuse } from './errors.ts';
 import type { CallOptions } from './options.ts';
 
 /** An async iterator of records. Each loop over it reads the records anew. */
@@ -109,8 +109,7 @@ export function createPages(
 }
 
 function refuseOrder(limit: number): ErpProxyError {
-  return new ErpProxyError(
-    'usage',
+  return refuse(
     `The policy of the key returns at most ${limit} records at once, so more of them can only be read by id: leave out \`order\`.`,
   );
 }

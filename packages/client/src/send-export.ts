@@ -27,7 +27,7 @@ export async function* sendExport(
   const url = settings.url.replace(/execute$/, 'export');
   const { hooks } = settings;
   const { signal } = options;
-  const timeout = readTimeout(options.timeout ?? settings.timeout);
+  const timeout = readTimeout(options, settings);
   const requestId = crypto.randomUUID();
   const info = { calls: [{ model: call.model_id, action: 'export' }], attempt, requestId };
   const headers: Record<string, string> = {};

@@ -48,7 +48,7 @@ export async function send(
   file?: PostRequest['body'],
 ): Promise<Sent> {
   const { budget, hooks, retries } = settings;
-  const timeout = readTimeout(options.timeout ?? settings.timeout);
+  const timeout = readTimeout(options, settings);
   const endsMs = performance.now() + (timeout ?? Number.POSITIVE_INFINITY);
   const shown = calls.map(({ model_id, action, fn_name }) => ({
     model: model_id,

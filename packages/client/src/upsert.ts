@@ -1,6 +1,6 @@
 /** Updates the records that exist and creates the others. */
 import type { Calls } from './calls.ts';
-import { ErpProxyError } from './errors.ts';
+import { refuse } from './errors.ts';
 import type { CallOptions } from './options.ts';
 import { createPages } from './paginate.ts';
 
@@ -92,8 +92,4 @@ function identify(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value ?? false;
   if ('id' in value && !('model' in value)) return value.id;
   throw refuse('A date object or a reference cannot be compared: name other fields in `by`.');
-}
-
-function refuse(message: string): ErpProxyError {
-  return new ErpProxyError('usage', message);
 }

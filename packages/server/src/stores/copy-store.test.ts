@@ -22,7 +22,7 @@ const CLAIM = {
   client: 'one',
   fingerprint: 'call',
   attempt: 'first',
-  runsForMs: HOUR,
+  runsForMs: 60_000,
   expiresInMs: HOUR,
 };
 
