@@ -155,7 +155,10 @@ describe('upstream_bad_response', () => {
       ),
     );
     const says = new RegExp(`HTTP ${status.slice(0, 3)}.*base address`);
-    expectError(await read(), badResponse({ outcome, says }));
+    const answer = await read();
+    expectError(answer, badResponse({ outcome, says }));
+    // Another attempt would get the same answer.
+    expect(answer.body.toString()).not.toMatch(/be sent again/);
     expectError(await write(), badResponse({ outcome, says }));
   });
 

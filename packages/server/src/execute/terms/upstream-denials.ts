@@ -100,11 +100,14 @@ export const CHANGED = new Denial(
   'The key, its policy or the instance of this call has changed.',
 );
 
-/** Tells the caller whether the call ran, before it is sent again. */
-export function describeOutcome({ outcome, isReadOnly }: OutcomeDetails): string {
+/** Tells the caller whether the call ran, before it is sent again. `isFinal`: another attempt would fail, too. */
+export function describeOutcome({ outcome, isReadOnly }: OutcomeDetails, isFinal = false): string {
   if (outcome === 'not_sent') return 'The call was not run.';
   if (outcome === 'rolled_back') return 'Odoo rolled the call back.';
-  if (isReadOnly) return 'The call only reads and may be sent again.';
+  if (isReadOnly)
+    return isFinal
+      ? 'The call only reads and has changed nothing.'
+      : 'The call only reads and may be sent again.';
   return 'Odoo may have run the call: look there before sending it again.';
 }
 
@@ -138,7 +141,7 @@ export function denyFailure(
     case 'bad_response':
       return new Denial(
         'upstream_bad_response',
-        `The server's answer is not HTTP that can be read. Check \`erp_instance.url\`. ${describeOutcome(details)}`,
+        `The server's answer is not HTTP that can be read. Check \`erp_instance.url\`. ${describeOutcome(details, true)}`,
         details,
       );
     default:

@@ -279,7 +279,7 @@ function denyAnswer(call: UpstreamCall, what: string, detail: string): Denial {
   const details = buildDetails(call, 'unknown', detail);
   return new Denial(
     'upstream_bad_response',
-    `${what} Check that \`erp_instance.url\` is the base address of an Odoo server. ${describeOutcome(details)}`,
+    `${what} Check that \`erp_instance.url\` is the base address of an Odoo server. ${describeOutcome(details, true)}`,
     details,
   );
 }

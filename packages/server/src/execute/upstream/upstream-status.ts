@@ -63,7 +63,7 @@ export function denyStatus(
   const details = isRefusedBeforeRun(answer) ? refused : unknown;
   return new Denial(
     'upstream_bad_response',
-    `The server answered HTTP ${status} and not as Odoo does. Check that \`erp_instance.url\` is its base address. ${describeOutcome(details)}`,
+    `The server answered HTTP ${status} and not as Odoo does. Check that \`erp_instance.url\` is its base address. ${describeOutcome(details, true)}`,
     details,
   );
 }
