@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
+import { createFileOfVersion1 } from '../../src/stores/sqlite/version1.fixture.ts';
 import { makeFolder, runProgram } from './program.ts';
 
 const CASES: Record<string, { prepare: (folder: string) => string; says: RegExp }> = {
@@ -33,12 +34,12 @@ const CASES: Record<string, { prepare: (folder: string) => string; says: RegExp 
   },
   'of a newer version': {
     prepare: (folder) => {
-      const database = new DatabaseSync(join(folder, 'store.db'));
-      database.exec(
-        'CREATE TABLE migrations (version INTEGER PRIMARY KEY); INSERT INTO migrations VALUES (999)',
-      );
+      const file = join(folder, 'store.db');
+      createFileOfVersion1(file);
+      const database = new DatabaseSync(file);
+      database.exec('INSERT INTO migrations VALUES (999)');
       database.close();
-      return join(folder, 'store.db');
+      return file;
     },
     says: /written by a newer erp-proxy \(store version 999/,
   },
