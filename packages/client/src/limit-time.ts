@@ -1,4 +1,7 @@
-/** Runs something until its time is over or its signal aborts, and leaves no timer and no listener behind. */
+/**
+ * Time limits: reads the option, and runs something until its time is over or its signal aborts. Leaves no timer and no
+ * listener behind.
+ */
 import { refuse } from './errors.ts';
 
 /** The reason of an abort because the time is over. */

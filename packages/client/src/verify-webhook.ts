@@ -55,7 +55,7 @@ interface Delivery<Type extends string, Data> {
   type: Type;
   /** Time at which the delivery was made, in ISO 8601. */
   timestamp: string;
-  /** `subscription`: its name. */
+  /** `subscription` is the name of the subscription. */
   data: { subscription: string } & Data;
 }
 

@@ -1,9 +1,8 @@
 /** Requests with thousands of names: refused before they are read, because reading and judging them keeps other calls. */
 import { expect, test } from 'vitest';
-import { closeAfterTest } from '../close-after-test.ts';
-import { send, startProxy } from '../harness.ts';
 import { measureBlocking } from '../measure-blocking.ts';
-import { answerLikeOdoo, printResult, startUpstream } from '../scripted-upstream.ts';
+import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
+import { startWithScript } from './scripted-odoo.ts';
 
 const RUNS = 8;
 const BYTES = 750_000;
@@ -17,24 +16,11 @@ function printCall({ message = '', params = '', meta = '', args = '', tool = 'co
   return `{"jsonrpc":"2.0","id":1,"method":"tools/call"${message},"params":{"name":"${tool}"${params},"_meta":{${meta}},"arguments":{"model":"res.partner"${args}}}}`;
 }
 
-async function start(result = '5') {
-  const upstream = closeAfterTest(
-    await startUpstream((socket, request) => {
-      const isQuestion = request.body.includes('fields_get');
-      answerLikeOdoo(socket, printResult(isQuestion ? '{"id": {"type": "integer"}}' : result));
-    }),
-  );
-  const masterKey = Buffer.alloc(32, 7).toString('base64');
-  const proxy = closeAfterTest(await startProxy({ settings: { 'vault.masterKey': masterKey } }));
-  const instance = { name: 'prod', url: upstream.url, db: 'odoo', user_id: 2, api_key: 'key' };
-  await proxy.app.instances.add({ ...instance, allow_private: true });
-  const headers = {
-    'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
-    'x-proxy-api': proxy.key,
-  };
-  return async (body: string) =>
-    (await send(`${proxy.url}/mcp`, { method: 'POST', headers, body })).body.toString();
+function start(result = '5') {
+  return startWithScript((socket, request) => {
+    const isQuestion = request.body.includes('fields_get');
+    answerLikeOdoo(socket, printResult(isQuestion ? '{"id": {"type": "integer"}}' : result));
+  });
 }
 
 test('keep the event loop no longer than a valid request of their size', { timeout: 120_000 }, async () => {
