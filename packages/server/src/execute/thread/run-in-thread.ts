@@ -148,13 +148,13 @@ class TaskThread {
   }
 
   /** No thread can be started, for lack of memory or threads. A blocked event loop is better than a call that fails. */
-  async #runHere({ name, args, reject }: Job): Promise<void> {
+  async #runHere({ name, args }: Job): Promise<void> {
     try {
       const { TASKS } = await import('./tasks.ts');
       const task = TASKS[name] as (...args: readonly unknown[]) => unknown;
       this.#end((job) => job.resolve(task(...args)));
     } catch (error) {
-      this.#end(() => reject(error));
+      this.#end((failed) => failed.reject(error));
     }
   }
 
