@@ -2,10 +2,10 @@
  * Gives tasks of an office to a language model that has nothing but the tools, and records what it does with them. The
  * model runs commands in a shell:
  *
- *     npm run -s try-agent -- tools             prints the instructions of the server, and its tools
- *     npm run -s try-agent -- task              prints the current task
- *     npm run -s try-agent -- call TOOL JSON    calls a tool
- *     npm run -s try-agent -- done ANSWER       ends the task, and prints the next one
+ * - `npm run -s try-agent -- tools` prints the instructions of the server, and its tools.
+ * - `npm run -s try-agent -- task` prints the current task.
+ * - `npm run -s try-agent -- call TOOL JSON` calls a tool.
+ * - `npm run -s try-agent -- done ANSWER` ends the task, and prints the next one.
  *
  * `npm run try-agent -- serve [REPORT]` must run meanwhile. It starts a sandbox and a proxy, and ends after the last
  * task. REPORT gets all calls and answers as JSON. Environment: TASKS, a file with a list of texts; ODOO, the version
