@@ -1,6 +1,7 @@
 /** Opens an environment of the seed data for tests of the ORM, without HTTP. */
 import type { JsonObject } from '../src/json/value.ts';
 import { callMethod } from '../src/orm/call-method.ts';
+import type { Store } from '../src/orm/store.ts';
 import { Instance } from '../src/rpc/instance.ts';
 import type { Version } from '../src/versions/personality.ts';
 import { pickPersonality } from '../src/versions/pick-personality.ts';
@@ -10,7 +11,11 @@ export const demo = 8;
 
 export function openEnvironment(
   version: Version = 18,
-  { uid = admin, records = {} }: { uid?: number; records?: Record<string, number> } = {},
+  {
+    uid = admin,
+    records = {},
+    store,
+  }: { uid?: number; records?: Record<string, number>; store?: Store } = {},
 ) {
   const environment = new Instance(pickPersonality(version), {
     authDelayMs: 0,
@@ -19,7 +24,7 @@ export function openEnvironment(
     programmaticKeys: false,
     records,
     beforeCall: () => {},
-  }).environment(uid);
+  }).environment(uid, store);
   const call = (model: string, method: string, args: readonly unknown[], named: JsonObject = {}) =>
     environment.store.transact(() => callMethod(environment, model, method, args as never, named)) as never;
   const search = (model: string, domain: unknown, named: JsonObject = {}): number[] =>

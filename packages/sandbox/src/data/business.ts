@@ -1,29 +1,37 @@
-/** Seed data: products, sales orders and the sales pipeline. */
+/** Seed data: products, sales orders, the sales pipeline, templates of messages and types of activities. */
 import { readTable } from './read-table.ts';
 import type { Seed } from './seed.ts';
 
 // The recordings sell product 44.
 const goods = readTable(`
-  id | name                    | list_price | standard_price | type    | default_code
-  1  | Restaurant Expenses     | 14         | 8              | service |
-  2  | Hotel Accommodation     | 400        | 400            | service | FURN_1000
-  3  | Virtual Interior Design | 30.75      | 20.5           | service | FURN_1001
-  4  | Virtual Home Staging    | 38.25      | 25.5           | service | FURN_1002
-  5  | Office Chair            | 70         | 55             | consu   | FURN_1003
-  6  | Office Lamp             | 40         | 35             | consu   | FURN_1004
-  7  | Office Design Software  | 280        | 235            | consu   | FURN_1005
-  8  | Desk Combination        | 450        | 300            | consu   | FURN_1006
-  9  | Customizable Desk       | 750        | 500            | consu   | FURN_1007
-  10 | Corner Desk Left Sit    | 85         | 78             | consu   | FURN_1008
-  11 | Large Cabinet           | 320        | 800            | consu   | FURN_1009
-  12 | Storage Box             | 15.8       | 14             | consu   | FURN_1010
-  13 | Pedal Bin               | 47         | 10             | consu   | FURN_1011
-  14 | Large Desk              | 1799       | 1299           | consu   | FURN_1012
-  15 | Flipover                | 1950       | 1700           | consu   | FURN_1013
-  16 | Whiteboard — größe L    | 1.7        | 1.2            | consu   | FURN_1014
-  44 | Acoustic Bloc Screen    | 295        | 287            | consu   | FURN_1015`);
+  id | name                    | list_price | standard_price | type    | default_code | categ_id
+  1  | Restaurant Expenses     | 14         | 8              | service |              | 3
+  2  | Hotel Accommodation     | 400        | 400            | service | FURN_1000    | 5
+  3  | Virtual Interior Design | 30.75      | 20.5           | service | FURN_1001    | 5
+  4  | Virtual Home Staging    | 38.25      | 25.5           | service | FURN_1002    | 5
+  5  | Office Chair            | 70         | 55             | consu   | FURN_1003    | 4
+  6  | Office Lamp             | 40         | 35             | consu   | FURN_1004    | 4
+  7  | Office Design Software  | 280        | 235            | consu   | FURN_1005    | 6
+  8  | Desk Combination        | 450        | 300            | consu   | FURN_1006    | 4
+  9  | Customizable Desk       | 750        | 500            | consu   | FURN_1007    | 4
+  10 | Corner Desk Left Sit    | 85         | 78             | consu   | FURN_1008    | 4
+  11 | Large Cabinet           | 320        | 800            | consu   | FURN_1009    | 4
+  12 | Storage Box             | 15.8       | 14             | consu   | FURN_1010    | 4
+  13 | Pedal Bin               | 47         | 10             | consu   | FURN_1011    | 4
+  14 | Large Desk              | 1799       | 1299           | consu   | FURN_1012    | 4
+  15 | Flipover                | 1950       | 1700           | consu   | FURN_1013    | 4
+  16 | Whiteboard — größe L    | 1.7        | 1.2            | consu   | FURN_1014    | 4
+  44 | Acoustic Bloc Screen    | 295        | 287            | consu   | FURN_1015    | 4`);
 
 export const products: Seed = {
+  'product.category': readTable(`
+    id | name             | parent_id
+    1  | All              |
+    2  | Saleable         | 1
+    3  | Expenses         | 1
+    4  | Office Furniture | 2
+    5  | Services         | 2
+    6  | Software         | 2`),
   'product.template': goods,
   'product.product': goods.map(({ id = 0, default_code = null }) => ({
     id,
@@ -79,6 +87,7 @@ export const crm: Seed = {
     id: index + 1,
     name,
     sequence: index,
+    is_won: name === 'Won',
   })),
   'crm.lead': readTable(`
     id | name                         | tag_ids | stage_id | probability | expected_revenue | date_deadline | partner_id | description                 | source_ref
@@ -87,4 +96,17 @@ export const crm: Seed = {
     3  | Global Solutions: Furnitures | [1]     | 2        | 90          | 3800             | 2026-12-01    | 10         |                             |`).map(
     (row) => ({ ...row, priority: '1' }),
   ),
+};
+
+export const mail: Seed = {
+  'mail.template': readTable(`
+    id | name                      | model      | subject                        | body_html
+    17 | Sales: Send Quotation     | sale.order | Quotation {{ object.name }}    | <p>Your quotation {{ object.name }} is ready for review.</p>
+    19 | Sales: Order Cancellation | sale.order | {{ object.name }} is cancelled | <p>Your order {{ object.name }} has been cancelled.</p>`),
+  'mail.activity.type': readTable(`
+    id | name    | sequence | xml_id
+    1  | Email   | 3        | mail.mail_activity_data_email
+    2  | Call    | 6        | mail.mail_activity_data_call
+    3  | Meeting | 9        | mail.mail_activity_data_meeting
+    4  | To-Do   | 12       | mail.mail_activity_data_todo`),
 };

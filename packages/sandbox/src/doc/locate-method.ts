@@ -25,6 +25,7 @@ export function locateMethod(
   { owner }: Method,
 ): { model: string; module: string } {
   if (owner === 'MailThread') return { model: 'mail.thread', module: 'mail' };
+  if (owner === 'MailActivityMixin') return { model: 'mail.activity.mixin', module: 'mail' };
   if (name === 'get_view' || name === 'get_views') return { model: 'base', module: 'base' };
   if (owner === 'Base' && name !== 'onchange') return { model: 'base', module: 'web' };
   if (owner === 'BaseModel' || coreOverrides.includes(name)) return { model: 'core', module: 'core' };

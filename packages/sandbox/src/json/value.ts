@@ -26,6 +26,13 @@ export function isObject(value: unknown): value is JsonObject {
   );
 }
 
+/** Python's bool(): empty texts, lists and objects are false, and so is 0. */
+export function isTrue(value: Json | undefined): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  if (isObject(value)) return Object.keys(value).length > 0;
+  return Boolean(toNumber(value) ?? value);
+}
+
 /** The value as a number, whether it is an int or a float in Python; undefined for anything else. */
 export function toNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return value;

@@ -1,14 +1,16 @@
 /** The models of the simulated company, in the order of ir.model. */
 import type { ModelSpec } from '../orm/model.ts';
+import { activity, activityType } from './activity.ts';
 import { apiKey } from './api-key.ts';
 import { attachment } from './attachment.ts';
+import { message } from './chatter.ts';
 import { company, language, user } from './company.ts';
+import { composer, template as mailTemplate } from './composer.ts';
 import { lead, stage, tag } from './crm.ts';
 import { notification } from './notification.ts';
 import { partner, partnerCategory } from './partner.ts';
-import { message } from './post-message.ts';
-import { product, template } from './product.ts';
-import { order, orderLine } from './sale.ts';
+import { category, product, template } from './product.ts';
+import { cancelWizard, order, orderLine } from './sale.ts';
 import { configParameter, irModel, irModelFields, view } from './technical.ts';
 import { country, countryGroup, currency, currencyRate, state } from './world.ts';
 
@@ -29,11 +31,17 @@ export const allModels: readonly ModelSpec[] = [
   partnerCategory,
   message,
   notification,
+  mailTemplate,
+  composer,
+  activityType,
+  activity,
   attachment,
+  category,
   template,
   product,
   order,
   orderLine,
+  cancelWizard,
   tag,
   stage,
   lead,

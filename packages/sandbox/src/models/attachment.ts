@@ -1,7 +1,7 @@
 /** Files, which belong to a record or to nothing. */
 import { Binary } from '../json/binary.ts';
 import type { Json, JsonObject } from '../json/value.ts';
-import { mayAccess } from '../orm/access.ts';
+import { listReadableModels } from '../orm/access.ts';
 import {
   binary,
   boolean,
@@ -81,12 +81,11 @@ function addType(_: Environment, values: JsonObject): JsonObject {
 /** Files that are public, the user's own, or of a model that the user may read. */
 function listReadable(environment: Environment): Json {
   if (environment.hasGroup('base.group_system')) return [];
-  const readable = [...environment.models.values()].filter((model) => mayAccess(environment, model, 'read'));
   return [
     '|',
     '|',
     ['public', '=', true],
     ['create_uid', '=', environment.uid],
-    ['res_model', 'in', readable.map((model) => model.name)],
+    ['res_model', 'in', listReadableModels(environment)],
   ];
 }

@@ -89,6 +89,7 @@ const getInviteUrl: Method = {
 export const user: ModelSpec = {
   name: 'res.users',
   description: 'User',
+  inherits: 'partner_id',
   order: 'name, login',
   access: {
     write: ['base.group_erp_manager'],
@@ -104,8 +105,6 @@ export const user: ModelSpec = {
     partner_id: many2one('Related Partner', 'res.partner', { ondelete: 'restrict' }),
     company_id: many2one('Company', 'res.company', { required: true, default: 1 }),
     company_ids: many2many('Companies', 'res.company'),
-    email: char('Email'),
-    vat: char('Tax ID', { related: 'partner_id.vat' }),
     lang: char('Language', { default: 'en_US' }),
     tz: char('Timezone'),
     active: boolean('Active', { default: true }),

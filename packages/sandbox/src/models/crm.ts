@@ -1,5 +1,7 @@
 /** The sales pipeline: tags, stages and leads. */
+import type { JsonObject } from '../json/value.ts';
 import {
+  boolean,
   char,
   date,
   float,
@@ -12,8 +14,11 @@ import {
   reference,
   selection,
 } from '../orm/field.ts';
-import type { ModelSpec } from '../orm/model.ts';
-import { postMessage } from './post-message.ts';
+import { listIds } from '../orm/methods/record-methods.ts';
+import type { Call, Environment, ModelSpec } from '../orm/model.ts';
+import { searchIds } from '../orm/search.ts';
+import { writeRows } from '../orm/write.ts';
+import { chatterFields, chatterMethods } from './chatter.ts';
 
 const managers = ['sales_team.group_sale_manager', 'sales_team.group_sale_salesman'];
 
@@ -32,8 +37,17 @@ export const stage: ModelSpec = {
   name: 'crm.stage',
   description: 'CRM Stages',
   order: 'sequence, name, id',
-  fields: { name: char('Stage Name', { required: true }), sequence: integer('Sequence', { default: 1 }) },
+  fields: {
+    name: char('Stage Name', { required: true }),
+    sequence: integer('Sequence', { default: 1 }),
+    is_won: boolean('Is Won Stage?'),
+  },
 };
+
+const types = [
+  ['lead', 'Lead'],
+  ['opportunity', 'Opportunity'],
+] as const;
 
 const priorities = [
   ['0', 'Low'],
@@ -49,6 +63,8 @@ export const lead: ModelSpec = {
   access: { read: managers, write: managers, create: managers, unlink: managers },
   fields: {
     name: char('Opportunity', { required: true }),
+    type: selection('Type', types, { required: true, default: 'opportunity' }),
+    active: boolean('Active', { default: true }),
     description: html('Notes'),
     probability: float('Probability'),
     expected_revenue: monetary('Expected Revenue'),
@@ -60,5 +76,38 @@ export const lead: ModelSpec = {
     lead_properties: properties('Properties'),
     source_ref: reference('Source'),
   },
-  methods: { message_post: postMessage },
+  lateFields: chatterFields,
+  beforeWrite: completeWon,
+  methods: {
+    ...chatterMethods,
+    action_set_lost: {
+      owner: 'Lead',
+      kind: 'record',
+      parameters: '**additional_values',
+      run: (call) => changeLeads(call, { active: false, probability: 0, ...call.values }),
+    },
+    action_set_won: {
+      owner: 'Lead',
+      kind: 'record',
+      parameters: '',
+      run: (call) => {
+        const { environment } = call;
+        const [stage_id = false] = searchIds(environment, environment.model('crm.stage'), [
+          ['is_won', '=', true],
+        ]);
+        changeLeads(call, { active: true, stage_id, probability: 100 });
+        return true;
+      },
+    },
+  },
 };
+
+/** Whoever moves a lead to a won stage wins it. */
+function completeWon({ store }: Environment, values: JsonObject): JsonObject {
+  const stage = store.get('crm.stage', values['stage_id'] as number);
+  return stage?.['is_won'] ? { ...values, probability: 100 } : values;
+}
+
+function changeLeads(call: Call, values: JsonObject): undefined {
+  writeRows(call.environment, call.model, listIds(call), values);
+}

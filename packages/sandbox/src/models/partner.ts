@@ -1,6 +1,6 @@
 /** Contacts and their categories, with the access rights and record rules of the module base. */
-import type { Json } from '../json/value.ts';
-import { Fault, userError, validationError, valueError } from '../orm/fault.ts';
+import { isTrue, type Json } from '../json/value.ts';
+import { Fault, userError, valueError } from '../orm/fault.ts';
 import {
   binary,
   boolean,
@@ -15,12 +15,13 @@ import {
   one2many,
   selection,
 } from '../orm/field.ts';
+import { forbidCycles } from '../orm/forbid-cycles.ts';
 import type { Call, Environment, ModelSpec } from '../orm/model.ts';
 import type { Row } from '../orm/row.ts';
 import { searchIds } from '../orm/search.ts';
 import { showRecordset } from '../orm/show-recordset.ts';
 import { createRow } from '../orm/write.ts';
-import { postMessage } from './post-message.ts';
+import { chatterFields, chatterMethods } from './chatter.ts';
 
 const types = [
   ['contact', 'Contact'],
@@ -103,10 +104,11 @@ export const partner: ModelSpec = {
     barcode: char('Barcode', { copy: false }),
     signup_type: char('Signup Token Type', { groups: 'base.group_erp_manager', copy: false }),
   },
-  validate: checkRecursion,
+  lateFields: chatterFields,
+  validate: forbidCycles('res.partner', 'You cannot create recursive Partner hierarchies.'),
   beforeUnlink: keepUsedPartner,
   methods: {
-    message_post: postMessage,
+    ...chatterMethods,
     find_or_create: {
       owner: '$class',
       kind: 'model',
@@ -143,8 +145,8 @@ function nameAddress(environment: Environment, row: Row): string {
 /** Members of the context add fields to the name. */
 function nameInContext(environment: Environment, row: Row): string {
   const { show_email: showsEmail, show_vat: showsVat } = environment.context;
-  const email = showsEmail && row['email'] ? ` <${row['email']}>` : '';
-  const vat = showsVat && row['vat'] ? ` ‒ ${row['vat']}` : '';
+  const email = isTrue(showsEmail) && row['email'] ? ` <${row['email']}>` : '';
+  const vat = isTrue(showsVat) && row['vat'] ? ` ‒ ${row['vat']}` : '';
   return `${nameAddress(environment, row)}${email}${vat}`;
 }
 
@@ -156,23 +158,11 @@ function countryCode(environment: Environment, row: Row): Json {
 function findOrCreate({ environment, model, values }: Call): Json {
   const email = String(values['email'] ?? '').trim();
   if (!email) throw valueError('An email is required for find_or_create to work');
-  if (values['assert_valid_email'] && !email.includes('@'))
+  if (isTrue(values['assert_valid_email']) && !email.includes('@'))
     throw valueError('A valid email is required for find_or_create to work properly.');
   const [known] = searchIds(environment, model, [['email', '=ilike', email]], { limit: 1 });
   const id = known ?? createRow(environment, model, { name: email, email });
   return showRecordset(environment, model.name, [id]);
-}
-
-function checkRecursion(environment: Environment, row: Row): void {
-  const seen = new Set<number>([row['id'] as number]);
-  for (
-    let at = row['parent_id'] as number | undefined;
-    at;
-    at = environment.store.get('res.partner', at)?.['parent_id'] as number | undefined
-  ) {
-    if (seen.has(at)) throw validationError('You cannot create recursive Partner hierarchies.');
-    seen.add(at);
-  }
 }
 
 function keepUsedPartner(environment: Environment, row: Row): void {

@@ -12,10 +12,11 @@ import {
   selection,
   text,
 } from '../orm/field.ts';
+import { forbidCycles } from '../orm/forbid-cycles.ts';
 import type { Environment, ModelSpec } from '../orm/model.ts';
 import type { Row } from '../orm/row.ts';
 import { createRow } from '../orm/write.ts';
-import { postMessage } from './post-message.ts';
+import { chatterFields, chatterMethods } from './chatter.ts';
 
 const kinds = [
   ['consu', 'Goods'],
@@ -26,6 +27,26 @@ const managed = {
   write: ['base.group_system'],
   create: ['base.group_system'],
   unlink: ['base.group_system'],
+};
+
+export const category: ModelSpec = {
+  name: 'product.category',
+  description: 'Product Category',
+  order: 'complete_name',
+  recName: 'complete_name',
+  access: managed,
+  fields: {
+    name: char('Name', { required: true }),
+    complete_name: char('Complete Name', {
+      readonly: true,
+      compute: namePath,
+      storedFrom: ['name', 'parent_id.name'],
+    }),
+    parent_id: many2one('Parent Category', 'product.category', { ondelete: 'cascade' }),
+    child_id: one2many('Child Categories', 'product.category', 'parent_id'),
+  },
+  displayName: namePath,
+  validate: forbidCycles('product.category', 'You cannot create recursive categories.'),
 };
 
 export const template: ModelSpec = {
@@ -42,6 +63,7 @@ export const template: ModelSpec = {
     type: selection('Product Type', kinds, { required: true, default: 'consu' }),
     list_price: float('Sales Price', { default: 1 }),
     standard_price: float('Cost'),
+    categ_id: many2one('Product Category', 'product.category', { required: true, default: 1 }),
     weight: float('Weight'),
     currency_id: many2one('Currency', 'res.currency', { readonly: true, default: 1 }),
     sale_ok: boolean('Sales', { default: true }),
@@ -52,12 +74,14 @@ export const template: ModelSpec = {
     image_1920: binary('Image'),
     product_variant_ids: one2many('Products', 'product.product', 'product_tmpl_id'),
   },
-  methods: { message_post: postMessage },
+  lateFields: chatterFields,
+  methods: chatterMethods,
 };
 
 export const product: ModelSpec = {
   name: 'product.product',
   description: 'Product Variant',
+  inherits: 'product_tmpl_id',
   order: 'default_code, id',
   access: managed,
   beforeCreate: createTemplate,
@@ -73,16 +97,22 @@ export const product: ModelSpec = {
     default_code: char('Internal Reference'),
     active: boolean('Active', { default: true }),
     barcode: char('Barcode', { copy: false }),
-    name: char('Name', { related: 'product_tmpl_id.name' }),
-    type: selection('Product Type', kinds, { related: 'product_tmpl_id.type' }),
-    list_price: float('Sales Price', { related: 'product_tmpl_id.list_price' }),
     lst_price: float('Sales Price', { related: 'product_tmpl_id.list_price' }),
-    standard_price: float('Cost', { related: 'product_tmpl_id.standard_price' }),
-    weight: float('Weight', { related: 'product_tmpl_id.weight' }),
-    sale_ok: boolean('Sales', { related: 'product_tmpl_id.sale_ok' }),
   },
-  methods: { message_post: postMessage },
+  lateFields: chatterFields,
+  methods: chatterMethods,
 };
+
+/** The names of the category and of those above it. */
+function namePath({ store }: Environment, row: Row): string {
+  const path: Row[] = [];
+  for (let at: Row | undefined = row; at; at = store.get('product.category', at['parent_id'] as number)) {
+    // The name is computed before cycles are refused.
+    if (path.some(({ id }) => id === at?.['id'])) break;
+    path.unshift(at);
+  }
+  return path.map(({ name = '' }) => String(name)).join(' / ');
+}
 
 function readTemplate(environment: Environment, row: Row): Row {
   return environment.store.get('product.template', row['product_tmpl_id'] as number) ?? {};

@@ -1,5 +1,5 @@
 /** Sales orders and their lines: amounts, confirmation, cancellation. */
-import type { JsonObject } from '../json/value.ts';
+import { isTrue, type Json, type JsonObject } from '../json/value.ts';
 import { userError } from '../orm/fault.ts';
 import {
   boolean,
@@ -20,9 +20,11 @@ import { ensureOne, listRows } from '../orm/methods/record-methods.ts';
 import type { Call, Environment, Method, ModelSpec } from '../orm/model.ts';
 import type { Row } from '../orm/row.ts';
 import { allIds } from '../orm/row-source.ts';
+import { runMethod } from '../orm/run-method.ts';
 import { writeRows } from '../orm/write.ts';
+import { chatterFields, chatterMethods } from './chatter.ts';
+import { fillFromTemplate } from './composer.ts';
 import { orderMethods } from './order-methods.ts';
-import { postMessage } from './post-message.ts';
 
 const sellers = ['sales_team.group_sale_manager', 'sales_team.group_sale_salesman'];
 const access = {
@@ -74,12 +76,13 @@ export const order: ModelSpec = {
     }),
     currency_id: many2one('Currency', 'res.currency', { default: 1 }),
     user_id: many2one('Salesperson', 'res.users', { default: (environment) => environment.uid }),
-    order_line: one2many('Order Lines', 'sale.order.line', 'order_id'),
+    order_line: one2many('Order Lines', 'sale.order.line', 'order_id', { copy: true }),
     note: html('Terms and conditions'),
     amount_untaxed: monetary('Untaxed Amount', { readonly: true, compute: sumLines, storedFrom: amounts }),
     amount_tax: monetary('Taxes', { readonly: true, compute: () => 0, storedFrom: amounts }),
     amount_total: monetary('Total', { readonly: true, compute: sumLines, storedFrom: amounts }),
   },
+  lateFields: chatterFields,
   beforeCreate: (environment, { name, ...values }) => ({
     ...values,
     name: name && name !== 'New' ? name : nameNext(environment),
@@ -95,7 +98,8 @@ export const order: ModelSpec = {
     action_cancel: method(cancelOrders),
     action_draft: method((call) => setState(call, 'draft')),
     action_quotation_send: method(openComposer),
-    message_post: postMessage,
+    ...chatterMethods,
+    message_post: { ...chatterMethods['message_post']!, run: postMessage },
     ...orderMethods,
   },
 };
@@ -170,8 +174,9 @@ function confirmOrders(call: Call): true {
 function cancelOrders(call: Call) {
   const rows = listRows(call);
   const { environment } = call;
-  if (!environment.personality.cancelOpensWizard || rows.every((row) => row['state'] === 'draft'))
-    return setState(call, 'cancel');
+  const isAsked =
+    environment.personality.cancelOpensWizard && !isTrue(environment.context['disable_cancel_warning']);
+  if (!isAsked || rows.every((row) => row['state'] === 'draft')) return setState(call, 'cancel');
   return {
     name: 'Cancel Sales Order',
     view_mode: 'form',
@@ -188,6 +193,55 @@ function cancelOrders(call: Call) {
     },
     target: 'new',
   };
+}
+
+/** The dialog that action_cancel opens, from 16 to 18. */
+export const cancelWizard: ModelSpec = {
+  name: 'sale.order.cancel',
+  description: 'Sales Order Cancel',
+  recName: 'order_id',
+  access: { read: sellers, write: sellers, create: sellers, unlink: sellers },
+  fields: {
+    order_id: many2one('Sale Order', 'sale.order', { required: true, ondelete: 'cascade' }),
+    template_id: many2one('Mail Template', 'mail.template'),
+    subject: char('Subject'),
+    body: html('Contents'),
+  },
+  displayName: ({ store }, row) => String(store.get('sale.order', row['order_id'] as number)?.['name'] ?? ''),
+  afterCreate: (environment, id) => {
+    const row = environment.store.get('sale.order.cancel', id) as Row;
+    const filled = fillFromTemplate(environment, row, 'sale.order', row['order_id']);
+    environment.store.put('sale.order.cancel', id, filled);
+  },
+  methods: {
+    action_cancel: { ...method(cancelChosen), owner: 'SaleOrderCancel' },
+    action_send_mail_and_cancel: {
+      ...method((call) => {
+        for (const { order_id = null, subject = null, body = null } of listRows(call))
+          runMethod(call.environment, 'sale.order', [order_id], 'message_post', {
+            subject,
+            body,
+            message_type: 'comment',
+          });
+        return cancelChosen(call);
+      }),
+      owner: 'SaleOrderCancel',
+    },
+  },
+};
+
+function cancelChosen(call: Call): Json | undefined {
+  const { environment } = call;
+  const ids = listRows(call).map((row) => row['order_id'] as number);
+  const unasked = environment.withContext({ ...environment.context, disable_cancel_warning: true });
+  return runMethod(unasked, 'sale.order', ids, 'action_cancel');
+}
+
+/** The message of a composer that `action_quotation_send` opened marks the quotation as sent. */
+function postMessage(call: Call): Json | undefined {
+  const isSent = isTrue(call.environment.context['mark_so_as_sent']);
+  if (isSent && listRows(call).every((row) => row['state'] === 'draft')) setState(call, 'sent');
+  return chatterMethods['message_post']!.run(call);
 }
 
 function openComposer(call: Call) {

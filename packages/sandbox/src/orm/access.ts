@@ -26,6 +26,12 @@ export function mayAccess(environment: Environment, model: Model, operation: Ope
   return !groups || groups.some((group) => environment.hasGroup(group));
 }
 
+/** The names of the models that the user may read. */
+export function listReadableModels(environment: Environment): string[] {
+  const readable = [...environment.models.values()].filter((model) => mayAccess(environment, model, 'read'));
+  return readable.map(({ name }) => name);
+}
+
 export function filterByRule(
   environment: Environment,
   model: Model,

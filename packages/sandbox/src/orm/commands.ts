@@ -109,14 +109,15 @@ function linkLines(
 ): Links {
   const relation = environment.model(field.relation!);
   const inverse = field.inverse!;
+  const owner = { [inverse]: id, ...(field.inverseModel && { [field.inverseModel]: model.name }) };
   const isRequired = relation.fields.get(inverse)?.required === true;
   return {
     list: () =>
       getValue(environment, model, environment.store.get(model.name, id) ?? { id }, field) as number[],
-    create: (values) => writer.create(environment, relation, { ...(values as object), [inverse]: id }),
+    create: (values) => writer.create(environment, relation, { ...(values as object), ...owner }),
     add: (linked) => {
       if (environment.store.get(relation.name, linked)?.[inverse] !== id)
-        writer.write(environment, relation, [linked], { [inverse]: id });
+        writer.write(environment, relation, [linked], owner);
     },
     remove: (linked) => {
       if (isRequired) writer.unlink(environment, relation, [linked]);

@@ -1,6 +1,6 @@
 /** Compiles one condition of a domain: compares a field of a row with a value. Knows no paths and no `&`, `|`, `!`. */
 import { printPython } from '../json/print-python.ts';
-import { type Json, toNumber } from '../json/value.ts';
+import { isTrue, type Json, toNumber } from '../json/value.ts';
 import { valueError } from './fault.ts';
 import { matchPattern } from './match-pattern.ts';
 import type { Environment, Field, Model } from './model.ts';
@@ -26,7 +26,8 @@ export function compileComparison(
     return compileHierarchy(environment, model, field, operator === 'child_of', wanted);
   }
   if (operator.includes('like')) return compileLike(environment, model, field, operator, wanted);
-  if (field.relation && isText(wanted)) return compileByName(environment, model, field, operator, wanted);
+  const isNamed = field.relation !== undefined || field.name === 'display_name';
+  if (isNamed && isText(wanted)) return compileByName(environment, model, field, operator, wanted);
   return compare(read, operator, wanted);
 }
 
@@ -124,17 +125,17 @@ function compileLike(
     ignoresCase: operator.includes('ilike'),
   });
   const isNegated = operator.startsWith('not');
-  return (row) => {
-    const value = getValue(environment, model, row, field);
-    const texts = field.relation
-      ? nameAll(environment, field.relation, toIds(value))
-      : field.name === 'display_name'
-        ? listNames(environment, model, row)
-        : isEmpty(value)
-          ? []
-          : [String(value)];
-    return texts.some(matches) !== isNegated;
-  };
+  // Every text contains the empty one, and Odoo says the same of a field without a value.
+  if (pattern === '' && !operator.startsWith('=') && !field.relation) return () => !isNegated;
+  return (row) => listTexts(environment, model, row, field).some(matches) !== isNegated;
+}
+
+/** The texts of a field that a text is compared with. */
+function listTexts(environment: Environment, model: Model, row: Row, field: Field): string[] {
+  if (field.name === 'display_name') return listNames(environment, model, row);
+  const value = getValue(environment, model, row, field);
+  if (field.relation) return nameAll(environment, field.relation, toIds(value));
+  return isEmpty(value) ? [] : [String(value)];
 }
 
 function compileByName(
@@ -145,11 +146,9 @@ function compileByName(
   wanted: Json,
 ): Test {
   const names = toList(wanted);
-  const isNegated = operator === '!=' || operator === 'not in';
+  const isNegated = operator === '!=' || operator === '<>' || operator === 'not in';
   return (row) =>
-    nameAll(environment, field.relation!, toIds(getValue(environment, model, row, field))).some((name) =>
-      names.includes(name),
-    ) !== isNegated;
+    listTexts(environment, model, row, field).some((name) => names.includes(name)) !== isNegated;
 }
 
 function nameAll(environment: Environment, modelName: string, ids: readonly number[]): string[] {
@@ -174,7 +173,7 @@ function isSame(value: Json, wanted: Json): boolean {
   if (Array.isArray(value))
     return isEmpty(wanted) ? value.length === 0 : value.includes(toNumber(wanted) ?? wanted);
   if (isEmpty(wanted)) return isEmpty(value) || value === 0;
-  if (typeof value === 'boolean') return value === Boolean(toNumber(wanted) ?? wanted);
+  if (typeof value === 'boolean') return value === isTrue(wanted);
   return value === (toNumber(wanted) ?? wanted);
 }
 

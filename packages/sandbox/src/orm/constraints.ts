@@ -1,13 +1,14 @@
 /** The constraints of PostgreSQL and of the models: NOT NULL, foreign keys, unique, check, Python constraints. */
-import type { Json } from '../json/value.ts';
+import { isTrue, type Json } from '../json/value.ts';
 import { isStored, isToMany } from './field.ts';
 import type { Environment, Field, Model } from './model.ts';
 import type { Row } from './row.ts';
+import { getValue } from './values.ts';
 
 export function checkRow(environment: Environment, model: Model, row: Row): void {
   const { texts } = environment.personality;
   const table = model.name.replaceAll('.', '_');
-  const hasLanguage = Boolean(environment.context['lang']);
+  const hasLanguage = isTrue(environment.context['lang']);
   for (const field of model.fields.values()) {
     const value = row[field.name] ?? null;
     if (field.required && value === null && isStored(field) && !isToMany(field)) {
@@ -31,7 +32,7 @@ export function checkRow(environment: Environment, model: Model, row: Row): void
 
 /**
  * Before a row is deleted, rows that refer to it prevent that, are deleted too, or lose the reference, depending on
- * `ondelete`.
+ * `ondelete`. Messages and activities are deleted with their record.
  */
 export function checkReferences(environment: Environment, model: Model, id: number): void {
   for (const other of environment.models.values()) {
@@ -40,6 +41,11 @@ export function checkReferences(environment: Environment, model: Model, id: numb
       for (const row of environment.store.table(other.name).where(field.name, id))
         releaseReference(environment, other, field, row, id);
     }
+  }
+  for (const field of model.fields.values()) {
+    if (field.inverseModel === undefined) continue;
+    const owned = getValue(environment, model, { id }, field) as number[];
+    for (const ownedId of owned) environment.store.put(field.relation!, ownedId, undefined);
   }
 }
 

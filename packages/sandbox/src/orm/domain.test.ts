@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openEnvironment } from '../../test/open-environment.ts';
+import type { JsonObject } from '../json/value.ts';
 
 const { search } = openEnvironment();
 
@@ -35,6 +36,32 @@ describe('a domain finds', () => {
     ['=like as a whole', [['name', '=like', 'Azure%']], [15]],
     ['=ilike with one wild letter', [['name', '=ilike', 'azure_interior']], [15]],
     ['a literal percent sign', [['name', 'ilike', '\\%']], []],
+    ['=like with the end of a phone number', [['phone', '=like', '%37']], [11, 37]],
+    [
+      'the empty text in fields without a value',
+      [
+        ['ref', 'ilike', ''],
+        ['id', '=', 14],
+      ],
+      [14],
+    ],
+    [
+      'nothing without the empty text',
+      [
+        ['ref', 'not ilike', ''],
+        ['id', '=', 14],
+      ],
+      [],
+    ],
+    [
+      'customers without a phone',
+      [
+        ['is_company', '=', true],
+        ['phone', '=', false],
+        ['id', '<', 71],
+      ],
+      [14, 18],
+    ],
     ['an or of two', ['|', ['id', '=', 14], ['id', '=', 15]], [14, 15]],
     ['a negation', ['!', ['id', '!=', 15]], [15]],
     [
@@ -143,6 +170,36 @@ describe('an order', () => {
     },
   );
 });
+
+test('name_search uses its operator for every text', () => {
+  const { call } = openEnvironment();
+  const find = (name: string, operator: string) =>
+    (call('res.partner', 'name_search', [name, [['id', '=', 14]], operator]) as [number][]).map(([id]) => id);
+  expect(find('', 'ilike')).toEqual([14]);
+  expect(find('', 'not ilike')).toEqual([]);
+  expect(find('', '=')).toEqual([]);
+  expect(find('info@lumber.example.com', '=')).toEqual([14]);
+});
+
+test('an empty object in the context is false', () => {
+  const { call, readOne } = openEnvironment();
+  call('res.partner', 'write', [[14], { vat: 'X1' }]);
+  const name = (show_vat: JsonObject | boolean) =>
+    readOne('res.partner', 14, ['display_name'], { context: { show_vat } })['display_name'];
+  expect([name({}), name(true)]).toEqual(['Lumber Inc', 'Lumber Inc ‒ X1']);
+});
+
+test.each([14, 15, 16, 17, 18, 19] as const)(
+  'the group of a boolean without a value is false: %i',
+  (version) => {
+    const { call } = openEnvironment(version);
+    const groups = call('res.partner', 'read_group', [[], [], ['is_company']]) as { is_company: unknown }[];
+    expect(groups.map(({ is_company }) => is_company)).toEqual([false, true]);
+    if (version < 19) return;
+    const formatted = call('res.partner', 'formatted_read_group', [[], ['is_company'], ['__count']]);
+    expect(formatted).toMatchObject([{ is_company: false }, { is_company: true }]);
+  },
+);
 
 test('a search returns the requested slice, and limit 0 means no limit', () => {
   const all = search('res.country', [], { order: 'id' });

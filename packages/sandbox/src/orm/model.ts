@@ -31,8 +31,10 @@ export interface FieldOptions {
   readonly required?: boolean;
   readonly readonly?: boolean;
   readonly relation?: string;
-  /** one2many: the many2one field of the other model that refers to this one. */
+  /** one2many: the field of the other model that refers to this one. */
   readonly inverse?: string;
+  /** one2many: the field of the other model with the name of this one, if records of several models have such rows. */
+  readonly inverseModel?: string;
   readonly selection?: readonly (readonly [string, string])[];
   readonly default?: Json | ((environment: Environment) => Json);
   /** The value is computed: at each read, or if `storedFrom` is given, when its row is written. */
@@ -46,7 +48,8 @@ export interface FieldOptions {
   readonly related?: `${string}.${string}`;
   /** Only users of this group see the field. */
   readonly groups?: string;
-  readonly copy?: false;
+  /** Whether `copy` copies the value; default: all but one2many. */
+  readonly copy?: boolean;
   readonly ondelete?: 'restrict' | 'set null' | 'cascade';
   /** false: only Odoo's own web client may search or sort by it. */
   readonly searchable?: boolean;
@@ -97,6 +100,8 @@ export interface ModelSpec {
   readonly fields: Readonly<Record<string, FieldSpec>>;
   /** Fields that other apps add. They follow the magic fields. */
   readonly lateFields?: Readonly<Record<string, FieldSpec>>;
+  /** The many2one field to the record whose fields this model has too (`_inherits`). */
+  readonly inherits?: string;
   /** false: rows have no create_uid, create_date, write_uid and write_date (`_log_access`). */
   readonly logAccess?: false;
   readonly order?: string;
@@ -112,6 +117,8 @@ export interface ModelSpec {
   readonly checks?: readonly { readonly holds: (row: Row) => boolean; readonly message: string }[];
   /** Runs before create with the given values; returns the values to store. */
   readonly beforeCreate?: (environment: Environment, values: JsonObject) => JsonObject;
+  /** Runs before write with the given values; returns the values to store. */
+  readonly beforeWrite?: (environment: Environment, values: JsonObject) => JsonObject;
   readonly afterCreate?: (environment: Environment, id: number) => void;
   /** Python constraints; throw a Fault. */
   readonly validate?: (environment: Environment, row: Row) => void;

@@ -4,7 +4,7 @@
  */
 import { Binary } from '../json/binary.ts';
 import { printPython } from '../json/print-python.ts';
-import { type Json, toNumber } from '../json/value.ts';
+import { isTrue, type Json, toNumber } from '../json/value.ts';
 import { decodeBase64 } from './decode-base64.ts';
 import { valueError } from './fault.ts';
 import { isNumeric } from './field.ts';
@@ -13,7 +13,7 @@ import type { Environment, Field, Model } from './model.ts';
 export function parseValue(environment: Environment, model: Model, field: Field, given: Json): Json {
   const value = given instanceof Binary && field.type !== 'binary' ? given.toBase64() : given;
   if (isNumeric(field)) return parseNumber(field, value);
-  if (field.type === 'boolean') return Boolean(toNumber(value) ?? value);
+  if (field.type === 'boolean') return isTrue(value);
   if (value === null || value === false || value === '') return null;
   switch (field.type) {
     case 'selection':

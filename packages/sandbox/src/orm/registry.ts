@@ -7,15 +7,20 @@ import { baseMethods } from './methods/base-methods.ts';
 import type { Field, FieldSpec, Method, Model, ModelSpec } from './model.ts';
 
 export function buildModels(specs: readonly ModelSpec[], personality: VersionDefinition): Map<string, Model> {
-  return new Map(specs.map((spec) => [spec.name, buildModel(spec, personality)]));
+  const models = new Map<string, Model>();
+  for (const spec of specs) {
+    if (!personality.absentModels.includes(spec.name))
+      models.set(spec.name, buildModel(spec, specs, personality));
+  }
+  return models;
 }
 
-function buildModel(spec: ModelSpec, personality: VersionDefinition): Model {
+function buildModel(spec: ModelSpec, specs: readonly ModelSpec[], personality: VersionDefinition): Model {
   const className = spec.name.replace(/(^|[._])(\w)/g, (_, __, letter: string) => letter.toUpperCase());
   return {
     ...spec,
     className,
-    fields: buildFields(spec, personality),
+    fields: buildFields(spec, specs, personality),
     methods: buildMethods(spec, personality, className),
   };
 }
@@ -29,7 +34,11 @@ const logFields: Record<string, FieldSpec> = {
   write_date: datetime('Last Updated on', { readonly: true }),
 };
 
-function buildFields(spec: ModelSpec, personality: VersionDefinition): Map<string, Field> {
+function buildFields(
+  spec: ModelSpec,
+  specs: readonly ModelSpec[],
+  personality: VersionDefinition,
+): Map<string, Field> {
   const versioned = personality.fields[spec.name] ?? {};
   const log = spec.logAccess === false ? {} : logFields;
   const everywhere = personality.fields['*'] ?? {};
@@ -47,7 +56,27 @@ function buildFields(spec: ModelSpec, personality: VersionDefinition): Map<strin
       };
   const fields = new Map<string, Field>();
   for (const [name, field] of Object.entries(all)) if (field) fields.set(name, { name, ...field });
+  for (const [name, field] of listInherited(spec, specs, personality))
+    if (!(name in all)) fields.set(name, field);
   return fields;
+}
+
+/** The fields of the record that the model inherits, as fields of that record. */
+function listInherited(
+  { inherits: link = '', fields }: ModelSpec,
+  specs: readonly ModelSpec[],
+  personality: VersionDefinition,
+): [string, Field][] {
+  const parent = specs.find(({ name }) => name === fields[link]?.relation);
+  if (!parent) return [];
+  const inherited = [...buildFields(parent, specs, personality)];
+  // Without the hierarchy of the other model: it is none of this one.
+  return inherited
+    .filter(([, { relation }]) => relation !== parent.name)
+    .map(([name, field]) => {
+      const { compute: _, storedFrom: __, default: ___, ...shared } = field;
+      return [name, { ...shared, related: `${link}.${name}` }];
+    });
 }
 
 function buildMethods(

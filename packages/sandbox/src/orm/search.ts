@@ -7,6 +7,7 @@ import type { Environment, Model } from './model.ts';
 import { compileOrder, type Order } from './order.ts';
 import { planScan } from './plan-scan.ts';
 import type { Row } from './row.ts';
+import { hidesArchived } from './values.ts';
 
 export interface SearchOptions {
   readonly offset?: Json;
@@ -26,9 +27,7 @@ export function searchIds(
   const { offset, limit } = parsePage(environment, options);
   const mayAccess = compileRule(environment, model);
   const isActiveOnly =
-    model.fields.has('active') &&
-    environment.context['active_test'] !== false &&
-    !mentionsField(domain, 'active');
+    model.fields.has('active') && hidesArchived(environment) && !mentionsField(domain, 'active');
   const { store } = environment;
   const wanted = limit === undefined ? undefined : offset + limit;
   const plan = planScan(store.table(model.name), domain, order.text, wanted);

@@ -1,6 +1,6 @@
 /** Values of fields in the ORM's form, and in the form that `read` returns (docs/odoo-facts.md#values). */
 import { Binary } from '../json/binary.ts';
-import { Float, type Json } from '../json/value.ts';
+import { Float, isTrue, type Json } from '../json/value.ts';
 import { isNumeric, isToMany } from './field.ts';
 import type { Environment, Field, Model } from './model.ts';
 import type { Row } from './row.ts';
@@ -22,7 +22,7 @@ export function readStored(environment: Environment, model: Model, row: Row, fie
     return stored === undefined ? field.compute(environment, row) : stored;
   }
   if (field.related) return readRelated(environment, model, row, field.related);
-  if (field.type === 'one2many') return findInverse(environment, field, row['id'] as number);
+  if (field.type === 'one2many') return findInverse(environment, model, field, row['id'] as number);
   const value = row[field.name];
   if (value !== undefined && value !== null) return value;
   if (isToMany(field)) return [];
@@ -64,20 +64,27 @@ export function showValue(
   if (field.type === 'many2one' && namesShown)
     return showReference(environment, field.relation!, value as number);
   if (isToMany(field)) return filterActive(environment, field, value as number[]);
-  if (field.type === 'binary' && environment.context['bin_size']) return printSize(value);
+  if (field.type === 'binary' && isTrue(environment.context['bin_size'])) return printSize(value);
   return value;
 }
 
 // As in Odoo, archived records in x2many fields appear only with active_test=False.
 function filterActive(environment: Environment, field: Field, ids: readonly number[]): readonly number[] {
-  const active =
-    environment.model(field.relation!).fields.has('active') && environment.context['active_test'] !== false;
+  const active = environment.model(field.relation!).fields.has('active') && hidesArchived(environment);
   return active ? ids.filter((id) => environment.store.get(field.relation!, id)?.['active'] !== false) : ids;
 }
 
-function findInverse(environment: Environment, field: Field, id: number): number[] {
+/** Whether the context leaves archived records out. */
+export function hidesArchived({ context }: Environment): boolean {
+  return !('active_test' in context) || isTrue(context['active_test']);
+}
+
+function findInverse(environment: Environment, model: Model, field: Field, id: number): number[] {
+  const { inverseModel } = field;
   const lines = environment.store.table(field.relation!).where(field.inverse!, id);
-  return lines.map((row) => row['id'] as number);
+  return lines
+    .filter((row) => inverseModel === undefined || row[inverseModel] === model.name)
+    .map((row) => row['id'] as number);
 }
 
 function printSize(content: Json): string {

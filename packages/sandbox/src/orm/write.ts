@@ -11,9 +11,11 @@ import { checkReferences, checkRow } from './constraints.ts';
 import { attributeError, Fault } from './fault.ts';
 import { isStored, isToMany } from './field.ts';
 import type { Environment, Field, Model } from './model.ts';
+import { sortIds } from './order.ts';
 import { parseValue } from './parse-value.ts';
 import type { Row } from './row.ts';
 import { computeStored, stampDependents } from './stamp-dependents.ts';
+import { getValue } from './values.ts';
 
 const writer: RowWriter = { create: createRow, write: writeRows, unlink: unlinkRows };
 
@@ -45,10 +47,11 @@ export function writeRows(
   for (const name of Object.keys(values)) {
     if (!model.fields.has(name)) throw environment.personality.texts.unknownFieldWrite(model.name, name);
   }
+  const given = model.beforeWrite?.(environment, values) ?? values;
   for (const id of ids) {
     const row = environment.store.get(model.name, id);
     if (!row) throw recordMissing(environment, model, id);
-    saveRow(environment, model, row, values);
+    saveRow(environment, model, row, given);
   }
 }
 
@@ -68,17 +71,33 @@ export function unlinkRows(environment: Environment, model: Model, ids: readonly
 export function copyRow(environment: Environment, model: Model, id: number, overrides: Json): number {
   const row = environment.store.get(model.name, id);
   if (!row) throw recordMissing(environment, model, id);
-  const values: Record<string, Json> = {};
-  for (const field of model.fields.values()) {
-    const value = row[field.name];
-    if (value === undefined || field.copy === false || isMagic(field) || !isStored(field)) continue;
-    if (field.type === 'one2many') continue;
-    values[field.name] = isToMany(field) ? [[6, 0, value]] : value;
-  }
+  const values = copyValues(environment, model, row);
   const name = model.recName ?? 'name';
   const isRenamed = isObject(overrides) && name in overrides;
   if (!isRenamed && typeof values[name] === 'string') values[name] = `${values[name]} (copy)`;
   return createRow(environment, model, { ...values, ...(isObject(overrides) ? overrides : {}) });
+}
+
+/** The values that a copy of the row has, with commands that copy its lines. */
+function copyValues(environment: Environment, model: Model, row: Row): Record<string, Json> {
+  const values: Record<string, Json> = {};
+  for (const field of model.fields.values()) {
+    if (field.copy === false || isMagic(field) || !isStored(field)) continue;
+    if (field.type === 'one2many') values[field.name] = copyLines(environment, model, row, field);
+    else if (row[field.name] !== undefined)
+      values[field.name] = isToMany(field) ? [[6, 0, row[field.name] as Json]] : (row[field.name] as Json);
+  }
+  return values;
+}
+
+function copyLines(environment: Environment, model: Model, row: Row, field: Field): Json {
+  const relation = environment.model(field.relation!);
+  const ids = sortIds(environment, relation, getValue(environment, model, row, field) as number[]);
+  return ids.map((id) => {
+    const line = environment.store.get(relation.name, id) as Row;
+    const { [field.inverse!]: _, ...values } = copyValues(environment, relation, line);
+    return [0, 0, values];
+  });
 }
 
 export function recordMissing(environment: Environment, model: Model, id: number): Fault {
@@ -93,10 +112,15 @@ export function fillDefaults(environment: Environment, model: Model, given: Json
   const values: Record<string, Json> = {};
   for (const field of model.fields.values()) {
     if (field.name in given) continue;
+    if (isToMany(field)) continue;
     const fromContext = environment.context[`default_${field.name}`];
     const value =
-      fromContext ?? (typeof field.default === 'function' ? field.default(environment) : field.default);
-    if (value !== undefined && !isToMany(field)) values[field.name] = value;
+      fromContext === undefined || fromContext === null
+        ? typeof field.default === 'function'
+          ? field.default(environment)
+          : field.default
+        : parseValue(environment, model, field, fromContext);
+    if (value !== undefined) values[field.name] = value;
   }
   return values;
 }

@@ -167,12 +167,23 @@ export class Instance {
   removeField(model: string, field: string): void {
     if (!this.environment(0).model(model).fields.has(field))
       throw new Error(`${model} has no field ${field}.`);
+    for (const [other, name] of this.#listRelated(model, field)) this.removeField(other, name);
     this.#removed.add(`${model}/${field}`);
     this.#dropField(`${model}/${field}`);
     const described = this.#store.table('ir.model.fields').where('name', field);
     for (const row of described) {
       if (row['model'] === model) this.putRaw('ir.model.fields', row['id'] as number, null);
     }
+  }
+
+  /** The fields of other models that show this field. */
+  #listRelated(model: string, field: string): [model: string, field: string][] {
+    return [...this.#models.values()].flatMap(({ name, fields }) =>
+      [...fields.values()].flatMap(({ name: other, related }): [string, string][] => {
+        const [link = '', shown] = related?.split('.') ?? [];
+        return shown === field && fields.get(link)?.relation === model ? [[name, other]] : [];
+      }),
+    );
   }
 
   #dropField(path: string): void {

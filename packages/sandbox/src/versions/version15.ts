@@ -14,6 +14,7 @@ export const version15: VersionDefinition = {
     // Without a language in the context, the message is the name of the constraint.
     constraint: (message, name, hasLanguage) => validationError(hasLanguage ? message : name),
   },
+  absentModels: ['sale.order.cancel'],
   methods: {
     ...methods16,
     search: { parameters: 'args, offset=0, limit=None, order=None, count=False' },
@@ -37,7 +38,7 @@ export const version15: VersionDefinition = {
     default_model: 'sale.order',
     default_res_id: orderId,
     default_use_template: true,
-    default_template_id: 18,
+    default_template_id: 17,
     default_composition_mode: 'comment',
     mark_so_as_sent: true,
     custom_layout: 'mail.mail_notification_paynow',

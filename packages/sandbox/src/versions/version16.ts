@@ -2,7 +2,7 @@
 import { nameType, printPython, printTuple } from '../json/print-python.ts';
 import { isObject } from '../json/value.ts';
 import { accessError, attributeError, Fault, keyError, typeError, valueError } from '../orm/fault.ts';
-import { char, datetime, selection } from '../orm/field.ts';
+import { char, datetime, integer, selection } from '../orm/field.ts';
 import type { VersionDefinition } from './version-definition.ts';
 import { version17 } from './version17.ts';
 import { stumbleOver } from './version18.ts';
@@ -77,6 +77,7 @@ export const version16: VersionDefinition = {
       }),
     },
     'res.users.apikeys': { expiration_date: undefined },
+    'mail.compose.message': { res_ids: undefined, res_id: integer('Related Document ID') },
     'sale.order': { locked: undefined },
     'product.template': {
       type: selection(
@@ -114,7 +115,7 @@ export const version16: VersionDefinition = {
     default_model: 'sale.order',
     default_res_id: orderId,
     default_use_template: true,
-    default_template_id: 18,
+    default_template_id: 17,
     default_composition_mode: 'comment',
     mark_so_as_sent: true,
     default_email_layout_xmlid: 'mail.mail_notification_layout_with_responsible_signature',

@@ -139,6 +139,7 @@ export const version18: VersionDefinition = {
     'account.group_account_user': 'Technical/Show Full Accounting Features',
     'base.group_portal': 'User types/Portal',
   },
+  absentModels: [],
   methods: {
     'product.template/default_get': { owner: '$class', kind: 'record' },
     'product.product/write': { parameters: 'values' },

@@ -77,6 +77,7 @@ export const version19: VersionDefinition = {
     'account.group_account_readonly': 'Show Accounting Features - Readonly',
     'account.group_account_user': 'Show Full Accounting Features',
   },
+  absentModels: ['sale.order.cancel'],
   methods: {
     user_has_groups: undefined,
     name_get: undefined,
@@ -120,7 +121,7 @@ export const version19: VersionDefinition = {
     hide_mail_template_management_options: true,
     proforma: false,
     force_email: true,
-    default_template_id: 24,
+    default_template_id: 17,
     mark_so_as_sent: true,
   }),
   fieldAttributes: { ...version18.fieldAttributes, hasHierarchy: true },

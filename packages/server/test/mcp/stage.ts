@@ -47,7 +47,7 @@ export interface StageOptions {
 }
 
 export async function startStage({ version = 18, settings = {}, clock }: StageOptions = {}): Promise<Stage> {
-  const sandbox = closeAfterTest(await startSandbox({ version }));
+  const sandbox = closeAfterTest(await startSandbox({ version, ...(clock === undefined ? {} : { clock }) }));
   const proxy = closeAfterTest(
     await startProxy({
       settings: { 'vault.masterKey': Buffer.alloc(32, 7).toString('base64'), ...settings },

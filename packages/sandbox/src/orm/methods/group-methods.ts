@@ -1,6 +1,6 @@
 /** Grouping: read_group (deprecated in 19), formatted_read_group from 19 on, and the wrapper for the web client. */
 import { printPython } from '../../json/print-python.ts';
-import { Float, type Json, type JsonObject } from '../../json/value.ts';
+import { Float, isTrue, type Json, type JsonObject } from '../../json/value.ts';
 import { aggregateRows, parseAggregate } from '../aggregate-rows.ts';
 import { type Group, type GroupKey, listGroups } from '../group-rows.ts';
 import { joinDomains, normalizeDomain } from '../join-domains.ts';
@@ -58,7 +58,7 @@ export const groupMethods: Readonly<Record<string, Method>> = {
 function readGroup(call: Call): JsonObject[] {
   const { environment, model, values } = call;
   const asked = listOf(values['groupby']).map(String);
-  const isLazy = Boolean(values['lazy']) && asked.length > 0;
+  const isLazy = isTrue(values['lazy']) && asked.length > 0;
   const specs = isLazy ? asked.slice(0, 1) : asked;
   const names = specs.map((spec) => spec.split(':')[0] ?? '');
   // Web clients name the count, too, and Odoo skips it.

@@ -1,5 +1,5 @@
 /** The search panel of Odoo's web client: the values of a field by which its user can narrow a search. */
-import { isObject, type Json, type JsonObject, toNumber } from '../../json/value.ts';
+import { isObject, isTrue, type Json, type JsonObject, toNumber } from '../../json/value.ts';
 import { keyError, userError } from '../fault.ts';
 import { listGroups } from '../group-rows.ts';
 import { joinDomains } from '../join-domains.ts';
@@ -69,8 +69,8 @@ function readPanel({ environment, model, values }: Call, kind: string, types: re
     modelDomain: domain('search_domain'),
     extraDomain: joinDomains([domain('category_domain'), domain('filter_domain')]),
     comodelDomain: domain('comodel_domain'),
-    countsRecords: Boolean(values['enable_counters']),
-    isExpanded: Boolean(values['expand']),
+    countsRecords: isTrue(values['enable_counters']),
+    isExpanded: isTrue(values['expand']),
     limit: toNumber(values['limit']) || undefined,
   };
 }
@@ -167,7 +167,7 @@ function selectMultiRange(panel: Panel): JsonObject {
 
 /** As in Python: an omitted argument is true, an empty one is false. */
 function isHierarchical(values: JsonObject): boolean {
-  return !('hierarchize' in values) || Boolean(values['hierarchize']);
+  return !('hierarchize' in values) || isTrue(values['hierarchize']);
 }
 
 function showValue({ countsRecords }: Panel, { id, name, count }: PanelValue): JsonObject {
@@ -246,8 +246,7 @@ function nameGroup(field: Field, value: Json): [id: Json, name: Json] {
     const labels = new Map<Json, string>(field.selection ?? []);
     return [value, labels.get(value) ?? UNSET];
   }
-  const isEmpty = !value || (Array.isArray(value) && value.length === 0);
-  return isEmpty ? [false, UNSET] : [value, value];
+  return isTrue(value) ? [value, value] : [false, UNSET];
 }
 
 function readId(record: JsonObject): number {

@@ -1,5 +1,5 @@
 /** Methods that search and read: search, read, name_search and similar ones. */
-import { isObject, type Json, toNumber } from '../../json/value.ts';
+import { isObject, isTrue, type Json, toNumber } from '../../json/value.ts';
 import { keyError } from '../fault.ts';
 import { isToMany } from '../field.ts';
 import type { Call, Method } from '../model.ts';
@@ -20,7 +20,7 @@ export const queryMethods: Readonly<Record<string, Method>> = {
     run: (call) => {
       const domain = readDomain(call, call.values['domain'] ?? call.values['args'] ?? null);
       const ids = searchIds(call.environment, call.model, domain, call.values);
-      return call.values['count'] ? ids.length : ids;
+      return isTrue(call.values['count']) ? ids.length : ids;
     },
   },
   search_count: {
@@ -68,8 +68,7 @@ export const queryMethods: Readonly<Record<string, Method>> = {
     readonly: true,
     run: ({ environment, model, values }) => {
       const domain = (values['args'] ?? values['domain'] ?? []) as readonly Json[];
-      const name = values['name'];
-      const found = name ? [...domain, ['display_name', values['operator'] ?? 'ilike', name]] : domain;
+      const found = [...domain, ['display_name', values['operator'] ?? 'ilike', values['name'] || '']];
       const ids = searchIds(environment, model, found, { limit: values['limit'] ?? null });
       return ids.map((id) => [
         id,
@@ -139,7 +138,7 @@ export const queryMethods: Readonly<Record<string, Method>> = {
       const found = ids.filter((id) => {
         const row = environment.store.get(model.name, toNumber(id) ?? -1);
         const value = row && getValue(environment, model, row, field);
-        return Array.isArray(value) ? value.length > 0 : Boolean(value);
+        return isTrue(value);
       });
       return showRecordset(environment, model.name, found);
     },
