@@ -57,7 +57,7 @@ test.each([14, 16, 19] as const)(
     const { environment, call, readOne } = openEnvironment(version);
     const fields = ['name', 'state', 'date_order', 'partner_id', 'amount_total'];
     const before = readOne('sale.order', 4, fields);
-    const [id] = [call('sale.order', 'copy', [[4]])].flat() as [number];
+    const id = [call('sale.order', 'copy', [[4]])].flat()[0] as unknown as number;
     const after = readOne('sale.order', id, fields);
     expect(after).toEqual({ ...before, id, name: 'S00010', state: 'draft', date_order: environment.now });
     const lines = ['product_id', 'name', 'product_uom_qty', 'price_unit'];
