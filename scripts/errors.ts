@@ -96,20 +96,29 @@ ${businessErrors.map(([type, row]) => renderRow([`\`${type}\``, row.status, RETR
 
 ### Nearest names
 
-If a call names a field or a model that does not exist, \`data.nearest\` has up to five names that do, the most similar
-one first:
+If a call names a field, model or method that does not exist, \`data.nearest\` has up to five names that do and that are
+similar, the most similar one first:
 
 \`\`\`json
-{ "type": "model_not_found", "nearest": ["res.partner", "res.lang", "res.country", "res.company", "res.currency"] }
+{ "type": "model_not_found", "nearest": ["res.partner"] }
 \`\`\`
 
-The member is added to \`query_invalid\` for fields and to \`model_not_found\` for models. It never has a name that the
-Odoo user of the call or the [policy](policies.md) of the key may not see. For a path such as \`country_id.nmae\` in a
-domain, the names are those of the model to which the path leads.
+| \`data.type\` | compared with | if no name is similar |
+|---|---|---|
+| \`query_invalid\` | the fields of the model | \`nearest\` is an empty list |
+| \`model_not_found\` | the models of the database | \`nearest\` is an empty list |
+| \`method_not_found\` | methods that are well known, such as \`search_read\` and \`write\` | \`nearest\` is missing |
 
-To find the names, the proxy calls \`fields_get\` or reads \`ir.model\` with the credentials of the call, and keeps the
-names for some minutes. \`nearest\` is missing if that fails or takes longer than a second or half of the time that the
-call has left, if the user may not read \`ir.model\`, or if Odoo has translated its message.
+A name is similar if it differs by few letters for its length (\`nmae\`, \`name\`), if it shares a word
+(\`customer_rank\`, \`customer\`), if one of its words begins alike (\`categ_id\`, \`category_id\`), or if callers or other
+versions of Odoo are known to call it so (\`mobile\`, \`phone\`).
+
+\`nearest\` never has a name that the Odoo user of the call or the [policy](policies.md) of the key may not see. For a
+path such as \`country_id.nmae\` in a domain, the names are those of the model to which the path leads.
+
+To find the names of fields and models, the proxy calls \`fields_get\` or reads \`ir.model\` with the credentials of the
+call, and keeps the names for some minutes. \`nearest\` is missing if that fails or takes longer than a second or half of
+the time that the call has left, if the user may not read \`ir.model\`, or if Odoo has translated its message.
 
 ## Errors of the compatible routes
 

@@ -6,10 +6,14 @@ import {
   type ProxyErrorType,
 } from '@erp-proxy/contract';
 import { Denial } from '../execute/terms/denial.ts';
+import type { UnknownField } from './fields.ts';
+import { explainMissingApps } from './missing-apps.ts';
 import { cleanText } from './show.ts';
 import { ToolError } from './tool-error.ts';
 
 const TEXT_MAX = 500;
+/** Longer names come from hostile or confused callers. */
+const NAME_SHOWN_MAX = 100;
 
 /** What to do now, by type of error (docs/errors.md). `model` is that of the call. */
 const NEXT_STEPS: { readonly [Type in ProxyErrorType | BusinessErrorType]?: (model: string) => string } = {
@@ -47,16 +51,56 @@ export function toToolError(error: Denial | ErrorBody, model: string, isNamed: b
       ? [error.type, error.message, {} as Record<string, unknown>]
       : [error.data.type, error.message, error.data as unknown as Record<string, unknown>];
   const said = typeof data['message'] === 'string' ? data['message'] : message;
-  const nearest = Array.isArray(data['nearest']) ? data['nearest'].map(String) : [];
   const approval = typeof data['approval'] === 'string' ? ` Id of the approval: ${data['approval']}.` : '';
-  const text = cleanText(namesApproval(type) ? nameArgument(said) : said);
-  return new ToolError(type, `${text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text}${approval}`, {
-    nearest,
+  const cleaned = cleanText(namesApproval(type) ? nameArgument(said) : said);
+  const text = cleaned.length > TEXT_MAX ? `${cleaned.slice(0, TEXT_MAX)}…` : cleaned;
+  const missing = type === 'model_not_found' && namesModel(said, model) ? explainMissingApps([model]) : null;
+  // Another model would not do what the app does.
+  if (missing !== null) return new ToolError(type, text, { next: `${missing} Tell the user.` });
+  const nearest = Array.isArray(data['nearest']) ? data['nearest'].map(String) : null;
+  const nothing = nearest?.length === 0 ? ` ${NOTHING_NEAR[type] ?? ''}` : '';
+  return new ToolError(type, `${text}${approval}${nothing}`, {
+    nearest: nearest ?? [],
     next:
       type === 'policy_denied' && !isNamed
         ? UNNAMED_MODEL_NEXT
         : (NEXT_STEPS[type as keyof typeof NEXT_STEPS]?.(model) ?? ''),
   });
+}
+
+/** The error about fields that a model lacks. `unknown`: at least one. */
+export function explainUnknownFields(model: string, unknown: readonly UnknownField[]): ToolError {
+  const find = `describe_model {"model": "${model}", "query": "…"}`;
+  const hasNear = unknown.some(({ nearest }) => nearest.length > 0);
+  const next = hasNear
+    ? `Use one of these fields, or search for it by ${find}.`
+    : `Search for it by ${find}. The app that adds it may not be installed.`;
+  const [only, ...others] = unknown;
+  if (only !== undefined && others.length === 0) {
+    const nothing = hasNear ? '' : ` ${NOTHING_NEAR['query_invalid']}`;
+    const message = `${model} has no field ${quote(only.name)}.${nothing}`;
+    return new ToolError('query_invalid', message, { nearest: only.nearest, next });
+  }
+  const listed = unknown.map(({ name, nearest }) => {
+    const near = nearest.length > 0 ? `nearest: ${nearest.join(', ')}` : 'no similar name';
+    return `${quote(name)} (${near})`;
+  });
+  return new ToolError('query_invalid', `${model} has no fields ${listed.join(', ')}.`, { next });
+}
+
+/** What an empty list of nearest names says, by type of error. */
+const NOTHING_NEAR: Readonly<Record<string, string>> = {
+  query_invalid: 'No field has a similar name.',
+  model_not_found: 'No model has a similar name.',
+};
+
+/** False if the fault is about another model, which a module of the server needs. */
+function namesModel(text: string, model: string): boolean {
+  return text.split(/[^\w.]+/).includes(model);
+}
+
+function quote(name: string): string {
+  return `"${name.slice(0, NAME_SHOWN_MAX)}"`;
 }
 
 /** Errors of the proxy itself that say how a caller names its approval. */

@@ -1,5 +1,6 @@
 /** The fields of a model as `fields_get` describes them: finding some by words, and choosing those to show. Pure. */
 import { isObject } from '../json/is-object.ts';
+import { listOtherNames } from '../odoo/other-names.ts';
 import { findNearestNames } from '../text/nearest.ts';
 
 export interface Field {
@@ -105,6 +106,8 @@ const SEARCHED_FIELDS = [
 ];
 const TEXT_TYPES = new Set(['char', 'text']);
 const NEAREST_MAX = 3;
+/** More unknown names come from confused or hostile callers. */
+const UNKNOWN_MAX = 8;
 
 export function readFields(described: unknown, english: unknown = null): Fields {
   const fields = new Map<string, Field>();
@@ -203,12 +206,30 @@ function splitWords(text: string): string[] {
   return text.split(/[^\p{L}\p{N}_]+/u).filter(Boolean);
 }
 
-/** The first name that the model lacks, with the nearest ones. The path behind a dot is not looked at. */
-export function findUnknown(
-  fields: Fields,
-  names: readonly string[],
-): { name: string; nearest: string[] } | undefined {
-  const name = names.find((each) => each !== 'id' && !fields.has(each.split(/[.:]/, 1)[0] as string));
-  if (name === undefined) return undefined;
-  return { name, nearest: findNearestNames(name, [...fields.keys()], NEAREST_MAX) };
+export interface UnknownField {
+  readonly name: string;
+  /** Fields with a similar name or label, the nearest first. */
+  readonly nearest: readonly string[];
+}
+
+/** The names that the model lacks, at most some. The path behind a dot is not looked at. */
+export function findUnknown(fields: Fields, names: readonly string[]): UnknownField[] {
+  const unknown = names.filter((name) => name !== 'id' && !fields.has(readHead(name)));
+  return [...new Set(unknown)]
+    .slice(0, UNKNOWN_MAX)
+    .map((name) => ({ name, nearest: findNear(fields, readHead(name), NEAREST_MAX) }));
+}
+
+/** Up to `max` fields whose name or label is similar to a text, the nearest first. */
+export function findNear(fields: Fields, text: string, max: number): string[] {
+  const listOtherTexts = (name: string) => {
+    const { string, english } = fields.get(name) as Field;
+    return [string, english, ...listOtherNames('field', name)].filter((other) => typeof other === 'string');
+  };
+  return findNearestNames(text, [...fields.keys()], max, { listOtherTexts });
+}
+
+/** The field that a path or a grouping such as `date_order:month` begins with. */
+function readHead(name: string): string {
+  return name.split(/[.:]/, 1)[0] as string;
 }

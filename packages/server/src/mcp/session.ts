@@ -14,7 +14,7 @@ import type { CompiledPolicy } from '../policy/compile.ts';
 import { AnswerCollector } from '../streams/answer-collector.ts';
 import type { SingleFlightCache } from '../streams/single-flight-cache.ts';
 import { findNearestNames } from '../text/nearest.ts';
-import { toToolError } from './call-errors.ts';
+import { explainUnknownFields, toToolError } from './call-errors.ts';
 import type { ChangesSource } from './changes-source.ts';
 import { FIELD_ATTRIBUTES, type Field, type Fields, findUnknown, readFields } from './fields.ts';
 import { hasManyMembers, hasManyValues } from './read-body.ts';
@@ -82,8 +82,7 @@ const KEPT_MS = 5 * 60_000;
 /** A field that is not known is looked for again after this time. */
 const KEPT_FRESH_MS = 10_000;
 const CALL_ID = 'mcp';
-/** Longer names come from hostile or confused callers. */
-const NAME_SHOWN_MAX = 100;
+const INSTANCES_SHOWN_MAX = 10;
 /** Stands for the rule of a policy. */
 const UNASKED_RULE = 'mcp: the client cannot ask a person';
 
@@ -133,14 +132,15 @@ export class Session {
     }
     if (name === undefined && names.length > 1) {
       throw new ToolError('invalid_params', `\`instance\` is needed, because there are ${names.length}.`, {
-        nearest: names.slice(0, 10),
+        nearest: names.slice(0, INSTANCES_SHOWN_MAX),
         next: 'Send `instance` with one of these names.',
       });
     }
     const found = name === undefined ? instances[0] : instances.find((instance) => instance.name === name);
     if (found !== undefined) return found;
+    const near = findNearestNames(name ?? '', names, INSTANCES_SHOWN_MAX);
     throw new ToolError('invalid_params', `There is no instance "${name}" for this key.`, {
-      nearest: findNearestNames(name ?? '', names, 3),
+      nearest: near.length > 0 ? near : names.slice(0, INSTANCES_SHOWN_MAX),
       next: 'Send one of these names as `instance`, or leave it out if there is only one.',
     });
   }
@@ -296,7 +296,7 @@ export class Session {
     const fields = await this.fields(instance, model);
     if (fields === null || fields.size === 0) return;
     const unknown = findUnknown(fields, names);
-    if (unknown === undefined) return;
+    if (unknown.length === 0) return;
     const key = `fields ${this.#nameOf(instance)} ${model}`;
     if (!this.#deps.known.has(`fresh ${key}`)) {
       // The field may be new.
@@ -305,14 +305,7 @@ export class Session {
       await this.checkFields(instance, model, names);
       return;
     }
-    throw new ToolError(
-      'query_invalid',
-      `${model} has no field "${unknown.name.slice(0, NAME_SHOWN_MAX)}".`,
-      {
-        nearest: unknown.nearest,
-        next: `Use one of these fields, or search for it by describe_model {"model": "${model}", "query": "…"}.`,
-      },
-    );
+    throw explainUnknownFields(model, unknown);
   }
 
   /** Another policy of the client, or another version of the instance, makes what was kept unknown. */

@@ -38,6 +38,13 @@ export function mayUseModel(policy: CompiledPolicy | null, model: string): boole
   return policy?.models.some(({ matches }) => matches(model)) ?? true;
 }
 
+/** False if the policy allows one of the methods on all models, also on those that it does not name. */
+export function restrictsModels(policy: CompiledPolicy | null, methods: readonly string[]): boolean {
+  if (policy === null) return false;
+  const ofAll = policy.models.filter(({ pattern }) => pattern === '*');
+  return !ofAll.some((rule) => methods.some((method) => rule.methods.find(method) !== undefined));
+}
+
 /** True if the policy allows the method on any model. */
 export function mayCallAnywhere(policy: CompiledPolicy | null, method: string): boolean {
   if (policy === null) return true;

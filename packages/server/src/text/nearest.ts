@@ -1,38 +1,142 @@
-/** Finds the known names that are most similar to a misspelt one, in any list of names. */
+/**
+ * Finds the known names that a misspelt or guessed one may stand for, in any list of names. A name is near if it
+ * differs by few letters for its length, or if it shares a word (docs/decisions/0056-near-names.md).
+ */
 
-/** `known` must not be empty. The first of equally similar names is returned. */
-export function findNearestName<Name extends string>(name: string, known: readonly Name[]): Name {
-  return findNearestNames(name, known, 1)[0]!;
+export interface NearestOptions<Name extends string> {
+  /** Asked only about names that would be among the result. */
+  accepts?: (candidate: Name) => boolean;
+  /** Other texts that stand for a known name, such as its label. */
+  listOtherTexts?: (candidate: Name) => readonly string[];
 }
 
 /**
- * Up to `max` known names that `accepts` accepts, the most similar one first. Equally similar names keep their order.
- * `accepts` is asked only about names that would be among the result. Very long names are never near. The cost grows
- * with the length of `known`, so the caller bounds it.
+ * The nearest name, or the one with the fewest edits if none is near: for short lists, such as the members of an
+ * object. `known` must not be empty. The first of equally similar names is returned.
+ */
+export function findNearestName<Name extends string>(name: string, known: readonly Name[]): Name {
+  return findNearestNames(name, known, 1)[0] ?? findClosestName(name, known);
+}
+
+/**
+ * Up to `max` known names that are near, the most similar one first; none if none is near. Equally similar names keep
+ * their order. Very long names are never near. The cost grows with the length of `known`, so the caller bounds it.
  */
 export function findNearestNames<Name extends string>(
   name: string,
   known: readonly Name[],
   max: number,
-  accepts: (candidate: Name) => boolean = () => true,
+  { accepts = () => true, listOtherTexts = () => [] }: NearestOptions<Name> = {},
 ): Name[] {
-  // The cost is the product of the lengths, and a name may come from a hostile caller.
-  const wanted = name.slice(0, NAME_LENGTH_MAX).toLowerCase();
-  const best: { candidate: Name; distance: number }[] = [];
+  const wanted = readWanted(name);
+  const best: { candidate: Name; difference: number }[] = [];
   for (const candidate of known) {
-    if (candidate.length > CANDIDATE_LENGTH_MAX) continue;
-    const limit = best.length < max ? Number.POSITIVE_INFINITY : best[max - 1]!.distance;
-    const distance = measureDistance(wanted, candidate.toLowerCase(), limit);
-    if (distance >= limit || !accepts(candidate)) continue;
-    const position = best.findLastIndex((other) => other.distance <= distance) + 1;
-    best.splice(position, 0, { candidate, distance });
+    const limit = best.length < max ? Number.POSITIVE_INFINITY : best[max - 1]!.difference;
+    const texts = [candidate, ...listOtherTexts(candidate)];
+    const difference = Math.min(...texts.map((text) => measureDifference(wanted, text, limit)));
+    if (difference >= limit || !accepts(candidate)) continue;
+    const position = best.findLastIndex((other) => other.difference <= difference) + 1;
+    best.splice(position, 0, { candidate, difference });
     if (best.length > max) best.pop();
   }
   return best.map(({ candidate }) => candidate);
 }
 
+/** The cost is the product of the lengths, and a name may come from a hostile caller. */
 const NAME_LENGTH_MAX = 64;
 const CANDIDATE_LENGTH_MAX = 256;
+/** One edit is near for each so many letters. */
+const LETTERS_PER_EDIT = 3;
+/** Shorter words stand for too much to be compared. */
+const WORD_LENGTH_MIN = 3;
+const PREFIX_LENGTH_MIN = 4;
+/** Share of the longer word that two words must begin with. */
+const PREFIX_SHARE_MIN = 0.6;
+/** Words that so many names have that sharing one says nothing. */
+const COMMON_WORDS: ReadonlySet<string> = new Set(['has', 'ids', 'res', 'count', 'studio']);
+
+interface Wanted {
+  text: string;
+  words: readonly string[];
+  /** Maximum number of edits. */
+  editsMax: number;
+}
+
+function readWanted(name: string): Wanted {
+  const text = name.slice(0, NAME_LENGTH_MAX).toLowerCase();
+  const words = splitWords(text);
+  const letters = words.filter(isTelling).join('').length;
+  return { text, words, editsMax: Math.floor(letters / LETTERS_PER_EDIT) };
+}
+
+function splitWords(text: string): string[] {
+  return text.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+}
+
+function isTelling(word: string): boolean {
+  return word.length >= WORD_LENGTH_MIN && !COMMON_WORDS.has(word);
+}
+
+/** By how many letters a text differs; a number from `limit` on if that many, and infinity if it is not near. */
+function measureDifference({ text, words, editsMax }: Wanted, candidate: string, limit: number): number {
+  if (candidate.length > CANDIDATE_LENGTH_MAX) return Number.POSITIVE_INFINITY;
+  const other = candidate.toLowerCase();
+  if (other === text) return 0;
+  const edits = measureDistance(text, other, Math.min(limit, editsMax + 1));
+  return Math.min(
+    edits <= editsMax ? edits : Number.POSITIVE_INFINITY,
+    compareWords(words, splitWords(other)),
+  );
+}
+
+/** Number of letters of both names that the other one lacks; infinity if they share no word. */
+function compareWords(words: readonly string[], others: readonly string[]): number {
+  const rest = [...others];
+  let isNear = false;
+  let letters = 0;
+  for (const word of words) {
+    const index = findSimilarWord(word, rest);
+    if (index === -1) {
+      letters += word.length;
+      continue;
+    }
+    const [other = ''] = rest.splice(index, 1);
+    isNear ||= isTelling(word) && isTelling(other);
+    letters += word.length + other.length - 2 * countSharedLetters(word, other);
+  }
+  return isNear ? letters + rest.join('').length : Number.POSITIVE_INFINITY;
+}
+
+/** The same word, or else one that begins alike, such as `categ` and `category`. */
+function findSimilarWord(word: string, others: readonly string[]): number {
+  const same = others.indexOf(word);
+  if (same !== -1) return same;
+  return others.findIndex((other) => {
+    const shared = countSharedLetters(word, other);
+    return shared >= PREFIX_LENGTH_MIN && shared >= PREFIX_SHARE_MIN * Math.max(word.length, other.length);
+  });
+}
+
+/** Length of the prefix that both have. */
+function countSharedLetters(left: string, right: string): number {
+  const end = Math.min(left.length, right.length);
+  let length = 0;
+  while (length < end && left[length] === right[length]) length++;
+  return length;
+}
+
+function findClosestName<Name extends string>(name: string, known: readonly Name[]): Name {
+  const { text } = readWanted(name);
+  let closest = known[0]!;
+  let least = Number.POSITIVE_INFINITY;
+  for (const candidate of known) {
+    const distance = measureDistance(text, candidate.slice(0, CANDIDATE_LENGTH_MAX).toLowerCase(), least);
+    if (distance >= least) continue;
+    closest = candidate;
+    least = distance;
+  }
+  return closest;
+}
 
 /**
  * Edit distance in which two swapped letters count as one edit (optimal string alignment). If it is at least `limit`,

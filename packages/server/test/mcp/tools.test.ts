@@ -50,7 +50,7 @@ describe.each([
     expect(await find('zebra')).toEqual([]);
   });
 
-  test('describe_model finds fields by label, and gives the nearest for words that match none', async () => {
+  test('describe_model finds fields by label, and gives near ones or none for words that match none', async () => {
     const { call } = await start();
     const { data } = await call('describe_model', { model: 'sale.order', query: 'salesperson' });
     expect(data.fields[0]).toEqual({
@@ -63,7 +63,10 @@ describe.each([
     const state = await call('describe_model', { model: 'sale.order', query: 'status' });
     expect(state.data.fields[0]).toMatchObject({ name: 'state', values: { draft: expect.any(String) } });
     const none = await call('describe_model', { model: 'sale.order', query: 'partnr_id' });
-    expect(none.data).toMatchObject({ fields: [{ name: 'partner_id' }, {}, {}, {}, {}], hint: /nearest/ });
+    expect(none.data.fields.map(({ name }: { name: string }) => name)).toEqual(['partner_id']);
+    expect(none.data.hint).toMatch(/nearest/);
+    const nothing = await call('describe_model', { model: 'sale.order', query: 'zebra' });
+    expect(nothing.data).toMatchObject({ fields: [], hint: expect.stringMatching(/^No field matches/) });
   });
 
   test('search_records finds by text and by domain, with the most important fields', async () => {
@@ -258,7 +261,7 @@ describe.each([
     );
     await expectError(
       call('call_method', { model: 'sale.order', method: 'action_cnfirm', ids: [1] }),
-      /^method_not_found: /,
+      /^method_not_found: .*\nNearest names: action_confirm/,
     );
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Step: if Odoo does not know a model or a field that the call names, adds the nearest names that exist to the error:
+ * Step: if Odoo does not know a model, field or method that the call names, adds the near names that exist to the error:
  * those that the user of the call and the policy of its key may see. It precedes shareRead, so that its part of the
  * reply comes last: callers that share a read have policies of their own.
  */
@@ -8,6 +8,9 @@ import type { Clients } from '../../keys/clients.ts';
 import { PROXY_CLIENT } from '../../keys/proxy-client.ts';
 import type { Events } from '../../observe/events.ts';
 import { findUnknownName, type UnknownName } from '../../odoo/faults/unknown-name.ts';
+import { listOtherNames, type NameKind } from '../../odoo/other-names.ts';
+import { listWellKnownMethods } from '../../odoo/well-known-methods.ts';
+import { mayCall } from '../../policy/abilities.ts';
 import { mayNameField, mayNameModel } from '../../policy/may-name.ts';
 import type { Awaitable } from '../../streams/and-then.ts';
 import { waitFor } from '../../streams/wait.ts';
@@ -62,57 +65,65 @@ export function suggestNames(
   sources: NameSources,
 ): Awaitable<Reply> {
   if (!('kind' in reply) || reply.kind !== 'fault' || context.time.signal.aborted) return reply;
-  const unknown = findUnknownName(reply.fault, call);
-  if (unknown === null || !mayNameModel(context.client.policy, unknown.model)) return reply;
-  return suggest(reply, unknown).catch((error: unknown) => {
+  const found = findUnknownName(reply.fault, call);
+  if (found === null || !mayNameModel(context.client.policy, found.model)) return reply;
+  return suggest(reply, found).catch((error: unknown) => {
     events.faultSeen(context.request.exchange.requestId, error);
     return reply;
   });
 
-  async function suggest(fault: FaultReply, name: UnknownName): Promise<FaultReply> {
+  async function suggest(fault: FaultReply, unknown: UnknownName): Promise<FaultReply> {
     // The whole answer has arrived, so that the question can have its permit.
     context.release();
-    const { target } = call;
     const { client, time } = context;
-    const found =
-      name.kind === 'model'
-        ? knownNames.findModels(target, sources, context)
-        : knownNames.findFields({ target, model: name.model }, sources, context);
     const limits = { signal: time.signal, timeoutMs: Math.min(WAIT_MS, time.leftMs / 2) };
-    const known = await waitFor(Promise.resolve(found), limits);
+    const known = await waitFor(Promise.resolve(findKnown(unknown)), limits);
     if (typeof known === 'symbol') return fault;
     // The policy may have changed while Odoo was asked. The proxy itself is no stored client.
     const renew = () => (client === PROXY_CLIENT ? client : clients.renew(client));
     const now = await askStore(renew, UNREADABLE_POLICY);
     if (now instanceof Denial || 'refused' in now) return fault;
-    const nearest = await chooseNames(name, known, now.policy);
-    return nearest.length === 0 ? fault : addNames(fault, nearest);
+    const nearest = await chooseNames(unknown, known, now.policy);
+    return nearest === null ? fault : addNames(fault, nearest);
+  }
+
+  function findKnown({ kind, model }: UnknownName): Awaitable<readonly string[]> {
+    if (kind === 'method') return listWellKnownMethods(model);
+    return kind === 'model'
+      ? knownNames.findModels(call.target, sources, context)
+      : knownNames.findFields({ target: call.target, model }, sources, context);
   }
 }
 
+/** Null if there is nothing to compare with, so that even an empty list would say too much. */
 async function chooseNames(
-  unknown: UnknownName,
+  { kind, model, name }: UnknownName,
   known: readonly string[],
   policy: Policy,
-): Promise<string[]> {
-  const { model } = unknown;
-  const name = unknown.kind === 'model' ? model : unknown.field;
-  // Then Odoo means something else, such as a field that cannot be sorted by.
-  if (known.includes(name)) return [];
-  const accepts =
-    unknown.kind === 'model'
-      ? (candidate: string) => mayNameModel(policy, candidate)
-      : (candidate: string) => mayNameField(policy, model, candidate);
+): Promise<string[] | null> {
+  // If the name is known, Odoo means something else, such as a field that cannot be sorted by.
+  if (known.length === 0 || known.includes(name)) return null;
+  const options = {
+    accepts: (candidate: string) => MAY_NAME[kind](policy, model, candidate),
+    listOtherTexts: (candidate: string) => listOtherNames(kind, candidate),
+  };
   // Odoo takes no path here, or the function of a grouping: the field comes first.
-  const compared = unknown.kind === 'model' ? name : name.split(/[.:/]/, 1)[0]!;
+  const compared = kind === 'field' ? name.split(/[.:/]/, 1)[0]! : name;
   let nearest: string[] = [];
   for (let start = 0; start < known.length; start += SLICE) {
     if (start > 0) await nextTurn();
     const candidates = [...nearest, ...known.slice(start, start + SLICE)];
-    nearest = findNearestNames(compared, candidates, NEAREST_MAX, accepts);
+    nearest = findNearestNames(compared, candidates, NEAREST_MAX, options);
   }
-  return nearest;
+  // A model has more methods than those that are well known.
+  return kind === 'method' && nearest.length === 0 ? null : nearest;
 }
+
+const MAY_NAME: Record<NameKind, (policy: Policy, model: string, candidate: string) => boolean> = {
+  model: (policy, _, candidate) => mayNameModel(policy, candidate),
+  field: mayNameField,
+  method: mayCall,
+};
 
 function addNames(reply: FaultReply, nearest: string[]): FaultReply {
   const { fault } = reply;

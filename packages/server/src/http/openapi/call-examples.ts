@@ -185,7 +185,7 @@ function describeMissingModel(model: string) {
       arguments: [message],
       context: {},
       status: 404,
-      nearest: ['res.partner', 'res.lang', 'res.country', 'res.company', 'res.currency'],
+      nearest: ['res.partner'],
     },
   };
 }

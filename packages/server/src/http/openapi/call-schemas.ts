@@ -94,7 +94,7 @@ const errorBody = named(
       nearest: z
         .array(z.string())
         .max(5)
-        .describe('If a field or model does not exist: names that do, the nearest first.')
+        .describe('If a field, model or method does not exist: similar names that do, the nearest first.')
         .exactOptional(),
     }),
   }) satisfies z.ZodType<ErrorBody>,

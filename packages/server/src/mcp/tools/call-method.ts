@@ -13,7 +13,7 @@ export const callMethod = defineTool({
   name: 'call_method',
   title: 'Call a method',
   description:
-    'Calls a method that the other tools do not cover, as the buttons of Odoo do: action_confirm or action_cancel of sale.order, action_post of account.move, message_post (keyword {"body": "…"}). A person may be asked first.',
+    'Calls a method that the other tools do not cover, as the buttons of Odoo do: action_confirm or action_cancel of sale.order, action_post of account.move (Invoicing), message_post (keyword {"body": "…"}). A person may be asked first.',
   input: z.strictObject({
     model: given.model,
     method: z

@@ -1,9 +1,8 @@
 /** `describe_model`: some fields of a model, found by words. */
 import { z } from 'zod';
 import { mayCallAnywhere, mayUseModel } from '../../policy/abilities.ts';
-import { findNearestNames } from '../../text/nearest.ts';
 import { UNNAMED_MODEL_NEXT } from '../call-errors.ts';
-import { chooseShown, type Field, matchFields } from '../fields.ts';
+import { chooseShown, type Field, findNear, matchFields } from '../fields.ts';
 import { cleanText } from '../show.ts';
 import { defineTool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
@@ -11,6 +10,10 @@ import * as given from './arguments.ts';
 
 const FOUND_MAX = 12;
 const SELECTION_MAX = 15;
+const NEAR_MAX = 5;
+const NEAR_HINT = 'No field matches; these names are the nearest. Or try another word.';
+const NOTHING_HINT =
+  'No field matches, and none has a similar name. Try another word, or leave out `query` for the main fields. The app that adds the field may not be installed.';
 
 export const describeModel = defineTool({
   name: 'describe_model',
@@ -51,12 +54,12 @@ export const describeModel = defineTool({
         ? [...new Set([...chooseShown(fields), ...required.map(([name]) => name)])].slice(0, FOUND_MAX)
         : matchFields(fields, query, FOUND_MAX);
     const isGuess = names.length === 0;
-    const shown = isGuess ? findNearestNames(query, [...fields.keys()], 5) : names;
+    const shown = isGuess ? findNear(fields, query, NEAR_MAX) : names;
     return {
       model,
       fields: shown.map((name) => describe(name, fields.get(name) as Field)),
       others: fields.size - shown.length,
-      ...(isGuess ? { hint: 'No field matches; these names are the nearest. Try another word.' } : {}),
+      ...(isGuess ? { hint: shown.length > 0 ? NEAR_HINT : NOTHING_HINT } : {}),
     };
   },
 });

@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
 import { isObject } from '../../json/is-object.ts';
-import { listNamedModels, mayCall } from '../../policy/abilities.ts';
+import { listNamedModels, mayCall, restrictsModels } from '../../policy/abilities.ts';
 import { KNOWN_MODELS } from '../known-models.ts';
+import { explainMissingApps } from '../missing-apps.ts';
 import type { Session } from '../session.ts';
 import { cleanText } from '../show.ts';
 import { defineTool } from '../tool.ts';
@@ -18,7 +19,7 @@ export const listModels = defineTool({
   name: 'list_models',
   title: 'Find a model',
   description:
-    'Finds the technical name of a kind of record, such as “invoice” or “delivery”. Not needed for res.partner (contacts, customers, vendors), sale.order (quotations, sales orders), account.move (invoices, bills), product.template (products), crm.lead (opportunities).',
+    'Finds the technical name of a kind of record, such as “invoice” or “delivery”. Not needed for res.partner (contacts, customers, vendors), sale.order (quotations, sales orders), account.move (invoices, bills), product.template (products), crm.lead (opportunities), where their app is installed.',
   input: z.strictObject({
     query: z
       .string()
@@ -36,6 +37,7 @@ export const listModels = defineTool({
   isOffered: () => true,
   async run({ query = '', instance }, session) {
     const target = await session.pickInstance(instance);
+    const mayRead = (model: string) => READING.some((method) => mayCall(session.policy, model, method));
     const words = query
       .toLowerCase()
       .split(/[^\p{L}\p{N}._]+/u)
@@ -50,16 +52,26 @@ export const listModels = defineTool({
     const wanted = [...new Set([...known, ...named])];
     const installed = await findInstalled(target, words, wanted, session);
     const found = (installed ?? nameKnown(wanted))
-      .filter(({ model }) => READING.some((method) => mayCall(session.policy, model, method)))
+      .filter(({ model }) => mayRead(model))
       .sort((a, b) => rank(a.model, wanted) - rank(b.model, wanted) || a.model.length - b.model.length);
     const models = found.slice(0, FOUND_MAX);
-    if (models.length > 0) return { models };
-    return {
-      models,
-      hint: 'Nothing matches that this key may read. Try another word, in English or the language of the user.',
-    };
+    // The rest of a list that was cut may have the models.
+    const isWhole = installed !== null && installed.length < (session.policyLimit ?? ASKED_MAX);
+    const has = (model: string) => installed?.some((each) => each.model === model);
+    // What the policy hides is not said to be missing either.
+    const missing = isWhole
+      ? explainMissingApps(wanted.filter((model) => mayRead(model) && !has(model)))
+      : null;
+    const nothing = restrictsModels(session.policy, READING) ? NOTHING_ALLOWED_HINT : NOTHING_HINT;
+    const hints = [missing, models.length === 0 ? nothing : null].filter((hint) => hint !== null);
+    return { models, ...(hints.length > 0 ? { hint: hints.join(' ') } : {}) };
   },
 });
+
+const NOTHING_HINT =
+  'No model matches. The key may read all models, so the app may not be installed: try another word, in English or the language of the user, else tell the user.';
+const NOTHING_ALLOWED_HINT =
+  'No model matches that the key may read: its policy allows only some models. Try another word, in English or the language of the user, else tell the user that the operator of the proxy must allow it, or that the app is not installed.';
 
 /** Null if the key or the user may not read the list of models. */
 async function findInstalled(

@@ -7,10 +7,15 @@ import { findUnknownName } from './unknown-name.ts';
 function find(fault: { name: string; message: string; debug?: string }, call = {}) {
   const data = { arguments: [fault.message], context: {}, debug: '', ...fault };
   const classified = classifyFault({ code: 200, message: '', data }, { debug: false, secrets: [] });
-  return findUnknownName(classified, { model: 'res.partner', method: 'search_read', ...call });
+  const found = findUnknownName(classified, { model: 'res.partner', method: 'search_read', ...call });
+  if (found === null) return null;
+  return found.kind === 'model' ? found.name : `${found.model} ${found.name}`;
 }
 
 const UNKNOWN: Record<string, string> = {
+  'a field in place of a method': 'res.partner name',
+  'an attribute in place of a method': 'res.partner env',
+  'an unknown method': 'res.partner nope',
   'an unknown model': 'res.nope',
   'create: an unknown field': 'res.partner nope',
   'read: an unknown field': 'res.partner nope',
@@ -30,8 +35,7 @@ test.each(MISTAKES)('$mistake', ({ mistake, call, faults }) => {
       { name, message, ...(debug && { debug: `Traceback (most recent call last):\n${debug}` }) },
       { model: call.model, method: call.action },
     );
-    const words = found === null ? undefined : Object.values(found).slice(1).join(' ');
-    expect(words, `${version}: ${message}`).toBe(UNKNOWN[mistake]);
+    expect(found ?? undefined, `${version}: ${message}`).toBe(UNKNOWN[mistake]);
   }
 });
 
@@ -54,12 +58,11 @@ test.each<[string, string, string | null]>([
   ['builtins.KeyError', "'sale.report'", null],
   ['odoo.exceptions.UserError', "Field 'nope' is invalid", null],
 ])('%s: %s', (name, message, expected) => {
-  const found = find({ name, message });
-  expect(found === null ? null : Object.values(found).slice(1).join(' ')).toBe(expected);
+  expect(find({ name, message })).toBe(expected);
 });
 
 test('a model that a module lacks is not taken for that of the call', () => {
   const raised = { name: 'builtins.KeyError', message: "'res.nope'" };
-  expect(find(raised, { model: 'res.nope' })).toEqual({ kind: 'model', model: 'res.nope' });
+  expect(find(raised, { model: 'res.nope' })).toBe('res.nope');
   expect(find(raised)).toBeNull();
 });

@@ -1,32 +1,37 @@
 /**
- * Finds the name that a fault calls unknown: a model, or a field of a model. Matches Odoo's own texts of all versions
+ * Finds the name that a fault calls unknown: a model, or a field or the method of a model. Matches Odoo's own texts of all versions
  * (docs/odoo-facts.md#unknown-names). A text that Odoo has translated is not recognised.
  */
+import type { NameKind } from '../other-names.ts';
 import type { Fault } from './faults.ts';
 
-export type UnknownName =
-  | { kind: 'model'; model: string }
-  /** `model` need not be that of the call: a path leads to other models. */
-  | { kind: 'field'; model: string; field: string };
+export interface UnknownName {
+  kind: NameKind;
+  /** The model of the field or method. It need not be that of the call: a path leads to other models. */
+  model: string;
+  /** The unknown name itself. */
+  name: string;
+}
 
 /** Null if the fault names nothing unknown, or does not tell of which model. */
 export function findUnknownName(
-  { data: { type, name, message } }: Fault,
-  call: { model: string; method: string },
+  { data: { type, name: exception, message } }: Fault,
+  { model, method }: { model: string; method: string },
 ): UnknownName | null {
   if (type === 'model_not_found') {
     // This exception can be about a model that a module needs.
-    const isOther = name === KEY_ERROR && unquote(message) !== call.model;
-    return isOther ? null : { kind: 'model', model: call.model };
+    const isOther = exception === KEY_ERROR && unquote(message) !== model;
+    return isOther ? null : { kind: 'model', model, name: model };
   }
+  if (type === 'method_not_found') return { kind: 'method', model, name: method };
   if (type !== 'query_invalid') return null;
-  if (name === KEY_ERROR) {
+  if (exception === KEY_ERROR) {
     const field = unquote(message);
-    return WRITES.has(call.method) && FIELD.test(field) ? { kind: 'field', model: call.model, field } : null;
+    return WRITES.has(method) && FIELD.test(field) ? { kind: 'field', model, name: field } : null;
   }
   const found = TEXTS.map((text) => text.exec(message)?.groups).find((groups) => groups !== undefined);
   const field = found?.['single'] ?? found?.['double'] ?? found?.['bare'];
-  return field === undefined ? null : { kind: 'field', model: found?.['model'] ?? call.model, field };
+  return field === undefined ? null : { kind: 'field', model: found?.['model'] ?? model, name: field };
 }
 
 const KEY_ERROR = 'builtins.KeyError';
