@@ -338,10 +338,11 @@ const BOUNDARIES: Boundary[] = [
     allow: [
       '../*.ts',
       '../changes/*',
+      '../../execute/call/{authorize,explain}.ts',
       '../../execute/run-request.ts',
       '../../execute/terms/denial.ts',
       '../../instances/instances.ts',
-      '../../{keys,subscriptions}/*',
+      '../../{json,keys,subscriptions}/*',
       CONTRACT,
       'node:buffer',
     ],

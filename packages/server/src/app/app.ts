@@ -10,6 +10,7 @@ import type { Settings } from '../config/schema.ts';
 import { StartError } from '../config/start-error.ts';
 import { createChanges } from '../data/changes/changes.ts';
 import { createExporter } from '../data/export/export.ts';
+import { createDeliveryJudge } from '../data/subscriptions/judge-delivery.ts';
 import { createChangeReader } from '../data/subscriptions/read-subscription.ts';
 import { createCredentialNames } from '../execute/call/credentials-id.ts';
 import { createExecuteBackground } from '../execute/operations.ts';
@@ -294,6 +295,7 @@ export async function createApp({
       nowMs,
     }),
     notices: services.expiryNotices,
+    judge: createDeliveryJudge({ keys, clock }),
     send: services.sendDelivery,
     openSecrets: services.subscriptions.openSecrets,
     owner: randomUUID(),

@@ -42,6 +42,7 @@ async function startOutbox(options: Pick<OutboxOptions, 'send'> & Partial<Outbox
   const outbox = new Outbox({
     store: store.subscriptions,
     leadership,
+    judge: async () => null,
     openSecrets: () => [],
     clock: Date.now,
     nowMs,

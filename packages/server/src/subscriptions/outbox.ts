@@ -5,15 +5,19 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { VaultError } from '../instances/vault.ts';
-import type { DeliveryBatch, SubscriptionStore } from '../stores/ports.ts';
+import type { ClaimedDelivery, DeliveryBatch, SubscriptionStore } from '../stores/ports.ts';
 import type { Leadership } from './leadership.ts';
 import { type Attempt, judgeAttempts } from './retry-schedule.ts';
-import { readBody } from './row.ts';
+import { type Body, readBody } from './row.ts';
 import type { SendDelivery } from './sender.ts';
+
+/** Why the key of the subscription may not give what the delivery holds; null: it may. */
+export type JudgeDelivery = (subscription: Body, delivery: ClaimedDelivery) => Promise<string | null>;
 
 export interface OutboxOptions {
   store: SubscriptionStore;
   leadership: Leadership;
+  judge: JudgeDelivery;
   send: SendDelivery;
   /** Opens the secrets that sign at this time. Throws a `VaultError`. */
   openSecrets: (row: { id: string; name: string; body: string }, now: number) => string[];
@@ -159,11 +163,13 @@ export class Outbox {
     claim: string,
     beginsUntilMs: number,
   ): Promise<void> {
-    const { send, openSecrets, clock, nowMs, random, leadership, onAttempt, onDisabled } = this.#options;
+    const { judge, send, openSecrets, clock, nowMs, random, leadership, onAttempt, onDisabled } =
+      this.#options;
     const { signal } = this.#closing;
     const maySend = () => leadership.isHeld && nowMs() < beginsUntilMs && !signal.aborted;
     if (!maySend()) return;
-    const { url } = readBody(subscription);
+    const body = readBody(subscription);
+    const { url } = body;
     let secrets: readonly string[] = [];
     let unsigned: string | null = null;
     try {
@@ -173,11 +179,12 @@ export class Outbox {
       unsigned = `The secret cannot be opened: ${error.message}`;
     }
     const sent = await Promise.all(
-      deliveries.map((delivery) =>
-        unsigned === null
+      deliveries.map(async (delivery) => {
+        const failure = unsigned ?? (await judge(body, delivery));
+        return failure === null
           ? send({ url, secrets, delivery, signal, maySend })
-          : { ...UNSENT, delivery, failure: unsigned },
-      ),
+          : { ...UNSENT, delivery, failure };
+      }),
     );
     const attempts = sent.filter((attempt) => attempt !== null);
     if (attempts.length === 0) return;

@@ -127,9 +127,16 @@ export class Poller {
     });
   }
 
+  /** A key was changed: its subscriptions are read at once, which tells whether it may still read. */
+  readOf(key: string): void {
+    for (const known of this.#known.values())
+      if ('key' in known.subscription && known.subscription.key === key) this.#readAtOnce(known);
+    this.#run();
+  }
+
   /**
-   * An instance or a key was changed: subscriptions that it may have kept from reading are read at once. One that is
-   * being read is read again, as its reading may have begun before the change.
+   * An instance was changed: subscriptions that it may have kept from reading are read at once. One that is being read
+   * is read again, as its reading may have begun before the change.
    */
   retry(concerns: (subscription: Subscription) => boolean): void {
     for (const [id, known] of this.#known)

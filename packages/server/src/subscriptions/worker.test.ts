@@ -44,6 +44,7 @@ function startWorker(
     store,
     reader: { readChanges, listIds: async () => ({ ids: [] }), findGone: async () => ({ gone: [] }) },
     notices: { listDue: async () => [] },
+    judge: async () => null,
     send: async () => null,
     owner: 'this',
     retentionMs: 60_000,

@@ -33,7 +33,8 @@ export const WORKER_TIMES: WorkerTimes = {
   upkeepMs: 30_000,
 };
 
-export interface WorkerOptions extends Pick<OutboxOptions, 'openSecrets' | 'clock' | 'nowMs' | 'random'> {
+export interface WorkerOptions
+  extends Pick<OutboxOptions, 'judge' | 'openSecrets' | 'clock' | 'nowMs' | 'random'> {
   store: Pick<Store, 'subscriptions' | 'watch'> & { leases: LeaseStore };
   reader: ChangeReader;
   notices: NoticeReader;
@@ -71,8 +72,21 @@ const SEARCH_RETRY_SECONDS = 5;
 const SET_BACK_MS_MIN = 1000;
 
 export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWorker {
-  const { store, reader, notices, send, owner, clock, nowMs, random, openSecrets, times, events, onError } =
-    options;
+  const {
+    store,
+    reader,
+    notices,
+    judge,
+    send,
+    owner,
+    clock,
+    nowMs,
+    random,
+    openSecrets,
+    times,
+    events,
+    onError,
+  } = options;
   const subscriptions = store.subscriptions;
   const leadership = new Leadership({
     leases: store.leases,
@@ -85,6 +99,7 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
   const outbox = new Outbox({
     store: subscriptions,
     leadership,
+    judge,
     send,
     openSecrets,
     clock,
@@ -179,7 +194,7 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
         if (isClosed) return;
         if (change === null) poller.retry(() => true);
         if (change?.kind === 'instance') poller.retry((it) => 'instance' in it && it.instance === change.id);
-        if (change?.kind === 'key') poller.retry((it) => 'key' in it && it.key === change.id);
+        if (change?.kind === 'key') poller.readOf(change.id);
         if (change !== null && change.kind !== 'subscription') return;
         if (!isNeeded) search();
         else if (leadership.isHeld) {

@@ -44,6 +44,27 @@ test('a narrowed policy no longer gets answers that it must not read', async () 
   expect(upstream.requests).toHaveLength(1);
 });
 
+test.each([
+  ['companies', { companies: [1, 3] }, { companies: [3] }],
+  ['limit_max', { limit_max: 100 }, { limit_max: 1 }],
+])('an answer is not returned after `%s` were narrowed', async (_rule, before, after) => {
+  await start();
+  const policy = { origins: [upstream.url], models: { 'hr.employee': ['search_read', 'create'] } };
+  const { key, record } = await proxy.app.keys.create({ name: 'app', policy: { ...policy, ...before } });
+  const send = (action: string, params: unknown[]) =>
+    proxy.call(makeCall(upstream.url, { model_id: 'hr.employee', action, params }), {
+      'x-proxy-api': key,
+      'idempotency-key': action,
+    });
+  expect((await send('search_read', [[]])).status).toBe(200);
+  const created = await send('create', [{}]);
+  await proxy.app.keys.update(record.id, 1, { policy: { ...policy, ...after } });
+  expect((await send('search_read', [[]])).json.error.data.type).toBe('idempotency_conflict');
+  // A write is never run twice, and its answer has only an id.
+  expect((await send('create', [{}])).json).toEqual(created.json);
+  expect(upstream.requests).toHaveLength(2);
+});
+
 test('a removed instance gives no stored answer, and an instance added again is another server', async () => {
   await start();
   const instance = {

@@ -5,9 +5,8 @@
 import type { RunBackground } from '../../execute/run-request.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import type { Instances } from '../../instances/instances.ts';
-import type { Client, Keys } from '../../keys/keys.ts';
+import type { Keys } from '../../keys/keys.ts';
 import { PROXY_CLIENT } from '../../keys/proxy-client.ts';
-import { StoredPolicyError } from '../../keys/stored-policy.ts';
 import type { ChangeReader, ReadRefusal } from '../../subscriptions/change-reader.ts';
 import type { RecordSubscription } from '../../subscriptions/row.ts';
 import type { QuestionFailure } from '../ask-odoo.ts';
@@ -17,6 +16,7 @@ import { listIds } from '../changes/list-ids.ts';
 import { readChanges } from '../changes/read-changes.ts';
 import type { Ask, ChangesFault, ChangesState } from '../changes/terms.ts';
 import { type DataRequest, readDataRequest } from '../data-request.ts';
+import { findClient } from './find-client.ts';
 
 export interface SubscriptionReaderDeps {
   run: RunBackground;
@@ -141,31 +141,6 @@ function explainMissing({ instance }: RecordSubscription): ReadRefusal {
 
 function describeQuery({ domain, fields }: RecordSubscription) {
   return { domain: JSON.stringify(domain), fields, context: SHOW_ARCHIVED };
-}
-
-async function findClient(
-  { key }: RecordSubscription,
-  keys: Pick<Keys, 'findClient'>,
-): Promise<Client | ReadRefusal> {
-  if (key === null) return PROXY_CLIENT;
-  try {
-    const found = await keys.findClient(key);
-    return 'refused' in found ? explainKey(key, found.refused) : found;
-  } catch (error) {
-    const problem =
-      error instanceof StoredPolicyError
-        ? error.message
-        : 'The store does not answer, so that the key cannot be read.';
-    return { problem, isKeyOver: false };
-  }
-}
-
-function explainKey(key: string, refused: string): ReadRefusal {
-  const why = refused === 'unknown' ? 'does not exist' : `is ${refused}`;
-  return {
-    problem: `The key ${key} ${why}: give the subscription another one, then resume it.`,
-    isKeyOver: true,
-  };
 }
 
 function buildRequest({ model, instance }: RecordSubscription): DataRequest {

@@ -46,7 +46,7 @@ export function replayAnswer(
       index: request.hasKeyForOneCall ? 0 : index,
       bytes,
       // An answer with normalized values is not that of the same call without.
-      operation: `${operation}${request.areValuesNormalized ? ' normalized' : ''} ${nameUser(target)}${nameFields(method, client)}`,
+      operation: `${operation}${request.areValuesNormalized ? ' normalized' : ''} ${nameUser(target)}${nameRules(method, client)}`,
     });
     context.protection = protection;
     context.storeWaitMs = STORE_WAIT_MS;
@@ -57,10 +57,15 @@ export function replayAnswer(
   };
 }
 
-/** An answer with fields is not returned after the rules for fields have changed. Writes are never run twice. */
-function nameFields(method: string, { policy }: CallContext['client']): string {
-  const rules = policy?.policy.fields;
-  return rules === undefined || !mayReturnFields(method) ? '' : ` ${JSON.stringify(rules)}`;
+/**
+ * An answer with values is not returned after a rule for the values that it may have was changed. Writes are never run
+ * twice.
+ */
+function nameRules(method: string, { policy }: CallContext['client']): string {
+  if (policy === null || !mayReturnFields(method)) return '';
+  const { fields, companies, limit_max } = policy.policy;
+  const rules = JSON.stringify({ fields, companies, limit_max });
+  return rules === '{}' ? '' : ` ${rules}`;
 }
 
 /** Claims the key right before the call is sent. From here on a crash means that Odoo may have run the call. */

@@ -1,0 +1,88 @@
+/** Deliveries that are stored when the rights of their key change: what waits, is retried or replayed. */
+import type { Policy } from '@erp-proxy/contract';
+import { expect, test } from 'vitest';
+import { refuseWith, TAKE } from './receiver.ts';
+import { POLL, type Stage, startStage } from './stage.ts';
+
+const POLICY: Policy = {
+  instances: ['prod'],
+  models: { 'res.partner': ['search', 'search_read'] },
+  data: ['subscriptions'],
+};
+const WITHOUT_EMAIL: Policy = { ...POLICY, fields: { 'res.partner': { deny: ['email'] } } };
+
+async function subscribeByKey({ proxy, subscribe }: Stage, changes: Parameters<Stage['subscribe']>[0] = {}) {
+  const { record } = await proxy.app.keys.create({ name: 'hooks', policy: POLICY });
+  await subscribe({ key: record.id, fields: ['name', 'email'], ...changes });
+  return record.id;
+}
+
+const listUpserts = ({ receiver }: Stage) => receiver.list('res.partner.upserted');
+
+/** Ends the wait for a retry. Null: nothing was refused yet. */
+async function findRefusal({ admin }: Stage): Promise<string | null | undefined> {
+  await admin.pingSubscription('contacts');
+  const [waiting] = (await admin.listDeliveries('contacts', { state: 'waiting' })).items;
+  return waiting?.failure;
+}
+
+test.each<[string, Policy, RegExp]>([
+  ['a field', WITHOUT_EMAIL, /^policy_denied: .*`email`/],
+  ['the model', { ...POLICY, models: { 'crm.lead': ['*'] } }, /^policy_denied: .*`res.partner`/],
+  ['the instance', { ...POLICY, instances: ['test'] }, /^policy_denied: .*"prod"/],
+  ['subscriptions', { ...POLICY, data: ['export'] }, /^policy_denied: .*subscriptions/],
+])('a delivery that is retried is not sent once the policy denies %s', async (_, narrowed, reason) => {
+  const stage = await startStage();
+  const { admin, odoo, receiver } = stage;
+  const key = await subscribeByKey(stage);
+  receiver.answer = refuseWith(500);
+  await odoo('create', { name: 'Test one', email: 'one@example.com' });
+  await expect.poll(() => listUpserts(stage).length, POLL).toBeGreaterThan(0);
+  await admin.updateKey(key, { policy: narrowed });
+  const sent = listUpserts(stage).length;
+  receiver.answer = TAKE;
+  await expect.poll(() => findRefusal(stage), POLL).toMatch(reason);
+  expect(listUpserts(stage)).toHaveLength(sent);
+  await admin.updateKey(key, { policy: POLICY });
+  await expect.poll(() => findRefusal(stage), POLL).toBeUndefined();
+  expect(listUpserts(stage)).toHaveLength(sent + 1);
+});
+
+test('a replay sends no field that is denied now, although the subscription was changed to others', async () => {
+  const stage = await startStage();
+  const { admin, odoo, show } = stage;
+  const key = await subscribeByKey(stage);
+  await odoo('create', { name: 'Test one', email: 'one@example.com' });
+  await expect.poll(() => listUpserts(stage).length, POLL).toBe(1);
+  await admin.updateKey(key, { policy: WITHOUT_EMAIL });
+  await admin.updateSubscription('contacts', { fields: ['name'], start: 'now' });
+  await expect.poll(async () => (await show()).problem, POLL).toBeNull();
+  expect(await admin.replayDeliveries('contacts', { since: '2000-01-01T00:00:00Z' })).toEqual({
+    replayed: 1,
+  });
+  await expect.poll(() => findRefusal(stage), POLL).toMatch(/^policy_denied: .*`email`/);
+  expect(listUpserts(stage)).toHaveLength(1);
+});
+
+test('what holds no values is sent by the rights that remain', async () => {
+  const stage = await startStage();
+  const { admin, odoo, receiver } = stage;
+  const key = await subscribeByKey(stage, { payload: 'thin' });
+  receiver.answer = refuseWith(500);
+  await odoo('create', { name: 'Test one' });
+  await expect.poll(() => listUpserts(stage).length, POLL).toBeGreaterThan(0);
+  await admin.updateKey(key, { policy: WITHOUT_EMAIL });
+  const sent = listUpserts(stage).length;
+  receiver.answer = TAKE;
+  await expect.poll(() => findRefusal(stage), POLL).toBeUndefined();
+  expect(listUpserts(stage)).toHaveLength(sent + 1);
+});
+
+test('a revoked key pauses its subscriptions at once, however long their interval is', async () => {
+  const stage = await startStage();
+  const { admin, show } = stage;
+  const key = await subscribeByKey(stage, { interval_seconds: 86_400 });
+  await expect.poll(async () => (await show()).read_at, POLL).not.toBeNull();
+  await admin.revokeKey(key);
+  await expect.poll(async () => (await show()).state, POLL).toBe('paused');
+});
