@@ -14,6 +14,7 @@ import {
   keepLast,
   parseProgress,
   readSeenNotices,
+  takeIdsAfter,
   WATCHED_IDS_MAX,
 } from './progress.ts';
 import { ReadingNotes } from './reading-notes.ts';
@@ -428,8 +429,7 @@ export class Poller {
     ids: readonly number[],
   ): Promise<RecordChange[] | ReadRefusal> {
     if (ids.length === 0) return [];
-    const rest = ids.filter((id) => id > known.checkedTo).slice(0, CHECKED_IDS_MAX);
-    const part = rest.length > 0 ? rest : ids.slice(0, CHECKED_IDS_MAX);
+    const part = takeIdsAfter(ids, known.checkedTo, CHECKED_IDS_MAX);
     const found = await this.#options.reader.findGone(subscription, part, this.#closing.signal);
     if ('problem' in found) return found;
     known.checkedTo = part.at(-1) ?? 0;

@@ -23,15 +23,36 @@ export function parseProgress(text: string | null): Progress | null {
   }
 }
 
-/** The ids after the changes. */
-export function followIds(ids: readonly number[], changes: readonly RecordChange[]): number[] {
-  if (changes.length === 0) return [...ids];
-  const known = new Set(ids);
-  for (const { change, id } of changes) {
-    if (change === 'upsert') known.add(id);
-    else known.delete(id);
+/** The ids after the changes, ascending as before. Runs are copied as they are: sorting so many would take long. */
+export function followIds(ids: readonly number[], changes: readonly RecordChange[]): readonly number[] {
+  const isWatched = new Map(changes.map(({ change, id }) => [id, change === 'upsert']));
+  const runs: (readonly number[])[] = [];
+  let at = 0;
+  for (const id of [...isWatched.keys()].sort((a, b) => a - b)) {
+    const next = countUpTo(ids, id);
+    runs.push(ids.slice(at, ids[next - 1] === id ? next - 1 : next));
+    if (isWatched.get(id)) runs.push([id]);
+    at = next;
   }
-  return [...known].sort((a, b) => a - b);
+  return new Array<number>().concat(...runs, ids.slice(at));
+}
+
+/** The first `count` ids above `after`; those at the beginning if there are none. `ids`: ascending. */
+export function takeIdsAfter(ids: readonly number[], after: number, count: number): readonly number[] {
+  const next = countUpTo(ids, after);
+  const first = next === ids.length ? 0 : next;
+  return ids.slice(first, first + count);
+}
+
+/** How many of the ids, which are ascending, are not above this one. */
+function countUpTo(ids: readonly number[], id: number): number {
+  let [low, high] = [0, ids.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (ids[middle]! > id) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 /** A notice that was seen, and when its key ends. */

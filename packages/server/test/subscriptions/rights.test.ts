@@ -54,6 +54,8 @@ test('a replay sends no field that is denied now, although the subscription was 
   const key = await subscribeByKey(stage);
   await odoo('create', { name: 'Test one', email: 'one@example.com' });
   await expect.poll(() => listUpserts(stage).length, POLL).toBe(1);
+  const listDelivered = async () => (await admin.listDeliveries('contacts', { state: 'delivered' })).items;
+  await expect.poll(listDelivered, POLL).toHaveLength(1);
   await admin.updateKey(key, { policy: WITHOUT_EMAIL });
   await admin.updateSubscription('contacts', { fields: ['name'], start: 'now' });
   await expect.poll(async () => (await show()).problem, POLL).toBeNull();

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import type { RecordChange } from './delivery-body.ts';
+import { followIds, takeIdsAfter, WATCHED_IDS_MAX } from './progress.ts';
+
+const change = (id: number, kind: RecordChange['change']): RecordChange => ({
+  change: kind,
+  id,
+  at: null,
+  record: null,
+});
+
+/** The least processor time of several runs, in microseconds. */
+function measure(work: () => unknown): number {
+  const runs = Array.from({ length: 20 }, () => {
+    const before = process.threadCpuUsage();
+    work();
+    const { user, system } = process.threadCpuUsage(before);
+    return user + system;
+  });
+  return Math.min(...runs);
+}
+
+test('ids follow random changes as a set would, in their order', () => {
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  let state = seed;
+  const next = (below: number) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return (state >>> 8) % below;
+  };
+  let ids: readonly number[] = [];
+  for (let round = 0; round < 300; round++) {
+    const changes = Array.from({ length: next(12) }, () =>
+      change(1 + next(40), (['upsert', 'upsert', 'left', 'gone'] as const)[next(4)]!),
+    );
+    const expected = new Set(ids);
+    for (const { change: kind, id } of changes) {
+      if (kind === 'upsert') expected.add(id);
+      else expected.delete(id);
+    }
+    ids = followIds(ids, changes);
+    expect(ids, `seed ${seed}`).toEqual([...expected].sort((a, b) => a - b));
+    const after = next(45);
+    const above = ids.filter((id) => id > after);
+    expect(takeIdsAfter(ids, after, 5)).toEqual((above.length === 0 ? ids : above).slice(0, 5));
+  }
+});
+
+test('all ids that can be watched are followed in less time than it takes to parse them', () => {
+  const ids = Array.from({ length: WATCHED_IDS_MAX }, (_, index) => 1000 + index * 7);
+  const text = JSON.stringify(ids);
+  const changes = Array.from({ length: 200 }, (_, index) =>
+    change(1000 + index * 1001, index % 2 === 0 ? 'upsert' : 'gone'),
+  );
+  const followUs = measure(() => {
+    followIds(ids, changes);
+    takeIdsAfter(ids, 5000, 1000);
+  });
+  expect(followUs).toBeLessThan(measure(() => JSON.parse(text)));
+});
