@@ -194,6 +194,10 @@ test.each([
   ['sale.order.line', 'ref', 'res.partner'],
   ['account.analytic.account', 'name', 'res.partner'],
   ['res.partner', 'parent_id', 'res.partner'],
+  ['loyalty.card', 'code', 'loyalty.card'],
+  ['mail.blacklist', 'email', 'mail.blacklist'],
+  ['phone.blacklist', 'number', 'phone.blacklist'],
+  ['payment.transaction', 'reference', 'payment.transaction'],
 ])('the display name of %s is denied with %s of %s, which it shows', (model, field, of) => {
   const rule = `fields["${of}"]`;
   expect(judge({ [of]: { deny: [field] } }, model, 'display_name')).toBe(rule);

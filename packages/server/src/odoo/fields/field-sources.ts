@@ -61,6 +61,10 @@ const NAME_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['account.analytic.account', ['name', 'code', 'partner_id']],
   ['purchase.order', ['name', 'partner_ref']],
   ['sale.order.line', ['name', 'order_id', 'product_id', 'order_partner_id']],
+  ['loyalty.card', ['code', 'program_id']],
+  ['mail.blacklist', ['email']],
+  ['phone.blacklist', ['number']],
+  ['payment.transaction', ['reference']],
 ]);
 /** Fields of related records that the display name of a record shows: the reference of the customer of a line. */
 const NAME_FIELDS_OF_OTHERS: ReadonlyMap<string, readonly { model: string; field: string }[]> = new Map([
