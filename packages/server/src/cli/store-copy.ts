@@ -28,6 +28,10 @@ export const storeCopyCommand: Command = {
     const to = await readTarget(input);
     const tables = await copyStore(from, to, {
       isSnapshot: input.isSet('while-running'),
+      setBy: {
+        from: input.option('from') === undefined ? 'store.url' : '--from',
+        to: input.option('to') === undefined ? '--to-file' : '--to',
+      },
       onUpgrade: ({ store, from, to, advice }) =>
         input.complain(`${store} was brought from version ${from} to ${to}. ${advice}\n`),
     });

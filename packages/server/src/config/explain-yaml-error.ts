@@ -1,10 +1,12 @@
 /** Describes the errors of YAML files. The parser's own messages quote the file, which may contain secrets. */
 import type { YAMLError } from 'yaml';
 
+export const NAME_TWICE = 'this name stands twice in its group; keep one';
+
 export function explainYamlError({ code }: YAMLError): string {
   switch (code) {
     case 'DUPLICATE_KEY':
-      return 'this name stands twice in its group; keep one';
+      return NAME_TWICE;
     case 'TAB_AS_INDENT':
       return 'lines are indented with spaces, not with tabs';
     case 'TAG_RESOLVE_FAILED':

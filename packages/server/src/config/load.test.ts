@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -130,6 +130,22 @@ test('refuses a file that it cannot read, even if nobody named it', () => {
     throw Object.assign(new Error('EACCES: permission denied, open /srv/erp-proxy.yaml'), { code: 'EACCES' });
   };
   expect(listErrors({ readFile })).toEqual(['erp-proxy.yaml: the file cannot be read (EACCES)']);
+});
+
+test('refuses a symbolic link that leads to no file, also that of a secret', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-'));
+  try {
+    symlinkSync('gone.yaml', join(folder, 'erp-proxy.yaml'));
+    const message = 'the symbolic link leads to no file; correct or remove it';
+    const [cwd, readFile] = [folder, readTextFile];
+    expect(listErrors({ cwd, readFile })).toEqual([`erp-proxy.yaml: ${message}`]);
+    const env = { ERP_PROXY_ADMIN_TOKEN_FILE: 'erp-proxy.yaml' };
+    expect(listErrors({ cwd, readFile, env })).toContain(`ERP_PROXY_ADMIN_TOKEN_FILE: ${message}`);
+    rmSync(join(folder, 'erp-proxy.yaml'));
+    expect(listErrors({ cwd, readFile })).toEqual([]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('refuses a file that is not UTF-8, also one of a secret', () => {

@@ -1,11 +1,11 @@
-import { NotUtf8Error } from './read-text-file.ts';
+import { TextFileError } from './text-file-error.ts';
 
 /**
  * Describes the failure to read a file. Shows neither the message of the error, which contains the path, nor the path:
  * a wrong path may be the secret itself, set in the variable that should name its file.
  */
 export function explainReadError(error: unknown): string {
-  if (error instanceof NotUtf8Error) return error.message;
+  if (error instanceof TextFileError) return error.message;
   const code = readErrorCode(error);
   if (code === 'ENOENT') return 'there is no such file';
   return `the file cannot be read${code === undefined ? '' : ` (${code})`}`;

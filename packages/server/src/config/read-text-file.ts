@@ -1,15 +1,24 @@
 /** Reads a file of settings, or of one secret, as text. */
 import { isUtf8 } from 'node:buffer';
-import { type PathOrFileDescriptor, readFileSync } from 'node:fs';
+import { lstatSync, type PathOrFileDescriptor, readFileSync } from 'node:fs';
+import { readErrorCode } from './read-error.ts';
+import { TextFileError } from './text-file-error.ts';
 
-/** Letters of other encodings would be replaced. The text of the error is for the source of the setting. */
-export class NotUtf8Error extends Error {
-  override message = 'the file is not UTF-8; save it in this encoding';
+/** Throws as `readFileSync` does, or a {@link TextFileError}. */
+export function readTextFile(file: PathOrFileDescriptor): string {
+  const bytes = readBytes(file);
+  // Letters of other encodings would be replaced.
+  if (!isUtf8(bytes)) throw new TextFileError('the file is not UTF-8; save it in this encoding');
+  return bytes.toString();
 }
 
-/** Throws as `readFileSync` does, or a {@link NotUtf8Error}. */
-export function readTextFile(file: PathOrFileDescriptor): string {
-  const bytes = readFileSync(file);
-  if (!isUtf8(bytes)) throw new NotUtf8Error();
-  return bytes.toString();
+function readBytes(file: PathOrFileDescriptor): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    if (readErrorCode(error) !== 'ENOENT' || typeof file === 'number') throw error;
+    // Otherwise a file that need not exist would be taken as absent, although the operator has put it there.
+    if (lstatSync(file, { throwIfNoEntry: false }) === undefined) throw error;
+    throw new TextFileError('the symbolic link leads to no file; correct or remove it');
+  }
 }

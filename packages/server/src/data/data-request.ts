@@ -69,6 +69,11 @@ export function readMemberBytes(request: DataRequest, name: string): Uint8Array 
   return value === undefined ? null : request.bytes.subarray(value.start, value.end);
 }
 
+/** The denial of a wrong `limit`, of the type that a call has for its own. `rule` continues the sentence about it. */
+export function denyLimit(rule: string): Denial {
+  return new Denial('invalid_params', `\`limit\` ${rule}`, { path: 'limit' });
+}
+
 function readRoot(bytes: Uint8Array, what: string): JsonSpan | Denial {
   if (bytes.length > BODY_BYTES_MAX) {
     return new Denial('payload_too_large', `The ${what} may have ${BODY_BYTES_MAX / 2 ** 20} MiB.`);

@@ -3,6 +3,8 @@
  * address. HTTP/1.1 only. Does not follow redirects, and opens no connection in advance
  * (docs/odoo-facts.md#idle-connections).
  */
+import { closeSync, openSync } from 'node:fs';
+import { devNull } from 'node:os';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import { atMost } from '../streams/at-most.ts';
@@ -202,9 +204,16 @@ class Pool implements ConnectionOwner {
 function createLazyContext(certificates: readonly string[] | undefined): () => SecureContext {
   let context: SecureContext | null = null;
   return () => {
-    context ??= createSecureContext({
-      ca: [...(certificates ?? new Set([...getCACertificates('default'), ...getCACertificates('system')]))],
-    });
+    context ??= createSecureContext({ ca: [...(certificates ?? readTrustedCertificates())] });
     return context;
   };
+}
+
+/**
+ * Throws with `EMFILE` or `ENFILE` if there is no file descriptor to read the certificates of the system with. Node
+ * would leave these out silently, and keep what it has read for the life of the process.
+ */
+function readTrustedCertificates(): Set<string> {
+  closeSync(openSync(devNull, 'r'));
+  return new Set([...getCACertificates('default'), ...getCACertificates('system')]);
 }

@@ -51,7 +51,9 @@ export type EgressFailureReason =
   | 'denied'
   | 'unresolved'
   | 'refused'
-  /** This process lacks file descriptors or memory for a connection. It says nothing about the server. */
+  /**
+   * This machine lacks file descriptors, local ports or memory for a connection. It says nothing about the server.
+   */
   | 'exhausted'
   | 'connect_timeout'
   | 'tls'

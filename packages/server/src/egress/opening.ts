@@ -4,6 +4,7 @@
  * knows nothing of HTTP.
  */
 import { isIP, type LookupFunction, Socket, type TcpSocketConnectOpts } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls';
 import { atTurnEnd } from '../streams/turn-end.ts';
 import type { EgressFailureReason } from './messages.ts';
@@ -24,7 +25,7 @@ export class OpeningError extends Error {
 export interface OpeningOptions {
   lookUp: LookUpName;
   connectTimeoutMs: number;
-  /** Called at the first https connection, since reading the certificates takes some time. */
+  /** Called at the first https connection, since reading the certificates takes some time. Throws if it cannot. */
   secureContext: () => SecureContext;
   /** Plain sockets to be used again. */
   closedSockets: ClosedSockets;
@@ -179,7 +180,7 @@ export class Opening implements SocketUser {
         ...(this.#destination.session === null ? null : { session: this.#destination.session }),
       });
     } catch (error) {
-      this.#fail('tls', describeError(error));
+      this.#fail(isExhausted(error) ? 'exhausted' : 'tls', describeError(error));
       return;
     }
     this.#socket = secured;
@@ -222,8 +223,21 @@ function classifyError(error: Error): EgressFailureReason {
   return readCode(error) === 'ETIMEDOUT' ? 'connect_timeout' : 'refused';
 }
 
+/** True if the cause is a lack of this machine. Of several addresses, any other cause says more about the server. */
 function isExhausted(error: unknown): boolean {
-  return EXHAUSTED.has(readCode(error) ?? '');
+  if (error instanceof AggregateError) return error.errors.every(isExhausted);
+  return EXHAUSTED.has(readCode(error) ?? '') || isWithoutPort(error);
+}
+
+/** All local ports are taken. Without IPv6 on this machine, its addresses give the same code. */
+function isWithoutPort(error: unknown): boolean {
+  if (readCode(error) !== 'EADDRNOTAVAIL') return false;
+  const { address } = error as NodeJS.ErrnoException & { address?: string };
+  return isIP(address ?? '') === 4 || hasIpv6();
+}
+
+function hasIpv6(): boolean {
+  return Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === 'IPv6'));
 }
 
 const EXHAUSTED: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);

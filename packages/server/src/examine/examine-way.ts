@@ -55,7 +55,10 @@ function explainFailure(
     case 'refused':
       return fail('connection', `refused (${detail}); check host and port, and that Odoo runs`);
     case 'exhausted':
-      return fail('connection', `the proxy has none left (${detail}); raise its limit of file descriptors`);
+      return fail(
+        'connection',
+        `the proxy has none left (${detail}); raise its limit of file descriptors, or with EADDRNOTAVAIL the range of local ports`,
+      );
     case 'connect_timeout':
       return fail(
         'connection',

@@ -47,11 +47,24 @@ function unsupported(message: string): Denial {
   return new Denial('unsupported_media_type', message);
 }
 
-/** `application/json` without parameters, or with a charset of UTF-8 (RFC 9110 section 8.3). */
+/**
+ * `application/json` whose charset, if any, is UTF-8 (RFC 9110 section 8.3). Other parameters have no meaning for this
+ * type and are ignored (RFC 8259 section 11).
+ */
 function isJson(contentType: string | undefined): boolean {
   if (contentType === undefined) return false;
   if (contentType === 'application/json') return true;
-  const [type, ...parameters] = contentType.split(';');
-  if (type?.trim().toLowerCase() !== 'application/json') return false;
-  return parameters.every((parameter) => /^\s*(charset\s*=\s*"?utf-?8"?\s*)?$/i.test(parameter));
+  const [type = ''] = contentType.split(';', 1);
+  if (type.trim().toLowerCase() !== 'application/json') return false;
+  const parameters = contentType.slice(type.length);
+  PARAMETER.lastIndex = 0;
+  while (PARAMETER.lastIndex < parameters.length) {
+    const [match, name, value] = PARAMETER.exec(parameters) ?? [];
+    if (match === undefined) return false;
+    if (name?.toLowerCase() === 'charset' && !/^"?utf-?8"?$/i.test(value ?? '')) return false;
+  }
+  return true;
 }
+
+/** A parameter, or an empty one (RFC 9110 section 5.6.6). Whitespace around `=` is accepted. */
+const PARAMETER = /\s*;\s*(?:([\w!#$%&'*+.^`|~-]+)\s*=\s*("(?:[^"\\]|\\.)*"|[\w!#$%&'*+.^`|~-]+)\s*)?/y;

@@ -166,6 +166,19 @@ test('refuses a store that is missing, one in memory, and a target with rows', a
   expect(await target.keys.isEmpty()).toBe(true);
 });
 
+test.each([
+  ['nonsense', ['--to', 'nonsense'], '--to has no scheme: use '],
+  ['nonsense in a file', ['--to-file', '-'], '--to-file has no scheme: use '],
+  ['no file', ['--to', 'sqlite:'], '--to names no file: '],
+  ['a folder', ['--to', 'sqlite:/proc/none/store.db'], 'Set --to to another place.'],
+  ['nonsense as the source', ['--from', 'nonsense', '--to', 'memory:'], '--from has no scheme: use '],
+])('the command names the option of a store that cannot be used: %s', async (_name, options, says) => {
+  await runCommand(['keys', 'create', '--name', 'shop'], { folder });
+  const { status, stderr } = await runCommand(['store', 'copy', ...options], { folder, input: 'nonsense\n' });
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(says) });
+  expect(stderr).not.toContain('store.url');
+});
+
 describe.skipIf(SERVER_URL === '')('with the server that TEST_POSTGRES_URL names', () => {
   let schema: TestSchema;
   beforeEach(async () => {

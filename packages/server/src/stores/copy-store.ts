@@ -12,6 +12,8 @@ export interface CopiedTable {
 
 interface CopyOptions {
   isSnapshot: boolean;
+  /** Where the operator has set the URLs. Errors name it in place of `store.url`. */
+  setBy?: { readonly from: string; readonly to: string };
   /** Receives the source if it had an older schema. */
   onUpgrade?: (upgrade: NonNullable<ReturnType<typeof findUpgrade>>) => void;
 }
@@ -23,24 +25,29 @@ interface CopyOptions {
 export async function copyStore(
   from: string,
   to: string,
-  { isSnapshot, onUpgrade }: CopyOptions,
+  { isSnapshot, setBy, onUpgrade }: CopyOptions,
 ): Promise<CopiedTable[]> {
-  const [sourceEngine, targetEngine] = [findEngine(from), findEngine(to)];
-  if (sourceEngine.openTables === null || targetEngine.openTables === null) {
+  const forSource = nameSetting(setBy?.from);
+  const forTarget = nameSetting(setBy?.to);
+  const sourceEngine = await forSource(() => findEngine(from));
+  const targetEngine = await forTarget(() => findEngine(to));
+  const { openTables: openSourceTables } = sourceEngine;
+  const { openTables: openTargetTables } = targetEngine;
+  if (openSourceTables === null || openTargetTables === null) {
     throw new StoreError('A store in memory cannot be copied: it ends with its process.');
   }
-  const found = await sourceEngine.lookFor(from);
+  const found = await forSource(() => sourceEngine.lookFor(from));
   if (!found.exists) throw new StoreError(`There is no store ${found.label}.`);
   // Both get the newest schema.
-  for (const url of [from, to]) {
-    const store = await openStore(url);
+  for (const open of [() => forSource(() => openStore(from)), () => forTarget(() => openStore(to))]) {
+    const store = await open();
     const upgrade = findUpgrade(store);
     await store.close();
     if (upgrade !== null) onUpgrade?.(upgrade);
   }
-  const source = await sourceEngine.openTables(from, 'read');
+  const source = await forSource(() => openSourceTables(from, 'read'));
   try {
-    const target = await targetEngine.openTables(to, 'write');
+    const target = await forTarget(() => openTargetTables(to, 'write'));
     try {
       return await copyTables(source, target, isSnapshot);
     } finally {
@@ -49,6 +56,18 @@ export async function copyStore(
   } finally {
     await source.close();
   }
+}
+
+/** Returns a function that runs an act on one of the stores. */
+function nameSetting(setBy = 'store.url') {
+  return async <Result>(act: () => Result | Promise<Result>): Promise<Result> => {
+    try {
+      return await act();
+    } catch (error) {
+      if (!(error instanceof StoreError) || setBy === 'store.url') throw error;
+      throw new StoreError(error.message.replaceAll('store.url', setBy), { cause: error });
+    }
+  };
 }
 
 async function copyTables(

@@ -381,6 +381,20 @@ test('an issuer that does not name its keys can replace them', async () => {
   expect(countReadings(issuer)).toBe(2);
 });
 
+test('a token that names no key is verified by each key that fits, while the issuer has several', async () => {
+  const keys = ['first', 'second', 'third', 'fourth', 'fifth'].map((name) => makeKey(name));
+  const { claims, judge } = await open({}, [...keys, makeKey('curve', 'ES256')]);
+  for (const each of keys)
+    expect(await judge(signToken(each, claims(), { kid: undefined }))).toBe('corp/ada');
+  expect(await judge(signToken(makeKey('stranger'), claims(), { kid: undefined }))).toBe('invalid');
+  expect(await judge(signToken(key, claims({ exp: NOW / 1000 - 120 }), { kid: undefined }))).toBe('expired');
+  const more = await open({}, [...keys, makeKey('sixth')]);
+  for (const each of keys) {
+    expect(await more.judge(signToken(each, more.claims(), { kid: undefined }))).toBe('invalid');
+    expect(await more.judge(signToken(each, more.claims()))).toBe('corp/ada');
+  }
+});
+
 test('a key that its provider writes with a leading zero, or without one, is the same key', async () => {
   const widen = (text: unknown) =>
     Buffer.concat([Buffer.from([0]), Buffer.from(String(text), 'base64url')]).toString('base64url');

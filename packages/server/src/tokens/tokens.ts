@@ -25,6 +25,8 @@ const VERIFIED_MAX = 10_000;
 const TYPES = new Set(['jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']);
 /** A subject is shown in the log and the audit, and is part of names. OpenID Connect allows 255 ASCII characters. */
 const SUBJECT = /^[\x21-\x7e]{1,255}$/;
+/** Maximum number of keys that are tried for a token that names none. Anyone can send such tokens. */
+const KEYS_TRIED_MAX = 5;
 /** Longer parts of an unverified token are cut in the log. */
 const SHOWN_LENGTH_MAX = 200;
 
@@ -202,12 +204,34 @@ async function verifyWithNewKeys(text: string, from: KnownIssuer, options: JWTVe
   const { keys } = from;
   const before = keys.current;
   try {
-    return await jwtVerify(text, findKey(from), options);
+    return await verifyWithKnownKeys(text, from, options);
   } catch (error) {
     if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
     if (keys.current === before) await keys.refresh();
     if (keys.current === before) throw error;
+    return await verifyWithKnownKeys(text, from, options);
+  }
+}
+
+/**
+ * Tries each key that fits if the token does not name one: `kid` is optional (RFC 7515 section 4.1.4), and while an
+ * issuer replaces its key it has two. If too many fit, none is tried, so that the order of the keys decides nothing.
+ */
+async function verifyWithKnownKeys(text: string, from: KnownIssuer, options: JWTVerifyOptions) {
+  try {
     return await jwtVerify(text, findKey(from), options);
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    const fitting = await Array.fromAsync(error);
+    if (fitting.length > KEYS_TRIED_MAX) throw error;
+    for (const key of fitting) {
+      try {
+        return { ...(await jwtVerify(text, key, options)), key };
+      } catch (wrong) {
+        if (!(wrong instanceof errors.JWSSignatureVerificationFailed)) throw wrong;
+      }
+    }
+    throw new errors.JWSSignatureVerificationFailed();
   }
 }
 

@@ -369,6 +369,7 @@ test.each<[string, Record<string, unknown> | string, string, string | undefined]
   ['a broken percent-encoding', '%E4', 'parse_error', 'x-erp-call'],
   // As HTTP clients send the bytes of `é` in UTF-8.
   ['letters that are not encoded', '{"model_id": "\u00c3\u00a9"}', 'parse_error', 'x-erp-call'],
+  ['a percent sign that is not encoded', '{"model_id": "a", "field": "%41"}', 'parse_error', 'x-erp-call'],
   ['an array', '%5B%5D', 'invalid_request', undefined],
   [
     'the file twice',

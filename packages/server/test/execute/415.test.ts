@@ -1,6 +1,7 @@
 /** HTTP 415: only `application/json` in UTF-8, without a content encoding, is accepted. */
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 import { send } from '../harness.ts';
 import { type Pair, startPair } from '../pair.ts';
 import { expectError, printCall } from './expectations.ts';
@@ -25,12 +26,29 @@ test.each([
   'application/json; charset=latin1',
   'application/json; charset=utf-16',
   'application/json; charset=utf-8; charset=latin1',
+  'application/json; charset="latin1"',
+  'application/json; foo=bar; charset=latin1',
+  'application/json; foo="a;charset=utf-8',
+  'application/json; foo',
+  'application/json foo=bar',
   'application/json, text/plain',
   'json',
 ])('unsupported_media_type: %j', async (contentType) => {
   const answer = await pair.proxy.post(printCall(pair.upstream.url), { 'content-type': contentType });
   expectError(answer, { ...unsupported, says: /content-type: application\/json/ });
   expect(pair.upstream.connections()).toBe(0);
+});
+
+test.each([
+  'application/json;',
+  'Application/JSON ; charset = UTF-8',
+  'application/json; charset="utf-8"; foo=bar',
+  'application/json;foo=bar',
+  'application/json; odata.metadata=minimal; profile="a; charset=latin1 \\" b"',
+])('takes JSON in UTF-8 with any other parameters: %j', async (contentType) => {
+  const { proxy, upstream } = closeAfterTest(await startPair());
+  const answer = await proxy.post(printCall(upstream.url), { 'content-type': contentType });
+  expect(answer.status).toBe(200);
 });
 
 test('unsupported_media_type: no content type', async () => {

@@ -116,6 +116,13 @@ describe('types', () => {
       /not both/,
     ));
 
+  test('says that user_id is not a string', () =>
+    expectRefused(
+      printCall(pair.upstream.url, { erp_instance: printInstance(pair.upstream.url, { user_id: '"2"' }) }),
+      'erp_instance.user_id',
+      /a positive integer such as 2, not a string\.$/,
+    ));
+
   test.each(['2.0', '2e0', '20e-1'])('takes user_id %s as 2', async (spelling) => {
     const instance = printInstance(pair.upstream.url, { user_id: spelling });
     const sent = await collectSent(pair.upstream, () => post({ erp_instance: instance }));

@@ -1,10 +1,11 @@
 /** Exports that are refused, with errors that name the member and say what to do. */
+import { PROXY_ERRORS, type ProxyErrorType } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
 import { runExport, startSandboxStage, startTableStage } from './export-stage.ts';
 
 const MILLION = 1_000_000;
 
-const REFUSED: [name: string, changes: object, path: string][] = [
+const REFUSED: [name: string, changes: object, path: string, type?: ProxyErrorType][] = [
   ['no fields', { fields: undefined }, 'fields'],
   ['null as fields', { fields: null }, 'fields'],
   ['a text as fields', { fields: 'name,email' }, 'fields'],
@@ -18,9 +19,9 @@ const REFUSED: [name: string, changes: object, path: string][] = [
   ['50,000 fields', { fields: Array.from({ length: 50_000 }, (_, index) => `f${index}`) }, 'fields'],
   ['a text as a domain', { domain: '[["a", "=", 1]]' }, 'domain'],
   ['an object as a domain', { domain: {} }, 'domain'],
-  ['a negative limit', { limit: -1 }, 'limit'],
-  ['a fraction as limit', { limit: 1.5 }, 'limit'],
-  ['a text as limit', { limit: '10' }, 'limit'],
+  ['a negative limit', { limit: -1 }, 'limit', 'invalid_params'],
+  ['a fraction as limit', { limit: 1.5 }, 'limit', 'invalid_params'],
+  ['a text as limit', { limit: '10' }, 'limit', 'invalid_params'],
   ['a fraction as after', { after: 1.5 }, 'after'],
   ['a text as after', { after: '10' }, 'after'],
   ['a boolean as after', { after: false }, 'after'],
@@ -37,14 +38,14 @@ test('refuses a body of more than a mebibyte', async () => {
   expect(JSON.parse(answer.text).error.message).toBe('The body may have 1 MiB.');
 });
 
-test.each(REFUSED)('refuses %s', async (_name, changes, path) => {
+test.each(REFUSED)('refuses %s', async (_name, changes, path, type = 'invalid_request') => {
   const stage = await startTableStage({ count: 3 });
   const answer = await stage.export({ id: 'mine', ...changes });
   expect(answer.status).toBe(400);
   expect(answer.headers['content-type']).toBe('application/json');
   expect(JSON.parse(answer.text)).toMatchObject({
     id: 'mine',
-    error: { code: -32600, data: { type: 'invalid_request', path } },
+    error: { code: PROXY_ERRORS[type].code, data: { type, path } },
   });
   expect(stage.calls).toEqual([]);
 });

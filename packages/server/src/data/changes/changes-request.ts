@@ -4,7 +4,7 @@ import { Denial } from '../../execute/terms/denial.ts';
 import { findValue } from '../../json/members.ts';
 import { readInteger } from '../../json/number.ts';
 import type { JsonSpan } from '../../json/span.ts';
-import { type DataRequest, findGiven, readDataRequest, readMemberBytes } from '../data-request.ts';
+import { type DataRequest, denyLimit, findGiven, readDataRequest, readMemberBytes } from '../data-request.ts';
 import { readFields } from '../read-fields.ts';
 import { prepareContext } from './changes-questions.ts';
 import { CURSOR_LENGTH_MAX } from './cursor.ts';
@@ -73,10 +73,7 @@ function readLimit(data: DataRequest): number | Denial {
   if (value === undefined) return LIMIT_DEFAULT;
   const limit = readInteger(data.bytes, value);
   if (typeof limit === 'number' && limit >= 1 && limit <= LIMIT_MAX) return limit;
-  return invalid(
-    'limit',
-    `\`limit\` must be the maximum number of changes in one answer, an integer from 1 to ${LIMIT_MAX}.`,
-  );
+  return denyLimit(`must be the maximum number of changes in one answer, an integer from 1 to ${LIMIT_MAX}.`);
 }
 
 function readText8({ bytes }: DataRequest, { start, end }: JsonSpan): string {

@@ -4,7 +4,7 @@ import type { Denial } from '../../execute/terms/denial.ts';
 import { readElements } from '../../json/elements.ts';
 import { readInteger } from '../../json/number.ts';
 import { decodeString } from '../../json/string.ts';
-import { type DataRequest, findGiven, readDataRequest } from '../data-request.ts';
+import { type DataRequest, denyLimit, findGiven, readDataRequest } from '../data-request.ts';
 import { readFields } from '../read-fields.ts';
 
 export type ExportFormat = 'ndjson' | 'csv';
@@ -73,7 +73,7 @@ function readLimit(data: DataRequest): number | Denial {
   if (value === undefined || value.kind === 'false') return Number.POSITIVE_INFINITY;
   const limit = readInteger(data.bytes, value);
   if (limit === null || limit < 0)
-    return invalid('limit', '`limit` must be the maximum number of records, an integer; 0 means all.');
+    return denyLimit('must be the maximum number of records, an integer; 0 means all.');
   return limit === 0 ? Number.POSITIVE_INFINITY : Number(limit);
 }
 

@@ -115,8 +115,9 @@ function readHeader(exchange: Conversation['exchange']): Uint8Array | Denial {
       path: CALL_HEADER,
     });
   }
-  // Node reads each byte of a header as a character, which would change letters that are not encoded.
-  if (NOT_ASCII.test(text)) return NOT_ENCODED;
+  // Node reads each byte of a header as a character, which would change letters that are not encoded. In JSON that is
+  // not encoded, a `%` may stand for itself.
+  if (NOT_ASCII.test(text) || (PLAIN_JSON.test(text) && text.includes('%'))) return NOT_ENCODED;
   try {
     return Buffer.from(decodeURIComponent(text));
   } catch {
@@ -125,6 +126,7 @@ function readHeader(exchange: Conversation['exchange']): Uint8Array | Denial {
 }
 
 const NOT_ASCII = /[^\t\x20-\x7e]/;
+const PLAIN_JSON = /^\s*\{/;
 const NOT_ENCODED = new Denial(
   'parse_error',
   `The header \`${CALL_HEADER}\` is not percent-encoded UTF-8: encode it as encodeURIComponent does.`,

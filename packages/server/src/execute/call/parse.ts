@@ -306,7 +306,11 @@ function readUserId(bytes: Uint8Array, value?: JsonSpan): number | Denial {
     return invalid(path, "`erp_instance.user_id` is missing: the user's number in Odoo.");
   const userId = value.kind === 'number' ? readInteger(bytes, value) : null;
   if (userId === null || userId < 1 || userId > USER_ID_MAX) {
-    return invalid(path, "`erp_instance.user_id` must be the user's number in Odoo, a positive integer.");
+    const found = value.kind === 'number' ? '' : `, not ${describe(value)}`;
+    return invalid(
+      path,
+      `\`erp_instance.user_id\` must be the user's number in Odoo, a positive integer such as 2${found}.`,
+    );
   }
   return Number(userId);
 }

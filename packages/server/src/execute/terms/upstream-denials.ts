@@ -78,7 +78,7 @@ export function denyTrial({ isReadOnly }: { isReadOnly: boolean }, retryAfterSec
   );
 }
 
-/** This process lacks file descriptors or memory, whatever the server. */
+/** This machine lacks file descriptors, local ports or memory, whatever the server. */
 export class NoConnectionLeft extends Denial {
   constructor(details: { isReadOnly: boolean; detail: string }) {
     super(

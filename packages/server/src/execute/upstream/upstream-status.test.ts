@@ -248,8 +248,8 @@ describe('every status of an upstream has the same meaning in all parts', () => 
 const MAY_HAVE_RUN_TEXT = 'Odoo may have run the call: look there before sending it again.';
 const TEXTS: Record<number, string> = {
   413: 'The server refuses a body of this size; send less in one call.',
-  429: 'The server is overloaded. The call was not run.',
-  503: `The server is overloaded. ${MAY_HAVE_RUN_TEXT}`,
+  429: 'The server is overloaded; wait 1 s. The call was not run.',
+  503: `The server is overloaded; wait 1 s. ${MAY_HAVE_RUN_TEXT}`,
 };
 for (const status of [502, 520, 521, 523, 525, 526, 530])
   TEXTS[status] =
@@ -296,7 +296,13 @@ describe('the header retry-after', () => {
     [['1', '2'], true, null],
   ])('%j', async (given, isAgain, passed) => {
     expect(await isSentAgain(503, given)).toBe(isAgain);
-    const { more } = denyStatus({ status: 503, headers: { 'retry-after': given } }, { isReadOnly: true });
+    const { message, more } = denyStatus(
+      { status: 503, headers: { 'retry-after': given } },
+      { isReadOnly: true },
+    );
+    const wait =
+      passed === null ? '1 s' : passed === given && /^\d+$/.test(passed) ? `${passed} s` : `until ${passed}`;
+    expect(message).toMatch(`The server is overloaded; wait ${wait}. `);
     expect(more.headers).toEqual(passed === null ? undefined : { 'retry-after': passed });
     expect(more.retryAfterSeconds).toBe(passed === null ? 1 : undefined);
   });

@@ -15,8 +15,12 @@ export function denyTooLarge(detail: string): Denial {
 
 /** The denial if the server, or the reverse proxy in front of it, is overloaded. */
 export function denyOverloaded(details: OutcomeDetails, retryAfter: EgressAnswer['headers'][string]): Denial {
-  const { wellFormed } = readRetryAfter(retryAfter);
-  return new Denial('overloaded', `The server is overloaded. ${describeOutcome(details)}`, {
+  const { waitMs, wellFormed } = readRetryAfter(retryAfter);
+  const until =
+    wellFormed === null || Number.isFinite(waitMs)
+      ? `${wellFormed === null ? RETRY_AFTER_SECONDS : waitMs / 1000} s`
+      : `until ${wellFormed}`;
+  return new Denial('overloaded', `The server is overloaded; wait ${until}. ${describeOutcome(details)}`, {
     ...details,
     ...(wellFormed === null
       ? { retryAfterSeconds: RETRY_AFTER_SECONDS }
