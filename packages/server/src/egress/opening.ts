@@ -223,7 +223,7 @@ function classifyError(error: Error): EgressFailureReason {
   return readCode(error) === 'ETIMEDOUT' ? 'connect_timeout' : 'refused';
 }
 
-/** True if the cause is a lack of this machine. Of several addresses, any other cause says more about the server. */
+/** True if the cause is a lack of this machine. If several addresses were dialled, it is that of each. */
 function isExhausted(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.every(isExhausted);
   return EXHAUSTED.has(readCode(error) ?? '') || isWithoutPort(error);
