@@ -11,3 +11,9 @@ export function linkRecords(url: string, model: string): string {
 export function linkRecord(url: string, model: string, id: number): string {
   return linkRecords(url, model).replace('{id}', String(id));
 }
+
+/** The form of the only record, or of any of several. */
+export function linkIds(url: string, model: string, ids: readonly number[] = []): string {
+  const [id] = ids;
+  return id !== undefined && ids.length === 1 ? linkRecord(url, model, id) : linkRecords(url, model);
+}

@@ -50,12 +50,18 @@ function accept(input: z.ZodObject, given: Record<string, unknown>): Record<stri
 function acceptArgument(schema: unknown, value: unknown): unknown {
   let type = schema;
   while (type instanceof z.ZodOptional) type = type.unwrap();
+  // The only unions are of an object and a list of objects.
+  if (type instanceof z.ZodUnion) return acceptValue(isListText(value) ? 'list' : 'object', value);
   if (type instanceof z.ZodArray) return acceptValue('list', value);
   if (type instanceof z.ZodRecord) return acceptValue('object', value);
   if (!(type instanceof z.ZodNumber) || typeof value !== 'number') return value;
   const max = type.maxValue ?? Number.MAX_SAFE_INTEGER;
   // Every integer has the latter maximum. An id beyond it must not become that of another record.
   return max === Number.MAX_SAFE_INTEGER ? value : Math.min(value, max);
+}
+
+function isListText(value: unknown): boolean {
+  return typeof value === 'string' && value.trimStart().startsWith('[');
 }
 
 function acceptValue(kind: 'list' | 'object', value: unknown): unknown {

@@ -208,6 +208,8 @@ describe.each([
     expect(made).toEqual({
       id: expect.any(Number),
       link: `${sandbox.url}/web#id=${made.id}&model=res.partner&view_type=form`,
+      records: [expect.objectContaining({ id: made.id, name: 'Nova' })],
+      note: NOTE,
     });
     const { id } = made;
     const change = { model: 'res.partner', ids: [id], values: { phone: '+32 2 290 34 90' } };
@@ -232,7 +234,8 @@ describe.each([
   test('call_method runs a method of business logic', async () => {
     const { call } = await start();
     const { data } = await call('call_method', { model: 'sale.order', method: 'action_confirm', ids: [1] });
-    expect(data).toEqual({ result: true, note: NOTE });
+    const shown = { id: 1, name: 'S00001', state: 'sale' };
+    expect(data).toEqual({ result: true, records: [expect.objectContaining(shown)], note: NOTE });
     const order = await call('read_records', { model: 'sale.order', ids: [1], fields: ['state'] });
     expect(order.data.records).toEqual([{ id: 1, state: 'sale' }]);
   });

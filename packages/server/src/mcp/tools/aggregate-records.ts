@@ -75,7 +75,12 @@ export const aggregateRecords = defineTool({
     const groups = rows.slice(0, limit).map((row) => showGroup(row, grouping));
     const { records, isCut } = showRecords(groups, null);
     const isMore = isCut || rows.length > limit;
-    return { groups: records, ...(isMore ? { next: offset + records.length } : {}), note: DATA_NOTE };
+    return {
+      groups: records,
+      ...(isMore ? { next: offset + records.length } : {}),
+      // Without groups there are numbers only.
+      ...(group_by.length > 0 && records.length > 0 ? { note: DATA_NOTE } : {}),
+    };
   },
 });
 

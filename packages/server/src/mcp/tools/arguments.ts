@@ -48,6 +48,17 @@ export const values = z
     'Fields with their values. Many2one: an id. One2many and many2many: {"add":[ids]}, {"remove":[ids]}, {"create":[{…}]}, {"update":[{"id":4,…}]}. Datetime: "2026-05-31T22:00:00Z". Empty: null.',
   );
 
+/** The one value, or a list of such. */
+export const oneOrMore = <Schema extends z.ZodType>(one: Schema, max: number) =>
+  z.union([one, z.array(one).min(1).max(max)], {
+    error: `expected an object, or a list of 1 to ${max} objects`,
+  });
+
+export const context = z
+  .record(z.string(), z.unknown())
+  .optional()
+  .describe('Context of Odoo, such as that of a dialog.');
+
 export const order = z.string().max(500).optional().describe('E.g. "date_order desc".');
 
 export const limit = (standard: number, max: number) =>
@@ -61,8 +72,8 @@ export const approval = z
   .optional()
   .describe('Id from an error approval_required, once an administrator has approved this same call.');
 
-export const note = z.string();
+export const note = z.string().optional();
 export const record = z.record(z.string(), z.unknown());
 export const next = z.int().optional().describe('There are more: send this as `offset`.');
 export const clipped = z.array(z.string()).optional().describe('Fields whose text was cut.');
-export const link = z.string().describe('Address in Odoo; replace {id} by the id of a record.');
+export const link = z.string().optional().describe('Address in Odoo; replace {id} by the id of a record.');

@@ -1,19 +1,26 @@
 /** `call_method`: a method of business logic. */
 import { z } from 'zod';
+import { isObject } from '../../json/is-object.ts';
 import { isReadOnlyMethod } from '../../odoo/methods.ts';
-import { mayCallBusinessMethods } from '../../policy/abilities.ts';
-import { describeTarget } from '../describe-target.ts';
+import { mayCall, mayCallBusinessMethods } from '../../policy/abilities.ts';
+import { describeCall } from '../describe-call.ts';
+import { linkIds } from '../links.ts';
 import { DATA_NOTE, SINGLE_TEXT_MAX, showValue } from '../show.ts';
+import { showAction } from '../show-action.ts';
+import { showWritten } from '../show-written.ts';
 import { defineTool } from '../tool.ts';
+import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';
 
 const IDS_MAX = 200;
+/** Methods that return the ids of new records of the same model. */
+const CREATING_METHODS = new Set(['copy', 'create']);
 
 export const callMethod = defineTool({
   name: 'call_method',
   title: 'Call a method',
   description:
-    'Calls a method that the other tools do not cover, as the buttons of Odoo do: action_confirm or action_cancel of sale.order, action_post of account.move (Invoicing), message_post (keyword {"body": "…"}). A person may be asked first.',
+    'Calls a method that the other tools do not cover, as the buttons of Odoo do: action_confirm or action_cancel of sale.order (cancels a draft; a sent or confirmed one opens a dialog), action_post of account.move (Invoicing), message_post (keyword {"body": "…"}). A person may be asked first.',
   input: z.strictObject({
     model: given.model,
     method: z
@@ -25,13 +32,16 @@ export const callMethod = defineTool({
       .optional()
       .describe('Records whose method is called. Left out: a method of the model.'),
     arguments: z.array(z.unknown()).max(20).optional().describe('Positional arguments behind the ids.'),
-    keyword: z.record(z.string(), z.unknown()).optional().describe('Named arguments.'),
+    keyword: z.record(z.string(), z.unknown()).optional().describe('Named arguments, also `context`.'),
     approval: given.approval,
     instance: given.instance,
   }),
   output: z.object({
     result: z.unknown(),
     is_clipped: z.boolean().optional(),
+    hint: z.string().optional(),
+    records: z.array(given.record).optional(),
+    link: z.string().optional(),
     note: given.note,
   }),
   example: '{"model": "sale.order", "method": "action_confirm", "ids": [7]}',
@@ -39,22 +49,59 @@ export const callMethod = defineTool({
   isOffered: mayCallBusinessMethods,
   final: {
     find: ({ model, method }) => (isReadOnlyMethod(method, model) ? null : { model, method }),
-    ask: async (args, session) => `Call ${args.method} for ${await describeTarget(args, session)}?`,
+    ask: async (args, session) => `${await describeCall(args, session)}?`,
   },
   async run({ model, method, ids, arguments: positional = [], keyword = {}, approval, instance }, session) {
     const target = await session.pickInstance(instance);
     const { context, ...named } = keyword;
     const params = ids === undefined ? positional : [ids, ...positional];
-    const isContext = typeof context === 'object' && context !== null;
     const result = await session.call(target, model, method, params, {
       keyword: named,
       change: { approval },
-      ...(isContext ? { context: { ...context } } : {}),
+      context: readContext(context),
     });
-    let isClipped = false;
-    const shown = showValue(result, SINGLE_TEXT_MAX, () => {
-      isClipped = true;
-    });
-    return { result: shown, ...(isClipped ? { is_clipped: true } : {}), note: DATA_NOTE };
+    const action = showAction(result, (name) => mayCall(session.policy, name, 'create'));
+    if (action !== null && !action.isEnd) {
+      const link = linkIds(target.url, action.opened ?? model, action.opened === null ? ids : action.ids);
+      return { ...showResult(action.shown), hint: action.hint, link };
+    }
+    const isDone = result === true || result === null || action !== null;
+    const made = CREATING_METHODS.has(method) ? readIds(result) : [];
+    const changed = isDone && !isReadOnlyMethod(method, model) ? (ids ?? []) : made;
+    return {
+      ...showResult(action === null ? result : action.shown),
+      ...(made.length > 0 ? { link: linkIds(target.url, model, made) } : {}),
+      ...(changed.length > 0 ? await showWritten({ instance: target, model, ids: changed }, session) : {}),
+    };
   },
 });
+
+function readContext(context: unknown): Record<string, unknown> {
+  if (context === undefined || context === null) return {};
+  if (isObject(context)) return context;
+  throw new ToolError('invalid_params', '`keyword.context` must be an object. Nothing was changed.', {
+    next: 'Send it as in "keyword": {"context": {"lang": "fr_FR"}}, or leave it out.',
+  });
+}
+
+function readIds(result: unknown): number[] {
+  const ids = Array.isArray(result) ? result : [result];
+  return ids.every(Number.isSafeInteger) ? ids : [];
+}
+
+function showResult(result: unknown) {
+  let isClipped = false;
+  const shown = showValue(result, SINGLE_TEXT_MAX, () => {
+    isClipped = true;
+  });
+  return {
+    result: shown,
+    ...(isClipped ? { is_clipped: true } : {}),
+    ...(holdsText(shown) ? { note: DATA_NOTE } : {}),
+  };
+}
+
+function holdsText(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(holdsText);
+  return typeof value === 'string' || isObject(value);
+}

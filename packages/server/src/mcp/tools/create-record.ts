@@ -1,37 +1,58 @@
-/** `create_record`: one new record. */
+/** `create_record`: new records of a model. */
 import { z } from 'zod';
 import { mayCallAnywhere } from '../../policy/abilities.ts';
 import { describeTarget } from '../describe-target.ts';
-import { linkRecord } from '../links.ts';
+import { linkIds } from '../links.ts';
+import { printWith } from '../print-arguments.ts';
+import { showWritten } from '../show-written.ts';
 import { defineTool } from '../tool.ts';
 import * as given from './arguments.ts';
 import { hasDeletion } from './deletion.ts';
+
+const RECORDS_MAX = 100;
 
 export const createRecord = defineTool({
   name: 'create_record',
   title: 'Create a record',
   description:
-    'Creates one record and returns its id. Lines belong into the same call: {"partner_id": 10, "order_line": {"create": [{"product_id": 5, "product_uom_qty": 2}]}}.',
+    'Creates one record, or one for each object of a list, and returns them. Lines belong into the same call: {"partner_id": 10, "order_line": {"create": [{"product_id": 5, "product_uom_qty": 2}]}}.',
   input: z.strictObject({
     model: given.model,
-    values: given.values,
+    values: given.oneOrMore(given.values, RECORDS_MAX),
+    context: given.context,
     approval: given.approval,
     instance: given.instance,
   }),
-  output: z.object({ id: z.int(), link: z.string() }),
+  output: z.object({
+    id: z.int().optional(),
+    ids: z.array(z.int()).optional(),
+    records: z.array(given.record).optional(),
+    link: given.link,
+    note: given.note,
+  }),
   example: '{"model": "res.partner", "values": {"name": "Deco Addict", "phone": "+32 2 290 34 90"}}',
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
   isOffered: (policy) => mayCallAnywhere(policy, 'create'),
   final: {
-    find: ({ model, values }) => (hasDeletion(values) ? { model, method: 'create' } : null),
-    ask: async (args, session) =>
-      `Create a record, and delete others for good: ${await describeTarget({ ...args, ids: [] }, session)}?`,
+    // Defaults of the context are values too.
+    find: ({ model, values, context }) =>
+      hasDeletion([values, context]) ? { model, method: 'create' } : null,
+    ask: async ({ model, instance, values, context }, session) =>
+      `Create a record, and delete others for good: ${await describeTarget({ model, instance }, session)}${printWith(values, context)}?`,
   },
-  async run({ model, values, approval, instance }, session) {
+  async run({ model, values, context, approval, instance }, session) {
     const target = await session.pickInstance(instance);
-    await session.checkFields(target, model, Object.keys(values));
-    const made = await session.call(target, model, 'create', [values], { change: { approval } });
-    const id = Number(Array.isArray(made) ? made[0] : made);
-    return { id, link: linkRecord(target.url, model, id) };
+    const rows = Array.isArray(values) ? values : [values];
+    await session.checkFields(target, model, [...new Set(rows.flatMap(Object.keys))]);
+    const made = await session.call(target, model, 'create', [values], {
+      change: { approval },
+      ...(context === undefined ? {} : { context }),
+    });
+    const ids = (Array.isArray(made) ? made : [made]).map(Number);
+    return {
+      ...(Array.isArray(values) ? { ids } : { id: ids[0] }),
+      link: linkIds(target.url, model, ids),
+      ...(await showWritten({ instance: target, model, ids }, session)),
+    };
   },
 });

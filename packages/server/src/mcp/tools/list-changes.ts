@@ -65,8 +65,7 @@ export const listChanges = defineTool({
         cursor: read.cursor,
         more: read.more,
         ...(clipped.length > 0 ? { clipped } : {}),
-        link: linkRecords(target.url, model),
-        note: DATA_NOTE,
+        ...(read.changes.length > 0 ? { link: linkRecords(target.url, model), note: DATA_NOTE } : {}),
       };
     }
   },

@@ -58,8 +58,7 @@ export const readRecords = defineTool({
       ...(missing.length > 0 ? { missing } : {}),
       ...(rest.length > 0 ? { rest } : {}),
       ...(clipped.length > 0 ? { clipped } : {}),
-      link: linkRecords(target.url, model),
-      note: DATA_NOTE,
+      ...(records.length > 0 ? { link: linkRecords(target.url, model), note: DATA_NOTE } : {}),
     };
   },
 });

@@ -71,8 +71,7 @@ export const searchRecords = defineTool({
       ...(isMore ? { next: offset + records.length } : {}),
       ...(isMore && mayUseData(session.policy, 'export') ? { hint: EXPORT_HINT } : {}),
       ...(clipped.length > 0 ? { clipped } : {}),
-      link: linkRecords(target.url, model),
-      note: DATA_NOTE,
+      ...(records.length > 0 ? { link: linkRecords(target.url, model), note: DATA_NOTE } : {}),
     };
   },
 });

@@ -2,7 +2,10 @@
 import { z } from 'zod';
 import { mayCallAnywhere } from '../../policy/abilities.ts';
 import { describeTarget } from '../describe-target.ts';
+import type { Fields } from '../fields.ts';
 import { linkRecords } from '../links.ts';
+import { printWith } from '../print-arguments.ts';
+import { showWritten } from '../show-written.ts';
 import { defineTool } from '../tool.ts';
 import * as given from './arguments.ts';
 import { hasDeletion } from './deletion.ts';
@@ -20,18 +23,30 @@ export const updateRecords = defineTool({
     approval: given.approval,
     instance: given.instance,
   }),
-  output: z.object({ updated: z.array(z.int()), link: given.link }),
+  output: z.object({
+    updated: z.array(z.int()),
+    records: z.array(given.record).optional(),
+    link: given.link,
+    note: given.note,
+  }),
   example: '{"model": "res.partner", "ids": [42], "values": {"phone": "+32 2 290 34 90"}}',
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   isOffered: (policy) => mayCallAnywhere(policy, 'write'),
   final: {
     find: ({ model, values }) => (hasDeletion(values) ? { model, method: 'write' } : null),
-    ask: async (args, session) => `Delete lines for good, of ${await describeTarget(args, session)}?`,
+    ask: async (args, session) =>
+      `Delete lines for good, of ${await describeTarget(args, session)}${printWith(args.values)}?`,
   },
   async run({ model, ids, values, approval, instance }, session) {
     const target = await session.pickInstance(instance);
     await session.checkFields(target, model, Object.keys(values));
     await session.call(target, model, 'write', [ids, values], { change: { approval } });
-    return { updated: ids, link: linkRecords(target.url, model) };
+    const choose = (fields: Fields) =>
+      ['display_name', ...Object.keys(values)].filter((name) => fields.has(name));
+    return {
+      updated: ids,
+      link: linkRecords(target.url, model),
+      ...(await showWritten({ instance: target, model, ids, choose }, session)),
+    };
   },
 });

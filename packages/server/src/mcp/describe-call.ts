@@ -1,0 +1,57 @@
+/** Says in plain words what a call of a method does, for the person who is asked about it. */
+import { describeTarget, type Target } from './describe-target.ts';
+import { printWith, quoteText } from './print-arguments.ts';
+import type { Session } from './session.ts';
+
+interface KnownMethod {
+  /** What the method does with the records. */
+  readonly verb: string;
+  /** What such a record is called; its plural ends with s. */
+  readonly noun?: string;
+  /** The named argument that is the most important one, and a text. */
+  readonly text?: string;
+}
+
+/** By method, or by model and method. */
+const KNOWN_METHODS: ReadonlyMap<string, KnownMethod> = new Map<string, KnownMethod>([
+  ['action_archive', { verb: 'Archive' }],
+  ['action_unarchive', { verb: 'Restore from the archive' }],
+  ['copy', { verb: 'Duplicate' }],
+  ['create', { verb: 'Create a record:' }],
+  ['message_post', { verb: 'Post a message on', text: 'body' }],
+  ['unlink', { verb: 'Delete for good:' }],
+  ['write', { verb: 'Change' }],
+  ['account.move/action_post', { verb: 'Post', noun: 'invoice' }],
+  ['account.move/button_cancel', { verb: 'Cancel', noun: 'invoice' }],
+  ['account.move/button_draft', { verb: 'Reset to draft', noun: 'invoice' }],
+  ['account.payment/action_post', { verb: 'Post', noun: 'payment' }],
+  ['crm.lead/action_set_lost', { verb: 'Mark as lost', noun: 'lead' }],
+  ['crm.lead/action_set_won', { verb: 'Mark as won', noun: 'lead' }],
+  ['purchase.order/button_cancel', { verb: 'Cancel', noun: 'purchase order' }],
+  ['purchase.order/button_confirm', { verb: 'Confirm', noun: 'purchase order' }],
+  ['sale.order/action_cancel', { verb: 'Cancel', noun: 'order' }],
+  ['sale.order/action_confirm', { verb: 'Confirm', noun: 'quotation' }],
+  ['stock.picking/button_validate', { verb: 'Validate', noun: 'transfer' }],
+]);
+
+export interface MethodCall extends Target {
+  method: string;
+  arguments?: readonly unknown[] | undefined;
+  keyword?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Without a mark at its end. */
+export async function describeCall(call: MethodCall, session: Session): Promise<string> {
+  const { model, method, arguments: positional = [], keyword = {} } = call;
+  const known = KNOWN_METHODS.get(`${model}/${method}`) ?? KNOWN_METHODS.get(method);
+  const { verb, noun, text: textName } = known ?? { verb: `Call ${method} for` };
+  const target = await describeTarget(noun === undefined ? call : { ...call, noun }, session);
+  const text = textName === undefined ? undefined : keyword[textName];
+  const isText = typeof text === 'string';
+  const others = Object.entries(keyword).filter(([name]) => !(isText && name === textName));
+  const rest = printWith(
+    positional.length > 0 ? positional : undefined,
+    others.length > 0 ? Object.fromEntries(others) : undefined,
+  );
+  return `${verb} ${target}${isText ? `: ${quoteText(text)}` : ''}${rest}`;
+}

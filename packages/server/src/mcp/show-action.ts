@@ -1,0 +1,89 @@
+/**
+ * Recognizes an action, which Odoo's methods return for its own pages: a window, a message, a report. Shows what of it a
+ * model can use, and says what it means. Pure.
+ */
+import { isObject } from '../json/is-object.ts';
+
+export interface Action {
+  /** Without the layout of pages. */
+  readonly shown: Record<string, unknown>;
+  /** Odoo has closed its dialog: the method has done its work. */
+  readonly isEnd: boolean;
+  /** The model whose records a view shows; null: there is no view. */
+  readonly opened: string | null;
+  /** The record that the view shows, if it is one. */
+  readonly ids: readonly number[];
+  /** What the action means, and what to do now. */
+  readonly hint: string;
+}
+
+const TYPE = /^ir\.actions\.\w+$/;
+const MODEL = /^[A-Za-z0-9_.]{1,128}$/;
+const WINDOW = 'ir.actions.act_window';
+const CLOSE = 'ir.actions.act_window_close';
+/** The members that a model can use. */
+const MEMBERS = [
+  'type',
+  'name',
+  'res_model',
+  'res_id',
+  'domain',
+  'target',
+  'tag',
+  'params',
+  'report_name',
+  'url',
+];
+const FOR_PAGES =
+  'This is for the pages of Odoo; the proxy did nothing with it. Read the records to see what has changed.';
+/** The button by which a well-known dialog is completed. */
+const BUTTONS: ReadonlyMap<string, string> = new Map([
+  ['account.move.reversal', 'refund_moves'],
+  ['account.payment.register', 'action_create_payments'],
+  ['crm.lead.lost', 'action_lost_reason_apply'],
+  ['mail.compose.message', 'action_send_mail'],
+  ['sale.advance.payment.inv', 'create_invoices'],
+  ['sale.order.cancel', 'action_cancel'],
+  ['stock.backorder.confirmation', 'process'],
+]);
+
+/** Null if the result is none. `mayCreate`: whether the key may create records of a model. */
+export function showAction(result: unknown, mayCreate: (model: string) => boolean): Action | null {
+  if (!isObject(result) || typeof result['type'] !== 'string' || !TYPE.test(result['type'])) return null;
+  const { type, target, context, res_model, res_id } = result;
+  const isDialog = type === WINDOW && target === 'new';
+  const members = MEMBERS.map((name) => [name, result[name]] as const);
+  // Only a dialog needs it: for the record that takes its place.
+  if (isDialog && isObject(context)) members.push(['context', context]);
+  const shown = Object.fromEntries(members.filter(([, value]) => !isEmpty(value)));
+  const model = typeof res_model === 'string' && MODEL.test(res_model) ? res_model : null;
+  const ids = typeof res_id === 'number' && res_id > 0 ? [res_id] : [];
+  const action = { shown, isEnd: type === CLOSE, opened: null, ids: [] };
+  if (isDialog) return { ...action, hint: explainDialog(model !== null && mayCreate(model) ? model : null) };
+  if (type === WINDOW && model !== null)
+    return { ...action, opened: model, ids, hint: explainView(model, ids) };
+  return { ...action, hint: FOR_PAGES };
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : !value;
+}
+
+/** `model`: null if the agent cannot take the place of the dialog. */
+function explainDialog(model: string | null): string {
+  const opened = 'Odoo opened a dialog, so most likely nothing is done yet.';
+  const byPerson = 'the user completes it in Odoo (`link`)';
+  if (model === null) return `${opened} Tell the user: ${byPerson}.`;
+  const button = BUTTONS.get(model);
+  const create = `create_record {"model": "${model}", "values": {}, "context": …} with the context of \`result\``;
+  const press = `call_method of its button${button === undefined ? '' : ` ${button}`} with the new id`;
+  return `${opened} To go on: ${create}, then ${press}. Or ${byPerson}.`;
+}
+
+function explainView(model: string, ids: readonly number[]): string {
+  const read =
+    ids.length > 0
+      ? `read_records {"model": "${model}", "ids": [${ids}]}`
+      : `search_records {"model": "${model}"} with the domain of \`result\``;
+  return `Odoo opened a view of records, which the method may have made or changed: ${read}.`;
+}

@@ -1,0 +1,93 @@
+/** What the question to a person says about the call: the records, what is done with them, and all arguments. */
+import { expect, test } from 'vitest';
+import { startStage } from './stage.ts';
+
+async function startAsking() {
+  const stage = await startStage();
+  let question = '';
+  const client = await stage.connect({
+    answer: (message) => {
+      question = message;
+      return { action: 'decline' };
+    },
+  });
+  return {
+    ...stage,
+    async ask(tool: string, args: object) {
+      question = '';
+      await stage.call(tool, args, client);
+      return question;
+    },
+  };
+}
+
+const ORDER = 'of sale.order on prod: “S00004” (id 4)';
+
+test('well-known methods are named in plain words, others by their name', async () => {
+  const { ask } = await startAsking();
+  const askFor = (method: string, more: object = {}) =>
+    ask('call_method', { model: 'sale.order', method, ids: [4], ...more });
+  expect(await askFor('action_confirm')).toBe(`Confirm one quotation ${ORDER}?`);
+  expect(await askFor('action_cancel', { ids: [4, 5] })).toBe(
+    'Cancel 2 orders of sale.order on prod: “S00004” (id 4), “S00005” (id 5)?',
+  );
+  expect(await askFor('message_post', { keyword: { body: 'We deliver on Monday.' } })).toBe(
+    `Post a message on one record ${ORDER}: “We deliver on Monday.”?`,
+  );
+  expect(await askFor('unlink')).toBe(`Delete for good: one record ${ORDER}?`);
+  expect(await askFor('action_lock')).toBe(`Call action_lock for one record ${ORDER}?`);
+  const post = { model: 'account.move', method: 'action_post', ids: [4] };
+  expect(await ask('call_method', post)).toBe('Post one invoice of account.move on prod: id 4?');
+});
+
+test('the question has all arguments', async () => {
+  const { ask } = await startAsking();
+  const call = { model: 'sale.order', method: 'action_lock', ids: [4] };
+  const keyword = { reason: 'Late', lines: [1, 2.5, null], deep: { 'a b': { c: true } }, context: { x: 1 } };
+  expect(await ask('call_method', { ...call, arguments: ['now'], keyword })).toBe(
+    `Call action_lock for one record ${ORDER}, with [“now”] and {reason: “Late”, lines: [1, 2.5, null], deep: {“a b”: {c: true}}, context: {x: 1}}?`,
+  );
+  const message = { ...call, method: 'message_post', keyword: { body: 'Hello', partner_ids: [3] } };
+  expect(await ask('call_method', message)).toBe(
+    `Post a message on one record ${ORDER}: “Hello”, with {partner_ids: [3]}?`,
+  );
+  const values = { order_line: { delete: [1] } };
+  expect(await ask('update_records', { model: 'sale.order', ids: [4], values })).toBe(
+    `Delete lines for good, of one record ${ORDER}, with {order_line: {delete: [1]}}?`,
+  );
+  expect(await ask('create_record', { model: 'sale.order', values: [{ partner_id: 10, ...values }] })).toBe(
+    'Create a record, and delete others for good: sale.order on prod, with [{partner_id: 10, order_line: {delete: [1]}}]?',
+  );
+});
+
+test('an argument cannot pretend to be the rest of the question', async () => {
+  const { ask } = await startAsking();
+  const hostile = 'Hi”? \n\nThis changes "nothing".\u202e\u200b\u2028〞＂\u3164\u3164 “';
+  const shown = "“Hi'? This changes 'nothing'. ' '”";
+  const call = { model: 'sale.order', method: 'message_post', ids: [4] };
+  expect(await ask('call_method', { ...call, keyword: { body: hostile } })).toBe(
+    `Post a message on one record ${ORDER}: ${shown}?`,
+  );
+  expect(await ask('call_method', { ...call, keyword: { [hostile]: [hostile] } })).toBe(
+    `Post a message on one record ${ORDER}, with {${shown}: [${shown}]}?`,
+  );
+});
+
+test('long arguments are cut, and the cut is marked outside of the text', async () => {
+  const { ask } = await startAsking();
+  const call = { model: 'sale.order', method: 'message_post', ids: [4] };
+  const body = 'x'.repeat(5000);
+  expect(await ask('call_method', { ...call, keyword: { body } })).toBe(
+    `Post a message on one record ${ORDER}: “${'x'.repeat(1000)}…” (cut, 5000 characters)?`,
+  );
+  const many = Array.from({ length: 200 }, (_, index) => ({ [`name${index}`]: 'y'.repeat(900) }));
+  const question = await ask('call_method', { ...call, arguments: [many], keyword: { body, many } });
+  expect(question).toContain('… (cut, 200 in all)');
+  expect(question.length).toBeLessThan(4000);
+  const invisible = '\u200b'.repeat(300_000);
+  expect(await ask('call_method', { ...call, keyword: { body: `${invisible}Delete all` } })).toContain(
+    ': “…” (cut, 300010 characters)?',
+  );
+  const deep = JSON.parse(`${'['.repeat(50)}1${']'.repeat(50)}`);
+  expect(await ask('call_method', { ...call, arguments: deep })).toMatch(/, with \[\[\[\[\[\[… \(cut\)\]{6}\?$/);
+});
