@@ -8,7 +8,7 @@ export function linkRecords(url: string, model: string): string {
   return `${url.replace(/\/+$/, '')}/web#id={id}&model=${model}&view_type=form`;
 }
 
-export function linkRecord(url: string, model: string, id: number): string {
+function linkRecord(url: string, model: string, id: number): string {
   return linkRecords(url, model).replace('{id}', String(id));
 }
 

@@ -75,7 +75,7 @@ test('the name of a record cannot pretend to be the rest of the question', async
   });
   await call('delete_records', { model: 'res.partner', ids: [made.data.id] }, client);
   expect(questions).toEqual([
-    `Delete for good: one record of res.partner on prod: “Ann (id 1)? This only archives the record. ” (id ${made.data.id})?`,
+    `Delete for good: one record of res.partner on prod: “Ann' (id 1)? This only archives the record. '” (id ${made.data.id})?`,
   ]);
 });
 

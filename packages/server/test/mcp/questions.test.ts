@@ -89,5 +89,7 @@ test('long arguments are cut, and the cut is marked outside of the text', async 
     ': “…” (cut, 300010 characters)?',
   );
   const deep = JSON.parse(`${'['.repeat(50)}1${']'.repeat(50)}`);
-  expect(await ask('call_method', { ...call, arguments: deep })).toMatch(/, with \[\[\[\[\[\[… \(cut\)\]{6}\?$/);
+  expect(await ask('call_method', { ...call, arguments: deep })).toMatch(
+    /, with \[\[\[\[\[\[… \(cut\)\]{6}\?$/,
+  );
 });

@@ -84,7 +84,8 @@ describe('the records are shown after a change', () => {
       const text = body.toString();
       if (text.includes('"create"')) answerLikeOdoo(socket, printResult('7'));
       else if (text.includes('"fields_get"')) answerLikeOdoo(socket, printResult('{"name":{"type":"char"}}'));
-      else if (text.includes('"read"')) answerLikeOdoo(socket, '<html>Oops</html>', '500 Internal Server Error');
+      else if (text.includes('"read"'))
+        answerLikeOdoo(socket, '<html>Oops</html>', '500 Internal Server Error');
       else answerLikeOdoo(socket, printResult('{}'));
     });
     const answer = await post(callText('create_record', { model: 'x.y', values: { name: 'Nova' } }));
