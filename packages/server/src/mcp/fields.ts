@@ -16,6 +16,8 @@ export interface Field {
   readonly readonly?: boolean;
   readonly store?: boolean;
   readonly searchable?: boolean;
+  /** Of an amount: the field with its currency. */
+  readonly currency_field?: string | false;
 }
 
 export type Fields = ReadonlyMap<string, Field>;
@@ -31,6 +33,7 @@ export const FIELD_ATTRIBUTES = [
   'readonly',
   'store',
   'searchable',
+  'currency_field',
 ];
 
 /** Shown unless the caller names fields: those that exist of this list, in its order. */
@@ -90,8 +93,10 @@ const HIDDEN_TYPES = new Set([
   'serialized',
   'many2one_reference',
 ]);
-const HIDDEN_NAMES =
-  /^(message_|activity_|website_|access_|signup_|rating_|my_activity|__|create_|write_|has_message|is_|image_|avatar_|color$|sequence$|active$)/;
+const FRAMEWORK_NAMES =
+  /^(message_|activity_|website_|access_|signup_|rating_|my_activity|__|create_|write_|has_message|image_|avatar_|color$|sequence$)/;
+/** Say little about most records. */
+const MINOR_NAMES = /^(is_|active$)/;
 /** Fields in which a search by text looks, of those that exist. */
 const SEARCHED_FIELDS = [
   'name',
@@ -127,9 +132,20 @@ export function chooseShown(fields: Fields): string[] {
     if (field === undefined || (name === 'display_name' && fields.has('name'))) return false;
     return name !== 'active' && !HIDDEN_TYPES.has(field.type);
   });
-  const others = main.length >= SHOWN_MIN ? [] : listPlain(fields).filter((name) => !main.includes(name));
+  const others =
+    main.length >= SHOWN_MIN
+      ? []
+      : listPlain(fields).filter((name) => !MINOR_NAMES.test(name) && !main.includes(name));
   const shown = [...main, ...others].slice(0, main.length >= SHOWN_MIN ? SHOWN_MAX : SHOWN_MIN + 2);
-  return shown.length > 0 ? shown : ['display_name'];
+  return shown.length > 0 ? withCurrency(shown, fields) : ['display_name'];
+}
+
+/** An amount says little without its currency. */
+function withCurrency(shown: readonly string[], fields: Fields): string[] {
+  const amount = shown.map((name) => fields.get(name)).find((field) => field?.type === 'monetary');
+  const currency = amount?.currency_field || 'currency_id';
+  const isKnown = amount !== undefined && fields.get(currency)?.type === 'many2one';
+  return isKnown ? [...new Set([...shown, currency])] : [...shown];
 }
 
 /** For one record: all fields but long ones and those of the framework. */
@@ -137,11 +153,20 @@ export function choosePlain(fields: Fields, max: number): string[] {
   return [...new Set([...chooseShown(fields), ...listPlain(fields)])].slice(0, max);
 }
 
+/** Fields that {@link choosePlain} leaves out, and that can have a value of interest. */
+export function chooseOthers(fields: Fields, chosen: readonly string[], max: number): string[] {
+  const others = listStored(fields).filter((name) => !chosen.includes(name));
+  return others.slice(0, max);
+}
+
 function listPlain(fields: Fields): string[] {
+  return listStored(fields).filter((name) => !HIDDEN_TYPES.has(fields.get(name)?.type ?? ''));
+}
+
+/** Stored fields but those of the framework, and those that only say what others do. */
+function listStored(fields: Fields): string[] {
   return [...fields]
-    .filter(
-      ([name, { type, store }]) => !HIDDEN_TYPES.has(type) && !HIDDEN_NAMES.test(name) && store !== false,
-    )
+    .filter(([name, { store }]) => !FRAMEWORK_NAMES.test(name) && store !== false)
     .map(([name]) => name)
     .filter((name) => name !== 'id' && name !== 'display_name');
 }
@@ -199,7 +224,7 @@ function rate(
     else if (values.includes(stem)) rating += 2;
     else if (helpText.includes(stem)) rating += 1;
   }
-  return HIDDEN_NAMES.test(name) ? rating / 2 : rating;
+  return FRAMEWORK_NAMES.test(name) || MINOR_NAMES.test(name) ? rating / 2 : rating;
 }
 
 function splitWords(text: string): string[] {

@@ -4,7 +4,7 @@ import type { McpRequest } from './mcp-request.ts';
 import { readArguments } from './read-arguments.ts';
 import type { Session } from './session.ts';
 import type { Answer, Arguments, Tool } from './tool.ts';
-import { ToolError } from './tool-error.ts';
+import { printError, ToolError } from './tool-error.ts';
 
 /** `text` is what the model reads: of an answer, its JSON. */
 export type ToolOutcome = { kind: 'answer'; answer: Answer; text: string } | { kind: 'error'; text: string };
@@ -44,12 +44,4 @@ export function createToolRunner<Stopped>(
       return { kind: 'error', text: printError(new ToolError('internal', message)) };
     }
   };
-}
-
-function printError({ type, message, nearest, next }: ToolError): string {
-  return [
-    `${type}: ${message}`,
-    ...(nearest.length > 0 ? [`Nearest names: ${nearest.join(', ')}.`] : []),
-    ...(next === '' ? [] : [`Next: ${next}`]),
-  ].join('\n');
 }

@@ -29,22 +29,31 @@ export interface Page {
   isCut: boolean;
 }
 
+export interface ShowOptions {
+  textMax?: number;
+  /** Values that are left out: null, or also what {@link isUnset}. Default: none. */
+  omits?: 'null' | 'unset' | 'nothing';
+  /** By field that has related records in place of ids: their fields, null if these are not known. */
+  related?: ReadonlyMap<string, Fields | null>;
+}
+
 /** Shows records until the page is full; at least one. Changes the rows. */
 export function showRecords(
   rows: readonly unknown[],
   fields: Fields | null,
-  { textMax = LISTED_TEXT_MAX, omitsEmpty = false }: { textMax?: number; omitsEmpty?: boolean } = {},
+  { textMax = LISTED_TEXT_MAX, omits = 'nothing', related }: ShowOptions = {},
 ): Page {
   const clipped = new Set<string>();
   const records: Record<string, unknown>[] = [];
   const shower = new ValueShower(textMax);
   for (const row of rows) {
-    let record = isObject(row) ? row : {};
-    if (omitsEmpty) record = omitEmpty(record);
+    const record = isObject(row) ? omitValues(row, omits) : {};
     const clippedHere: string[] = [];
     for (const name of Object.keys(record)) {
       const value = record[name];
-      const shown = shower.show(value, fields?.get(name)?.type === 'html');
+      const shown = related?.has(name)
+        ? shower.showRelated(value, related.get(name) ?? null)
+        : shower.show(value, isHtml(fields, name));
       if (shown !== value) record[name] = shown;
       shower.bytes += name.length + 4;
       if (shower.isClipped) {
@@ -61,9 +70,27 @@ export function showRecords(
   return { records, clipped: [...clipped], isCut: false };
 }
 
-function omitEmpty(record: Record<string, unknown>): Record<string, unknown> {
-  const isEmpty = (value: unknown) => value === null || (Array.isArray(value) && value.length === 0);
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => !isEmpty(value)));
+function omitValues(
+  record: Record<string, unknown>,
+  omits: NonNullable<ShowOptions['omits']>,
+): Record<string, unknown> {
+  if (omits === 'nothing') return record;
+  const isLeft = ([name, value]: [string, unknown]) =>
+    omits === 'null' ? value !== null : !isUnset(name, value, record['name']);
+  return Object.fromEntries(Object.entries(record).filter(isLeft));
+}
+
+/** Whether a value says nothing: it is empty, 0 or false, or the name of the record again. */
+export function isUnset(field: string, value: unknown, recordName: unknown): boolean {
+  // Most records are active. That one is not says much.
+  if (field === 'active') return value !== false;
+  if (value === null || value === false || value === 0) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return typeof value === 'string' && value === recordName && field !== 'name';
+}
+
+function isHtml(fields: Fields | null, name: string): boolean {
+  return fields?.get(name)?.type === 'html';
 }
 
 /**
@@ -119,13 +146,36 @@ class ValueShower {
       : this.#showMembers(value as Record<string, unknown>, depth);
   }
 
+  /** A related record, or a list of them, as far as they fit into a page. Changes them in place. */
+  showRelated(value: unknown, fields: Fields | null): unknown {
+    const showRecord = (record: unknown) => {
+      if (!isObject(record)) return this.show(record, false, 1);
+      for (const name of Object.keys(record)) {
+        this.bytes += Buffer.byteLength(name) + 4;
+        record[name] = this.show(record[name], isHtml(fields, name), 2);
+      }
+      return record;
+    };
+    if (!Array.isArray(value)) return showRecord(value);
+    return this.#showItems(value, Number.POSITIVE_INFINITY, PAGE_BYTES_MAX, showRecord);
+  }
+
   #showList(list: unknown[], depth: number): unknown[] {
+    return this.#showItems(list, IDS_MAX, this.#bytesMax, (item) => this.show(item, false, depth + 1));
+  }
+
+  #showItems(
+    list: unknown[],
+    countMax: number,
+    bytesMax: number,
+    show: (item: unknown) => unknown,
+  ): unknown[] {
     const { length } = list;
-    this.bytes += 2 + Math.min(length, IDS_MAX);
+    this.bytes += 2 + Math.min(length, countMax);
     let count = 0;
-    for (; count < length && count < IDS_MAX && this.bytes <= this.#bytesMax; count++) {
+    for (; count < length && count < countMax && this.bytes <= bytesMax; count++) {
       const item = list[count];
-      const shown = this.show(item, false, depth + 1);
+      const shown = show(item);
       if (shown !== item) list[count] = shown;
     }
     if (count < length) {

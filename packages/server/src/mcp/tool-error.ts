@@ -20,3 +20,12 @@ export class ToolError extends Error {
     this.next = next;
   }
 }
+
+/** The lines that a model reads: what is wrong, names that exist, and the next step. */
+export function printError({ type, message, nearest, next }: ToolError): string {
+  return [
+    `${type}: ${message}`,
+    ...(nearest.length > 0 ? [`Nearest names: ${nearest.join(', ')}.`] : []),
+    ...(next === '' ? [] : [`Next: ${next}`]),
+  ].join('\n');
+}

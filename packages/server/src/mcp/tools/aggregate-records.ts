@@ -1,8 +1,10 @@
 /** `aggregate_records`: sums, averages and counts by group. */
 import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
+import { isObject } from '../../json/is-object.ts';
 import { NAMED_COUNT } from '../../odoo/grouping.ts';
 import { mayCallAnywhere } from '../../policy/abilities.ts';
+import type { Fields } from '../fields.ts';
 import type { Session } from '../session.ts';
 import { DATA_NOTE, showRecords } from '../show.ts';
 import { defineTool } from '../tool.ts';
@@ -27,7 +29,7 @@ export const aggregateRecords = defineTool({
   name: 'aggregate_records',
   title: 'Sum and group records',
   description:
-    'Sums, averages or counts records by group, in one call, whatever their number. E.g. sales of May by salesperson: model sale.order, domain [["state","=","sale"],["date_order",">=","2026-05-01"],["date_order","<","2026-06-01"]], group_by ["user_id"], measures ["amount_total:sum"]. Each group has its `count`.',
+    'Sums, averages or counts records by group, in one call, whatever their number. E.g. sales of May by salesperson: model sale.order, domain [["state","=","sale"],["date_order",">=","2026-05-01"],["date_order","<","2026-06-01"]], group_by ["user_id"], measures ["amount_total:sum"] (datetimes in domains are UTC). Each group has its `count`.',
   input: z.strictObject({
     model: given.model,
     group_by: z
@@ -35,26 +37,31 @@ export const aggregateRecords = defineTool({
       .max(4)
       .optional()
       .describe(
-        'Fields; dates with day, week, month, quarter or year: "date_order:month". Left out: one total.',
+        'Fields; dates with day, week, month, quarter or year: "date_order:month", with `from` and `to` for a domain. Left out: one total.',
       ),
     measures: z
       .array(z.string())
       .max(10)
       .optional()
       .describe(
-        'Stored numeric fields with sum, avg, min or max: "amount_total:sum". Left out: only counts.',
+        'Stored numeric fields with sum, avg, min or max, dates with min or max: "amount_total:sum". Left out: only counts.',
       ),
     domain: given.sameDomain,
     order: z
       .string()
       .max(500)
       .optional()
-      .describe('By a group, a measure or the count: "amount_total desc", "count desc".'),
+      .describe('By a group, a measure or the count: "amount_total:sum desc", "count desc".'),
     limit: given.limit(LIMIT, LIMIT_MAX),
     offset: given.offset,
     instance: given.instance,
   }),
-  output: z.object({ groups: z.array(given.record), next: given.next, note: given.note }),
+  output: z.object({
+    groups: z.array(given.record),
+    next: given.next,
+    time_zone: z.string().optional().describe('In which datetimes were grouped.'),
+    note: given.note.optional(),
+  }),
   example: '{"model": "sale.order", "group_by": ["user_id"], "measures": ["amount_total:sum"]}',
   hints: { readOnlyHint: true },
   isOffered: (policy) =>
@@ -72,12 +79,15 @@ export const aggregateRecords = defineTool({
       offset,
     };
     const rows = await readGroups(target, model, grouping, session);
-    const groups = rows.slice(0, limit).map((row) => showGroup(row, grouping));
+    const fields = group_by.length + measures.length > 0 ? await session.fields(target, model) : null;
+    const groups = rows.slice(0, limit).map((row) => showGroup(row, grouping, fields));
     const { records, isCut } = showRecords(groups, null);
     const isMore = isCut || rows.length > limit;
+    const isCutByTime = group_by.some((name) => typeOf(fields, name) === 'datetime');
     return {
       groups: records,
       ...(isMore ? { next: offset + records.length } : {}),
+      ...(isCutByTime ? { time_zone: (await session.userContext(target)).tz ?? 'UTC' } : {}),
       // Without groups there are numbers only.
       ...(group_by.length > 0 && records.length > 0 ? { note: DATA_NOTE } : {}),
     };
@@ -169,21 +179,70 @@ function nameOrder(order: string, find: (name: string) => string | undefined): s
 }
 
 /** The values of the groups first, then the measures under their own names. */
-function showGroup(row: Record<string, unknown>, { groupBy, measures }: Grouping): Record<string, unknown> {
+function showGroup(
+  row: Record<string, unknown>,
+  { groupBy, measures }: Grouping,
+  fields: Fields | null,
+): Record<string, unknown> {
   const shown: Record<string, unknown> = {};
-  for (const name of groupBy) shown[name] = showKey(row[name] ?? row[name.split(':', 1)[0] as string]);
-  for (const measure of measures) {
-    const value = row[measure];
-    shown[measure] = typeof value === 'number' ? Math.round(value * 1e6) / 1e6 : (value ?? null);
+  for (const [index, name] of groupBy.entries()) {
+    const value = row[name] ?? row[nameField(name)];
+    const type = typeOf(fields, name);
+    // Types are not known to every key.
+    const isDate = type === undefined ? name.includes(':') : type.startsWith('date');
+    const span = isDate && value ? findSpan(row, name, countSame(groupBy.slice(0, index), name)) : null;
+    shown[name] = span === null ? showKey(value, type) : { name: showLabel(value), ...span };
   }
+  for (const measure of measures) shown[measure] = showMeasure(row[measure], typeOf(fields, measure));
   shown['count'] = row['__count'] ?? row[`${groupBy[0]}_count`] ?? null;
   return shown;
 }
 
-function showKey(value: unknown): unknown {
-  if (value === false || value === undefined) return null;
-  if (!Array.isArray(value)) return value;
-  const [id, name] = value;
-  // A many2one, or a date with its label.
-  return typeof id === 'number' ? { id, name } : (name ?? id);
+function countSame(names: readonly string[], name: string): number {
+  return names.filter((other) => nameField(other) === nameField(name)).length;
+}
+
+function typeOf(fields: Fields | null, name: string): string | undefined {
+  return fields?.get(nameField(name))?.type;
+}
+
+function showKey(value: unknown, type: string | undefined): unknown {
+  if (value === undefined || (value === false && type !== 'boolean')) return null;
+  return Array.isArray(value) ? { id: value[0], name: value[1] } : value;
+}
+
+/** A date group is its label, from `formatted_read_group` behind its beginning. */
+function showLabel(value: unknown): unknown {
+  return Array.isArray(value) ? value[1] : value;
+}
+
+function showMeasure(value: unknown, type: string | undefined): unknown {
+  if (typeof value === 'number') return Math.round(value * 1e6) / 1e6;
+  if (value === false && type !== 'boolean') return null;
+  return type === 'datetime' && typeof value === 'string' ? `${value.replace(' ', 'T')}Z` : (value ?? null);
+}
+
+/**
+ * Beginning and end of a date group, in the form that a domain takes; null for other groups. `earlier`: number of
+ * groups of the same field before it.
+ */
+function findSpan(
+  row: Record<string, unknown>,
+  name: string,
+  earlier: number,
+): { from: string; to: string } | null {
+  const ranges = row['__range'];
+  const range = isObject(ranges) ? ranges[name] : undefined;
+  if (isObject(range)) return { from: String(range['from']), to: String(range['to']) };
+  // Odoo 14 has no `__range`, and 15 one for each field: their domain begins with the conditions of the groups.
+  const domain = row['__extra_domain'] ?? row['__domain'];
+  const conditions = Array.isArray(domain) ? domain.filter((item) => Array.isArray(item)) : [];
+  const isBound = (item: unknown[] | undefined, operator: string) =>
+    item?.[0] === nameField(name) && item[1] === operator && typeof item[2] === 'string';
+  const starts = conditions.flatMap((item, index) =>
+    isBound(item, '>=') && isBound(conditions[index + 1], '<') ? [index] : [],
+  );
+  const start = starts[earlier];
+  if (start === undefined) return null;
+  return { from: conditions[start]?.[2], to: conditions[start + 1]?.[2] };
 }

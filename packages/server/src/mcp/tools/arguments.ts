@@ -28,7 +28,7 @@ function isPartOfDomain(item: unknown): boolean {
 }
 
 export const domain = conditions.describe(
-  'Odoo domain as JSON: conditions [field, operator, value], all of which must hold, e.g. [["state","=","draft"],["partner_id","ilike","deco"]]; either: ["|",["city","=","Namur"],["city","=","Gent"]]. Dates "2026-05-31", datetimes in UTC "2026-05-31 22:00:00". Operators: = != > >= < <= in "not in" ilike child_of.',
+  'Odoo domain as JSON: conditions [field, operator, value], all of which must hold, e.g. [["state","=","draft"],["partner_id","ilike","deco"]]; either: ["|",["city","=","Namur"],["city","=","Gent"]]. Dates "2026-05-31", datetimes in UTC "2026-05-31 22:00:00". Operators: = != > >= < <= in "not in" like ilike "not ilike" =like =ilike (with %) child_of parent_of. Archived records too: ["active","in",[true,false]].',
 );
 
 export const sameDomain = conditions.describe('As in search_records.');
@@ -38,6 +38,15 @@ export const fields = z
   .max(100)
   .optional()
   .describe('Names of fields. Left out: the most important ones.');
+
+export const fieldPaths = (leftOut: string) =>
+  z
+    .array(z.string())
+    .max(100)
+    .optional()
+    .describe(
+      `Names of fields; with a dot, those of related records: "order_line.price_unit", "category_id.name". Left out: ${leftOut}.`,
+    );
 
 export const ids = (max: number) =>
   z.array(z.int().positive()).min(1).max(max).describe('Ids of records, e.g. [42].');
@@ -75,5 +84,9 @@ export const approval = z
 export const note = z.string().optional();
 export const record = z.record(z.string(), z.unknown());
 export const next = z.int().optional().describe('There are more: send this as `offset`.');
-export const clipped = z.array(z.string()).optional().describe('Fields whose text was cut.');
+export const clipped = z.array(z.string()).optional().describe('Fields of which a part is shown.');
+export const notRead = z
+  .record(z.string(), z.string())
+  .optional()
+  .describe('Why related records were not read.');
 export const link = z.string().optional().describe('Address in Odoo; replace {id} by the id of a record.');

@@ -1,64 +1,102 @@
 /** `read_records`: records by their ids. */
 import { z } from 'zod';
+import type { InstanceRecord } from '../../instances/instances.ts';
 import { mayCallAnywhere } from '../../policy/abilities.ts';
-import { choosePlain } from '../fields.ts';
-import { linkRecords } from '../links.ts';
-import { DATA_NOTE, SINGLE_TEXT_MAX, showRecords } from '../show.ts';
+import { chooseOthers, choosePlain } from '../fields.ts';
+import type { Session } from '../session.ts';
+import { isUnset, SINGLE_TEXT_MAX } from '../show.ts';
 import { defineTool } from '../tool.ts';
+import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';
+import { asRows } from './as-rows.ts';
+import { planReading } from './related-records.ts';
+import { showFound } from './show-found.ts';
 
 const IDS_MAX = 1000;
 /** Those of an answer. The others are in its `rest`. */
 const IDS_READ_MAX = 100;
 const FIELDS_MAX = 40;
+/** More records than these are not looked at for other fields. */
+const IDS_LOOKED_AT_MAX = 10;
+const OTHERS_READ_MAX = 100;
+const OTHERS_MAX = 30;
 
 export const readRecords = defineTool({
   name: 'read_records',
   title: 'Read records',
   description:
-    'Reads records whose ids are known. Without `fields` it returns what is filled in, except long texts and lists; name those in `fields`. Binary fields return their size.',
+    'Reads records whose ids are known. Without `fields`, what is absent is empty, false or 0, or in `not_shown`: name that in `fields`. Binary fields return their size.',
   input: z.strictObject({
     model: given.model,
     ids: given.ids(IDS_MAX),
-    fields: given.fields,
+    fields: given.fieldPaths('what is filled in, except long texts and lists'),
     instance: given.instance,
   }),
   output: z.object({
     records: z.array(given.record),
     missing: z.array(z.int()).optional().describe('Ids that do not exist or are not visible.'),
     rest: z.array(z.int()).optional().describe('Ids that did not fit: read them by another call.'),
+    not_shown: z.array(z.string()).optional().describe('Other fields that are filled in.'),
     clipped: given.clipped,
-    link: given.link,
-    note: given.note,
+    not_read: given.notRead,
+    link: given.link.optional(),
+    note: given.note.optional(),
   }),
   example: '{"model": "res.partner", "ids": [42], "fields": ["name", "phone"]}',
   hints: { readOnlyHint: true },
   isOffered: (policy) => mayCallAnywhere(policy, 'read'),
-  async run({ model, ids, fields, instance }, session) {
+  async run({ model, ids, fields = [], instance }, session) {
     const target = await session.pickInstance(instance);
+    const plan = await planReading(session, target, model, fields);
     const known = await session.fields(target, model);
-    const isChosen = fields !== undefined && fields.length > 0;
-    if (isChosen) await session.checkFields(target, model, fields);
-    const names = isChosen ? fields : session.chooseFields(known, (all) => choosePlain(all, FIELDS_MAX));
+    const isChosen = fields.length > 0;
+    const names = isChosen ? plan.names : session.chooseFields(known, (all) => choosePlain(all, FIELDS_MAX));
     const page = ids.slice(0, IDS_READ_MAX);
-    const rows = await session.call(target, model, 'read', [page, names], { context: { bin_size: true } });
-    const found = Array.isArray(rows) ? rows : [];
-    const { records, clipped } = showRecords(found, known, {
-      textMax: SINGLE_TEXT_MAX,
-      omitsEmpty: !isChosen,
-    });
-    const foundIds = found.map((row) => Number(row?.id));
-    const rest = foundIds.slice(records.length);
+    const context = { bin_size: true };
+    const rows = asRows(await session.call(target, model, 'read', [page, names], { context }));
     // A policy can bound how many ids are read.
     const asked = session.policyLimit === null ? page : page.slice(0, session.policyLimit);
-    rest.push(...ids.slice(asked.length));
+    const foundIds = rows.map((row) => Number(row['id']));
+    const { records, ...more } = await showFound(session, target, {
+      model,
+      rows,
+      known,
+      relations: plan.relations,
+      textMax: SINGLE_TEXT_MAX,
+      omits: isChosen ? 'nothing' : 'unset',
+    });
+    const shownIds = foundIds.slice(0, records.length);
+    const rest = [...foundIds.slice(records.length), ...ids.slice(asked.length)];
     const missing = asked.filter((id) => !foundIds.includes(id));
+    const notShown = isChosen ? [] : await findOthers(session, target, model, shownIds, names);
     return {
       records,
       ...(missing.length > 0 ? { missing } : {}),
       ...(rest.length > 0 ? { rest } : {}),
-      ...(clipped.length > 0 ? { clipped } : {}),
-      ...(records.length > 0 ? { link: linkRecords(target.url, model), note: DATA_NOTE } : {}),
+      ...(notShown.length > 0 ? { not_shown: notShown } : {}),
+      ...more,
     };
   },
 });
+
+/** Other fields that are filled in. None if they cannot be read all at once: a model does without. */
+async function findOthers(
+  session: Session,
+  instance: InstanceRecord,
+  model: string,
+  ids: readonly number[],
+  chosen: readonly string[],
+): Promise<string[]> {
+  const known = await session.fields(instance, model);
+  if (known === null || ids.length === 0 || ids.length > IDS_LOOKED_AT_MAX) return [];
+  const names = session.chooseFields(known, (all) => chooseOthers(all, chosen, OTHERS_READ_MAX));
+  if (names.length === 0) return [];
+  try {
+    const context = { bin_size: true };
+    const rows = asRows(await session.call(instance, model, 'read', [ids, names], { context }));
+    return names.filter((name) => rows.some((row) => !isUnset(name, row[name], null))).slice(0, OTHERS_MAX);
+  } catch (error) {
+    if (error instanceof ToolError) return [];
+    throw error;
+  }
+}

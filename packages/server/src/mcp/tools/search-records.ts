@@ -2,12 +2,13 @@
 import { z } from 'zod';
 import { mayCallAnywhere, maySearchByName, mayUseData, mayUseField } from '../../policy/abilities.ts';
 import { chooseShown, searchByText } from '../fields.ts';
-import { linkRecords } from '../links.ts';
 import type { Session } from '../session.ts';
-import { DATA_NOTE, showRecords } from '../show.ts';
 import { defineTool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';
+import { asRows } from './as-rows.ts';
+import { planReading } from './related-records.ts';
+import { showFound } from './show-found.ts';
 
 const LIMIT = 10;
 const LIMIT_MAX = 100;
@@ -16,12 +17,12 @@ export const searchRecords = defineTool({
   name: 'search_records',
   title: 'Search records',
   description:
-    'Finds records by `query` (a text in name, number, reference, e-mail, phone or partner), by `domain` (exact conditions), or by both. Without `fields` it returns the most important ones; fields of many2one come as {id, name}. For a number of records use count_records, for sums use aggregate_records.',
+    'Finds records by `query` (a text in name, number, reference, e-mail, phone or partner), by `domain` (exact conditions), or by both. A many2one comes as {id, name}. For a number of records use count_records, for sums use aggregate_records.',
   input: z.strictObject({
     model: given.model,
     query: z.string().max(200).optional().describe('Part of a name, e.g. “Deco Addict”, “S00012”.'),
     domain: given.domain,
-    fields: given.fields,
+    fields: given.fieldPaths('the most important ones, unless empty'),
     order: given.order,
     limit: given.limit(LIMIT, LIMIT_MAX),
     offset: given.offset,
@@ -32,17 +33,21 @@ export const searchRecords = defineTool({
     next: given.next,
     hint: z.string().optional(),
     clipped: given.clipped,
-    link: given.link,
-    note: given.note,
+    not_read: given.notRead,
+    link: given.link.optional(),
+    note: given.note.optional(),
   }),
   example: '{"model": "sale.order", "domain": [["state", "=", "draft"], ["partner_id", "ilike", "deco"]]}',
   hints: { readOnlyHint: true },
   isOffered: (policy) => mayCallAnywhere(policy, 'search_read'),
-  async run({ model, query = '', domain = [], fields, order, limit = LIMIT, offset = 0, instance }, session) {
+  async run(args, session) {
+    const { model, query = '', domain = [], fields = [], order, limit = LIMIT, offset = 0, instance } = args;
     const target = await session.pickInstance(instance);
+    const plan = await planReading(session, target, model, fields);
+    await session.checkFields(target, model, listFieldsOf(domain));
     const known = await session.fields(target, model);
-    const names = fields?.length ? fields : session.chooseFields(known, chooseShown);
-    await session.checkFields(target, model, [...(fields ?? []), ...listFieldsOf(domain)]);
+    const isChosen = fields.length > 0;
+    const names = isChosen ? plan.names : session.chooseFields(known, chooseShown);
     const text = query.trim();
     const findByText = () =>
       known === null
@@ -56,22 +61,28 @@ export const searchRecords = defineTool({
     }
     // Conditions without an operator between them must all hold.
     const where = [...domain, ...byText];
-    const rows = await session.call(
-      target,
+    const params = [where, names, offset, limit + 1, ...(order === undefined ? [] : [order])];
+    const context = { bin_size: true };
+    const rows = asRows(await session.call(target, model, 'search_read', params, { context }));
+    const isLimited = rows.length > limit || rows.length === session.policyLimit;
+    const page = rows.slice(0, limit);
+    const omits = isChosen ? 'nothing' : 'null';
+    const { relations } = plan;
+    const { records, ...more } = await showFound(session, target, {
       model,
-      'search_read',
-      [where, names, offset, limit + 1, ...(order === undefined ? [] : [order])],
-      { context: { bin_size: true } },
-    );
-    const found = Array.isArray(rows) ? rows : [];
-    const { records, clipped, isCut } = showRecords(found.slice(0, limit), known);
-    const isMore = isCut || found.length > limit || found.length === session.policyLimit;
+      rows: page,
+      known,
+      relations,
+      omits,
+    });
+    const isMore = isLimited || records.length < page.length;
+    // Of use to what reads page after page, and not to a model that asks for a few records.
+    const isLong = isMore && offset > 0 && args.limit === undefined;
     return {
       records,
       ...(isMore ? { next: offset + records.length } : {}),
-      ...(isMore && mayUseData(session.policy, 'export') ? { hint: EXPORT_HINT } : {}),
-      ...(clipped.length > 0 ? { clipped } : {}),
-      ...(records.length > 0 ? { link: linkRecords(target.url, model), note: DATA_NOTE } : {}),
+      ...(isLong && mayUseData(session.policy, 'export') ? { hint: EXPORT_HINT } : {}),
+      ...more,
     };
   },
 });

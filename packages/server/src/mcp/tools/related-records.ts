@@ -1,0 +1,141 @@
+/**
+ * Records that fields of other records lead to, in place of their ids. They are read by a call of their own for each
+ * relation, which passes the pipeline as if the agent had made it (docs/decisions/0058-fields-of-related-records.md).
+ */
+import type { InstanceRecord } from '../../instances/instances.ts';
+import { isObject } from '../../json/is-object.ts';
+import { readFieldPaths } from '../field-paths.ts';
+import type { Fields } from '../fields.ts';
+import type { Session } from '../session.ts';
+import { printError, ToolError } from '../tool-error.ts';
+import { asRows } from './as-rows.ts';
+
+/** What a call with `fields` reads. */
+export interface ReadingPlan {
+  /** Fields of the model itself. */
+  names: string[];
+  relations: readonly Relation[];
+}
+
+export interface Relation {
+  /** The field that leads to the records. */
+  field: string;
+  model: string;
+  /** Fields of the related records. */
+  names: readonly string[];
+  /** Null if they are not known. */
+  known: Fields | null;
+}
+
+export interface RelatedRead {
+  /** The first of the rows: more would have too many related records. */
+  rows: Record<string, unknown>[];
+  /** Fields of which some related records were not read. */
+  clipped: string[];
+  /** By field that has related records in place of ids: their fields, null if these are not known. */
+  related: Map<string, Fields | null>;
+  /** By field: why its related records were not read. */
+  notRead: Record<string, string>;
+}
+
+const RELATIONAL_TYPES = ['many2one', 'one2many', 'many2many'];
+/** Related records of one answer. */
+const RELATED_MAX = 200;
+
+/** Throws a {@link ToolError} if a field, of the model or of a related one, does not exist or leads to no records. */
+export async function planReading(
+  session: Session,
+  instance: InstanceRecord,
+  model: string,
+  fields: readonly string[],
+): Promise<ReadingPlan> {
+  const { names, related } = readFieldPaths(fields);
+  await session.checkFields(instance, model, names);
+  const relations: Relation[] = [];
+  for (const [field, namesOfRelated] of related) {
+    const types = await session.fields(instance, model);
+    const { type = '', relation } = types?.get(field) ?? {};
+    if (types === null) throw refuseUnknownTypes(model, field);
+    if (relation === undefined || !RELATIONAL_TYPES.includes(type)) {
+      throw new ToolError('query_invalid', `${model}.${field} leads to no records.`, {
+        next: `Ask for "${field}" without a dot.`,
+      });
+    }
+    await session.checkFields(instance, relation, namesOfRelated);
+    const known = await session.fields(instance, relation);
+    relations.push({ field, model: relation, names: namesOfRelated, known });
+  }
+  return { names, relations };
+}
+
+function refuseUnknownTypes(model: string, field: string): ToolError {
+  const message = `This key may not ask for the fields of ${model}, so that it is not known where "${field}" leads.`;
+  return new ToolError('policy_denied', message, {
+    next: 'Ask for the field without a dot, and read the records behind it by read_records.',
+  });
+}
+
+/** Changes the rows. A relation that is refused keeps its ids. */
+export async function readRelated(
+  session: Session,
+  instance: InstanceRecord,
+  found: Record<string, unknown>[],
+  relations: readonly Relation[],
+): Promise<RelatedRead> {
+  const rows = found.slice(0, countFitting(found, relations));
+  const clipped: string[] = [];
+  const related = new Map<string, Fields | null>();
+  const notRead: Record<string, string> = {};
+  let left = RELATED_MAX;
+  for (const { field, model, names, known } of relations) {
+    const all = new Set(rows.flatMap((row) => listIds(row[field])));
+    const ids = [...all].slice(0, left);
+    left -= ids.length;
+    try {
+      const found = await readByIds(session, instance, model, ids, names);
+      if (found.size < all.size) clipped.push(field);
+      for (const row of rows) row[field] = nest(row[field], found);
+      related.set(field, known);
+    } catch (error) {
+      if (!(error instanceof ToolError)) throw error;
+      notRead[field] = printError(error);
+    }
+  }
+  return { rows, clipped, related, notRead };
+}
+
+/** By id. Odoo leaves out records that do not exist, and a policy can bound their number. */
+async function readByIds(
+  session: Session,
+  instance: InstanceRecord,
+  model: string,
+  ids: readonly number[],
+  names: readonly string[],
+): Promise<Map<number, Record<string, unknown>>> {
+  if (ids.length === 0) return new Map();
+  const context = { bin_size: true };
+  const rows = asRows(await session.call(instance, model, 'read', [ids, names], { context }));
+  return new Map(rows.map((row) => [Number(row['id']), row]));
+}
+
+/** How many rows have at most {@link RELATED_MAX} related records together; at least one. */
+function countFitting(rows: readonly Record<string, unknown>[], relations: readonly Relation[]): number {
+  let related = 0;
+  const count = rows.findIndex((row) => {
+    for (const { field } of relations) related += listIds(row[field]).length;
+    return related > RELATED_MAX;
+  });
+  return count === -1 ? rows.length : Math.max(1, count);
+}
+
+/** Ids in the value of a field with a relation, which is normalized. */
+function listIds(value: unknown): number[] {
+  if (Array.isArray(value)) return value.filter((id) => typeof id === 'number');
+  return isObject(value) && typeof value['id'] === 'number' ? [value['id']] : [];
+}
+
+/** Copies: a record that several lead to is shown in place by each. */
+function nest(value: unknown, byId: ReadonlyMap<number, Record<string, unknown>>): unknown {
+  if (Array.isArray(value)) return value.map((id) => structuredClone(byId.get(id)) ?? { id });
+  return isObject(value) ? { ...value, ...structuredClone(byId.get(Number(value['id']))) } : value;
+}

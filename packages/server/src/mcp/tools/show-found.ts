@@ -1,0 +1,41 @@
+/** How tools answer with records that they have read: with the records these lead to, as many as fit into a page. */
+import type { InstanceRecord } from '../../instances/instances.ts';
+import type { Fields } from '../fields.ts';
+import { linkRecords } from '../links.ts';
+import type { Session } from '../session.ts';
+import { DATA_NOTE, type ShowOptions, showRecords } from '../show.ts';
+import { type ReadingPlan, readRelated } from './related-records.ts';
+
+export interface Found extends Pick<ShowOptions, 'textMax' | 'omits'> {
+  model: string;
+  /** The records as Odoo gave them. They are changed. */
+  rows: Record<string, unknown>[];
+  /** The fields of the model; null if they are not known. */
+  known: Fields | null;
+  relations: ReadingPlan['relations'];
+}
+
+export interface ShownRecords {
+  /** The first of the rows; at least one. */
+  records: Record<string, unknown>[];
+  clipped?: string[];
+  not_read?: Record<string, string>;
+  link?: string;
+  note?: string;
+}
+
+export async function showFound(
+  session: Session,
+  instance: InstanceRecord,
+  { model, rows, known, relations, ...options }: Found,
+): Promise<ShownRecords> {
+  const { related, notRead, ...read } = await readRelated(session, instance, rows, relations);
+  const { records, clipped } = showRecords(read.rows, known, { ...options, related });
+  const cut = [...new Set([...clipped, ...read.clipped])];
+  return {
+    records,
+    ...(cut.length > 0 ? { clipped: cut } : {}),
+    ...(Object.keys(notRead).length > 0 ? { not_read: notRead } : {}),
+    ...(records.length > 0 ? { link: linkRecords(instance.url, model), note: DATA_NOTE } : {}),
+  };
+}
