@@ -90,8 +90,11 @@ test.each([
       await expect(client.callTool({ name, arguments: { model: 'res.partner', id: 1 } })).rejects.toThrow(
         `Unknown tool: ${name}`,
       );
-    const found = await call('search_records', { model: 'res.partner', limit: 1 }, client);
-    expect(found.data.next).toBe(1);
+    const few = await call('search_records', { model: 'res.partner', offset: 1, limit: 1 }, client);
+    expect(few.data.next).toBe(2);
+    expect(few.data).not.toHaveProperty('hint');
+    const found = await call('search_records', { model: 'res.partner', offset: 1 }, client);
+    expect(found.data.next).toBe(11);
     if (data?.includes('export')) expect(found.data.hint).toMatch(/POST \/api\/erp\/export/);
     else expect(found.data).not.toHaveProperty('hint');
   },
