@@ -46,26 +46,31 @@ describe.each([
     const partner = { model: 'res.partner', ids: [10], fields: ['parent_id.city', 'category_id.name'] };
     const tags = (await call('read_records', partner)).data.records[0];
     expect(tags.parent_id).toBeNull();
-    for (const tag of tags.category_id) expect(tag).toEqual({ id: expect.any(Number), name: expect.any(String) });
+    for (const tag of tags.category_id)
+      expect(tag).toEqual({ id: expect.any(Number), name: expect.any(String) });
   });
 
   test('groups have booleans, the span of dates, and times in ISO form', async () => {
     const { call } = await start();
     const group = async (args: object) => (await call('aggregate_records', args)).data;
     const companies = await group({ model: 'res.partner', group_by: ['is_company'] });
-    expect(companies.groups.map((row: { is_company: unknown }) => row.is_company).sort()).toEqual([false, true]);
+    expect(companies.groups.map((row: { is_company: unknown }) => row.is_company).sort()).toEqual([
+      false,
+      true,
+    ]);
     const domain = [
       ['date_order', '>=', '2026-10-05'],
       ['date_order', '<', '2026-12-01'],
     ];
     const group_by = ['date_order:month', 'date_order:year'];
-    const measures = ['date_order:max'];
-    const args = { model: 'sale.order', domain, group_by: ['date_order:month'], measures };
+    const args = { model: 'sale.order', domain, group_by: ['date_order:month'] };
     const months = await group(args);
     expect(months.time_zone).toBe('Europe/Brussels');
     const october = { name: 'October 2026', from: '2026-10-01 00:00:00', to: '2026-11-01 00:00:00' };
     expect(months.groups[0]['date_order:month']).toEqual(october);
-    expect(months.groups[0]['date_order:max']).toMatch(/^2026-10-\d\dT\d\d:\d\d:\d\dZ$/);
+    const measures = ['date_order:max'];
+    const [last] = (await group({ model: 'sale.order', domain, measures })).groups;
+    expect(last['date_order:max']).toMatch(/^2026-11-\d\dT\d\d:\d\d:\d\dZ$/);
     const both = (await group({ ...args, group_by })).groups[0];
     expect(both).toMatchObject({
       'date_order:month': october,
@@ -125,9 +130,10 @@ test('operators of the description work, and archived records are found', async 
   const count = async (...domain: unknown[]) =>
     (await call('count_records', { model: 'res.partner', domain })).data.count;
   const all = await count();
+  const archived = await count(['active', '=', false]);
   await call('update_records', { model: 'res.partner', ids: [14], values: { active: false } });
   expect(await count()).toBe(all - 1);
-  expect(await count(['active', 'in', [true, false]])).toBe(all);
+  expect(await count(['active', 'in', [true, false]])).toBe(all + archived);
   expect(await count(['name', '=like', 'Deco%'])).toBe(1);
   expect(await count(['name', '=ilike', 'deco%'])).toBe(1);
   expect(await count(['name', 'like', 'Deco'])).toBe(1);
@@ -138,13 +144,20 @@ test('operators of the description work, and archived records are found', async 
 
 test('a path that is wrong is refused before the records are read', async () => {
   const { call, sandbox } = await startStage();
-  const ask = async (...fields: string[]) => (await call('search_records', { model: 'sale.order', fields })).text;
+  const ask = async (...fields: string[]) =>
+    (await call('search_records', { model: 'sale.order', fields })).text;
   expect(await ask('order_line.product_id.name')).toMatch(
     /^query_invalid: "order_line\.product_id\.name" has more than one step\.\nNext: /,
   );
-  expect(await ask('date_order.year')).toMatch(/^query_invalid: sale\.order\.date_order leads to no records\.\nNext: /);
-  expect(await ask('order_lines.name')).toMatch(/^query_invalid: sale\.order has no field "order_lines"[\s\S]*order_line/);
-  expect(await ask('order_line.price')).toMatch(/^query_invalid: sale\.order\.line has no field "price"[\s\S]*price_unit/);
+  expect(await ask('date_order.year')).toMatch(
+    /^query_invalid: sale\.order\.date_order leads to no records\.\nNext: /,
+  );
+  expect(await ask('order_lines.name')).toMatch(
+    /^query_invalid: sale\.order has no field "order_lines"[\s\S]*order_line/,
+  );
+  expect(await ask('order_line.price_units')).toMatch(
+    /^query_invalid: sale\.order\.line has no field "price_units"[\s\S]*price_unit/,
+  );
   expect(await ask('partner_id.city', 'user_id.login', 'company_id.name', 'order_line.name')).toMatch(
     /^invalid_params: .*3 are the most/,
   );
@@ -158,7 +171,11 @@ test('related records are bounded by number and by bytes, and what is cut is tol
     call('update_records', {
       model,
       ids: [parent],
-      values: { child_ids: { create: Array.from({ length: count }, (_, n) => ({ name: `Contact number ${n}` })) } },
+      values: {
+        child_ids: {
+          create: Array.from({ length: count }, (_, n) => ({ name: `Contact number ${n} of a long list` })),
+        },
+      },
     });
   await addContacts(11, 150);
   await addContacts(12, 150);
@@ -181,7 +198,11 @@ test('related records are bounded by number and by bytes, and what is cut is tol
 test('HTML and files of related records are shown as those of records', async () => {
   const { call } = await startStage();
   const model = 'res.partner';
-  await call('update_records', { model, ids: [10], values: { comment: '<p>Rings <b>twice</b></p>', image_1920: 'eHh4' } });
+  await call('update_records', {
+    model,
+    ids: [10],
+    values: { comment: '<p>Rings <b>twice</b></p>', image_1920: 'eHh4' },
+  });
   const { data } = await call('read_records', {
     model: 'sale.order',
     ids: [1],

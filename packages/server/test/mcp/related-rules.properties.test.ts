@@ -12,7 +12,13 @@ const ORDER = 1;
 const PARTNER = 10;
 /** By model: fields, each with a value that stands nowhere else. */
 const MARKS: Record<string, Record<string, string>> = {
-  'res.partner': { email: 'mark-a@example.com', phone: 'mark-b', city: 'mark-c', ref: 'mark-d', vat: 'mark-e' },
+  'res.partner': {
+    email: 'mark-a@example.com',
+    phone: 'mark-b',
+    city: 'mark-c',
+    ref: 'mark-d',
+    vat: 'mark-e',
+  },
   'sale.order.line': { name: 'mark-f', price_unit: '70.125', discount: '12.625' },
   'res.partner.category': { name: 'mark-g' },
 };
@@ -46,7 +52,11 @@ test('no path shows what a policy denies of the model to which it leads', { time
 
   const counts = { shown: 0, hidden: 0 };
   for (let round = 0; round < ROUNDS; round++) {
-    const readable = new Set(['sale.order', ...some(Object.keys(MARKS)), ...(chance(0.5) ? ['res.partner'] : [])]);
+    const readable = new Set([
+      'sale.order',
+      ...some(Object.keys(MARKS)),
+      ...(chance(0.5) ? ['res.partner'] : []),
+    ]);
     const models: Policy['models'] = {};
     for (const model of readable) {
       const isMain = model === 'sale.order' || model === 'res.partner';
@@ -54,14 +64,19 @@ test('no path shows what a policy denies of the model to which it leads', { time
     }
     const denied: Record<string, string[]> = {};
     for (const [model, fields] of Object.entries(MARKS)) {
-      if (chance(0.6)) denied[model] = some(Object.keys(fields)).filter((field) => field !== 'name' || chance(0.3));
+      if (chance(0.6))
+        denied[model] = some(Object.keys(fields)).filter((field) => field !== 'name' || chance(0.3));
     }
     const fields = Object.fromEntries(
       Object.entries(denied)
         .filter(([, names]) => names.length > 0)
         .map(([model, deny]) => [model, { deny }]),
     );
-    const policy: Policy = { instances: ['prod'], models, ...(Object.keys(fields).length > 0 ? { fields } : {}) };
+    const policy: Policy = {
+      instances: ['prod'],
+      models,
+      ...(Object.keys(fields).length > 0 ? { fields } : {}),
+    };
     const client = await connect({ key: await createKey(policy) });
     for (const [main, field, model] of STEPS) {
       const asked = some(Object.keys(MARKS[model] ?? {}));
@@ -69,7 +84,11 @@ test('no path shows what a policy denies of the model to which it leads', { time
       if (paths.length === 0) continue;
       const id = main === 'sale.order' ? ORDER : PARTNER;
       const isRead = chance(0.5);
-      const args = { model: main, fields: paths, ...(isRead ? { ids: [id] } : { domain: [['id', '=', id]] }) };
+      const args = {
+        model: main,
+        fields: paths,
+        ...(isRead ? { ids: [id] } : { domain: [['id', '=', id]] }),
+      };
       const { text } = await call(isRead ? 'read_records' : 'search_records', args, client);
       const told = JSON.stringify({ seed, round, policy, args, text });
       for (const [owner, marked] of Object.entries(MARKS)) {

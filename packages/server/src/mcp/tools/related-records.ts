@@ -54,8 +54,8 @@ export async function planReading(
   const relations: Relation[] = [];
   for (const [field, namesOfRelated] of related) {
     const types = await session.fields(instance, model);
-    const { type = '', relation } = types?.get(field) ?? {};
     if (types === null) throw refuseUnknownTypes(model, field);
+    const { type = '', relation } = types.get(field) ?? {};
     if (relation === undefined || !RELATIONAL_TYPES.includes(type)) {
       throw new ToolError('query_invalid', `${model}.${field} leads to no records.`, {
         next: `Ask for "${field}" without a dot.`,
@@ -92,9 +92,9 @@ export async function readRelated(
     const ids = [...all].slice(0, left);
     left -= ids.length;
     try {
-      const found = await readByIds(session, instance, model, ids, names);
-      if (found.size < all.size) clipped.push(field);
-      for (const row of rows) row[field] = nest(row[field], found);
+      const byId = await readByIds(session, instance, model, ids, names);
+      if (byId.size < all.size) clipped.push(field);
+      for (const row of rows) row[field] = nest(row[field], byId);
       related.set(field, known);
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
