@@ -34,6 +34,6 @@ export function readFieldPaths(fields: readonly string[]): FieldPaths {
 
 function refuseSteps(field: string): ToolError {
   return new ToolError('query_invalid', `"${field.slice(0, SHOWN_MAX)}" has more than one step.`, {
-    next: 'Ask for the first two names, such as "order_line.product_id", and read the records behind them by read_records.',
+    next: 'Ask for its first two names, and read the records behind them by read_records.',
   });
 }

@@ -16,7 +16,7 @@ export interface Field {
   readonly readonly?: boolean;
   readonly store?: boolean;
   readonly searchable?: boolean;
-  /** Of an amount: the field with its currency. */
+  /** The field with the currency of an amount. */
   readonly currency_field?: string | false;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Whatever a policy denies of the models to which paths lead, no answer of a tool that reads has a value of it. What the
- * policy allows is there. Random policies and paths; the number after "seed" repeats a run, as SEED.
+ * Whatever a policy denies of the models to which paths lead, no answer of a tool that reads has a value of it. What
+ * the policy allows is there. Random policies and paths; the number after "seed" repeats a run, as SEED.
  */
 import type { Policy } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
@@ -143,4 +143,19 @@ test('a field that a rule denies is refused before the records are read', async 
   expect(isError).toBe(true);
   expect(text).toMatch(/^query_invalid: res\.partner has no field "email"/);
   expect(sandbox.requests.calls).not.toHaveProperty('sale.order.search_read');
+});
+
+test('the limit of a policy bounds related records, and the answer says that some are not shown', async () => {
+  const { call, connect, createKey } = await startStage();
+  const model = 'res.partner';
+  const children = { create: [{ name: 'One' }, { name: 'Two' }, { name: 'Three' }] };
+  const parent = await call('create_record', { model, values: { name: 'Parent', child_ids: children } });
+  const models = { [model]: ['read', 'fields_get'] };
+  const client = await connect({ key: await createKey({ instances: ['prod'], models, limit_max: 2 }) });
+  const { data } = await call('read_records', { model, ids: [parent.data.id], fields: ['child_ids.name'] }, client);
+  const shown = data.records[0].child_ids;
+  expect(shown).toHaveLength(3);
+  expect(shown.filter((child: object) => 'name' in child)).toHaveLength(2);
+  expect(data.clipped).toEqual(['child_ids']);
+  expect(data).not.toHaveProperty('rest');
 });

@@ -191,7 +191,8 @@ function showGroup(
     // Types are not known to every key.
     const isDate = type === undefined ? name.includes(':') : type.startsWith('date');
     const span = isDate && value ? findSpan(row, name, countSame(groupBy.slice(0, index), name)) : null;
-    shown[name] = span === null ? showKey(value, type) : { name: showLabel(value), ...span };
+    const key = showKey(value, type);
+    shown[name] = span === null ? key : { name: key, ...span };
   }
   for (const measure of measures) shown[measure] = showMeasure(row[measure], typeOf(fields, measure));
   shown['count'] = row['__count'] ?? row[`${groupBy[0]}_count`] ?? null;
@@ -206,14 +207,12 @@ function typeOf(fields: Fields | null, name: string): string | undefined {
   return fields?.get(nameField(name))?.type;
 }
 
+/** A many2one, a date by its label, or the value itself. */
 function showKey(value: unknown, type: string | undefined): unknown {
   if (value === undefined || (value === false && type !== 'boolean')) return null;
-  return Array.isArray(value) ? { id: value[0], name: value[1] } : value;
-}
-
-/** A date group is its label, from `formatted_read_group` behind its beginning. */
-function showLabel(value: unknown): unknown {
-  return Array.isArray(value) ? value[1] : value;
+  if (!Array.isArray(value)) return value;
+  const [id, name] = value;
+  return typeof id === 'number' ? { id, name } : (name ?? id);
 }
 
 function showMeasure(value: unknown, type: string | undefined): unknown {

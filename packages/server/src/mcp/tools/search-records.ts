@@ -76,7 +76,7 @@ export const searchRecords = defineTool({
       omits,
     });
     const isMore = isLimited || records.length < page.length;
-    // Of use to what reads page after page, and not to a model that asks for a few records.
+    // A model that asks for a few records does not need all of them.
     const isLong = isMore && offset > 0 && args.limit === undefined;
     return {
       records,
