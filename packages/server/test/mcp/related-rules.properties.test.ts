@@ -152,7 +152,11 @@ test('the limit of a policy bounds related records, and the answer says that som
   const parent = await call('create_record', { model, values: { name: 'Parent', child_ids: children } });
   const models = { [model]: ['read', 'fields_get'] };
   const client = await connect({ key: await createKey({ instances: ['prod'], models, limit_max: 2 }) });
-  const { data } = await call('read_records', { model, ids: [parent.data.id], fields: ['child_ids.name'] }, client);
+  const { data } = await call(
+    'read_records',
+    { model, ids: [parent.data.id], fields: ['child_ids.name'] },
+    client,
+  );
   const shown = data.records[0].child_ids;
   expect(shown).toHaveLength(3);
   expect(shown.filter((child: object) => 'name' in child)).toHaveLength(2);
