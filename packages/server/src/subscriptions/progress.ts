@@ -34,7 +34,7 @@ export function followIds(ids: readonly number[], changes: readonly RecordChange
     if (isWatched.get(id)) runs.push([id]);
     at = next;
   }
-  return new Array<number>().concat(...runs, ids.slice(at));
+  return [...runs, ids.slice(at)].flat();
 }
 
 /** The first `count` ids above `after`; those at the beginning if there are none. `ids`: ascending. */
