@@ -30,7 +30,7 @@ test('a field is found by its label, and by its name in other versions', async (
   };
   expect(await find('sale.order', 'salesperson')).toBe('user_id');
   expect(await find('sale.order', 'customer_id')).toMatch(/^partner_id\b/);
-  expect(await find('crm.lead', 'tel')).toMatch(/^phone\b/);
+  expect(await find('res.partner', 'tel')).toMatch(/^phone\b/);
 });
 
 test('all unknown fields of a call are named at once, each with what is near', async () => {

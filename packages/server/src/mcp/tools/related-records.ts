@@ -42,15 +42,19 @@ const RELATIONAL_TYPES = ['many2one', 'one2many', 'many2many'];
 /** Related records of one answer. */
 const RELATED_MAX = 200;
 
-/** Throws a {@link ToolError} if a field, of the model or of a related one, does not exist or leads to no records. */
+/**
+ * `compared`: fields that the call names elsewhere, such as in its domain. Throws a {@link ToolError} if a field, of the
+ * model or of a related one, does not exist or leads to no records.
+ */
 export async function planReading(
   session: Session,
   instance: InstanceRecord,
   model: string,
   fields: readonly string[],
+  compared: readonly string[] = [],
 ): Promise<ReadingPlan> {
   const { names, related } = readFieldPaths(fields);
-  await session.checkFields(instance, model, names);
+  await session.checkFields(instance, model, [...names, ...compared]);
   const relations: Relation[] = [];
   for (const [field, namesOfRelated] of related) {
     const types = await session.fields(instance, model);

@@ -43,8 +43,7 @@ export const searchRecords = defineTool({
   async run(args, session) {
     const { model, query = '', domain = [], fields = [], order, limit = LIMIT, offset = 0, instance } = args;
     const target = await session.pickInstance(instance);
-    const plan = await planReading(session, target, model, fields);
-    await session.checkFields(target, model, listFieldsOf(domain));
+    const plan = await planReading(session, target, model, fields, listFieldsOf(domain));
     const known = await session.fields(target, model);
     const isChosen = fields.length > 0;
     const names = isChosen ? plan.names : session.chooseFields(known, chooseShown);
