@@ -6,7 +6,7 @@ import {
   type ProxyErrorType,
 } from '@erp-proxy/contract';
 import { Denial } from '../execute/terms/denial.ts';
-import type { UnknownField } from './fields.ts';
+import type { UnknownField, UnknownFields } from './fields.ts';
 import { explainMissingApps } from './missing-apps.ts';
 import { cleanText } from './show.ts';
 import { ToolError } from './tool-error.ts';
@@ -81,11 +81,18 @@ export function explainUnknownFields(model: string, unknown: readonly UnknownFie
     const message = `${model} has no field ${quote(only.name)}.${nothing}`;
     return new ToolError('query_invalid', message, { nearest: only.nearest, next });
   }
-  const listed = unknown.map(({ name, nearest }) => {
-    const near = nearest.length > 0 ? `nearest: ${nearest.join(', ')}` : 'no similar name';
-    return `${quote(name)} (${near})`;
-  });
+  const listed = unknown.map(({ name, nearest }) => `${quote(name)} ${printNear(nearest)}`);
   return new ToolError('query_invalid', `${model} has no fields ${listed.join(', ')}.`, { next });
+}
+
+/** Fields that a call asks for and a model lacks, for an answer without them. `path` precedes their names. */
+export function listUnknownFields({ names, shown }: UnknownFields, path = ''): string[] {
+  const listed = shown.map(({ name, nearest }) => `${path}${shorten(name)} ${printNear(nearest)}`);
+  return names.size > shown.length ? [...listed, `… (${names.size} in all)`] : listed;
+}
+
+function printNear(nearest: readonly string[]): string {
+  return nearest.length > 0 ? `(nearest: ${nearest.join(', ')})` : '(no similar name)';
 }
 
 /** What an empty list of nearest names says, by type of error. */
@@ -100,7 +107,11 @@ function namesModel(text: string, model: string): boolean {
 }
 
 function quote(name: string): string {
-  return `"${name.slice(0, NAME_SHOWN_MAX)}"`;
+  return `"${shorten(name)}"`;
+}
+
+function shorten(name: string): string {
+  return name.slice(0, NAME_SHOWN_MAX);
 }
 
 /** Errors of the proxy itself that say how a caller names its approval. */

@@ -237,12 +237,19 @@ export interface UnknownField {
   readonly nearest: readonly string[];
 }
 
-/** The names that the model lacks, at most some. The path behind a dot is not looked at. */
-export function findUnknown(fields: Fields, names: readonly string[]): UnknownField[] {
-  const unknown = names.filter((name) => name !== 'id' && !fields.has(readHead(name)));
-  return [...new Set(unknown)]
+export interface UnknownFields {
+  readonly names: ReadonlySet<string>;
+  /** The first of them. */
+  readonly shown: readonly UnknownField[];
+}
+
+/** The names that the model lacks. The path behind a dot is not looked at. */
+export function findUnknown(fields: Fields, names: readonly string[]): UnknownFields {
+  const unknown = new Set(names.filter((name) => name !== 'id' && !fields.has(readHead(name))));
+  const shown = [...unknown]
     .slice(0, UNKNOWN_MAX)
     .map((name) => ({ name, nearest: findNear(fields, readHead(name), NEAREST_MAX) }));
+  return { names: unknown, shown };
 }
 
 /** Up to `max` fields whose name or label is similar to a text, the nearest first. */

@@ -16,7 +16,14 @@ import type { SingleFlightCache } from '../streams/single-flight-cache.ts';
 import { findNearestNames } from '../text/nearest.ts';
 import { explainUnknownFields, toToolError } from './call-errors.ts';
 import type { ChangesSource } from './changes-source.ts';
-import { FIELD_ATTRIBUTES, type Field, type Fields, findUnknown, readFields } from './fields.ts';
+import {
+  FIELD_ATTRIBUTES,
+  type Field,
+  type Fields,
+  findUnknown,
+  readFields,
+  type UnknownFields,
+} from './fields.ts';
 import { hasManyMembers, hasManyValues } from './read-body.ts';
 import { ToolError } from './tool-error.ts';
 
@@ -292,20 +299,29 @@ export class Session {
 
   /** Throws if one of the fields does not exist. Does nothing if fields are not known. */
   async checkFields(instance: InstanceRecord, model: string, names: readonly string[]): Promise<void> {
-    if (names.every((name) => name === 'id')) return;
+    const unknown = await this.findUnknownFields(instance, model, names);
+    if (unknown.names.size > 0) throw explainUnknownFields(model, unknown.shown);
+  }
+
+  /** The fields that do not exist; none if fields are not known. */
+  async findUnknownFields(
+    instance: InstanceRecord,
+    model: string,
+    names: readonly string[],
+  ): Promise<UnknownFields> {
+    if (names.every((name) => name === 'id')) return NO_UNKNOWN_FIELDS;
     const fields = await this.fields(instance, model);
-    if (fields === null || fields.size === 0) return;
+    if (fields === null || fields.size === 0) return NO_UNKNOWN_FIELDS;
     const unknown = findUnknown(fields, names);
-    if (unknown.length === 0) return;
+    if (unknown.names.size === 0) return unknown;
     const key = `fields ${this.#nameOf(instance)} ${model}`;
     if (!this.#deps.known.has(`fresh ${key}`)) {
       // The field may be new.
       this.#deps.known.forget(key);
       this.#deps.known.set(`fresh ${key}`, { value: {}, ttlMs: KEPT_FRESH_MS });
-      await this.checkFields(instance, model, names);
-      return;
+      return this.findUnknownFields(instance, model, names);
     }
-    throw explainUnknownFields(model, unknown);
+    return unknown;
   }
 
   /** Another policy of the client, or another version of the instance, makes what was kept unknown. */
@@ -334,6 +350,7 @@ export class Session {
 }
 
 const NO_FIELDS: Fields = new Map();
+const NO_UNKNOWN_FIELDS: UnknownFields = { names: new Set(), shown: [] };
 
 const TOO_LARGE = new ToolError(
   'upstream_bad_response',

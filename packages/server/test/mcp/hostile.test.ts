@@ -32,7 +32,7 @@ describe('arguments that are large or deep', () => {
         stage,
         callText('count_records', `{"model":"res.partner","domain":${domain}}`),
       );
-    expect(answer).toMatch(/has no fields? \\"unknown_0\\"/);
+      expect(answer).toMatch(/has no fields? \\"unknown_0\\"/);
       return performance.now() - startedMs;
     };
     await measure(1);

@@ -46,6 +46,26 @@ test('all unknown fields of a call are named at once, each with what is near', a
   expect(long.text.match(/no similar name/g)).toHaveLength(8);
 });
 
+test('a read leaves out fields that do not exist, and names them', async () => {
+  const { call } = await startStage();
+  const fields = ['name', 'zebra', 'order_line.name', 'order_line.product_uom_qyt', 'partnr_id.name'];
+  const { data } = await call('read_records', { model: 'sale.order', ids: [4], fields });
+  expect(data.unknown_fields).toEqual([
+    'zebra (no similar name)',
+    'partnr_id (nearest: partner_id)',
+    expect.stringMatching(/^order_line\.product_uom_qyt \(nearest: product_uom_qty\b/),
+  ]);
+  expect(Object.keys(data.records[0])).toEqual(['id', 'name', 'order_line']);
+  expect(Object.keys(data.records[0].order_line[0])).toEqual(['id', 'name']);
+  const many = ['name', ...Array.from({ length: 99 }, (_, index) => `zebra_${index}`)];
+  const search = await call('search_records', { model: 'sale.order', query: 'S00004', fields: many });
+  expect(search.data.records).toEqual([{ id: 4, name: 'S00004' }]);
+  expect(search.data.unknown_fields).toHaveLength(9);
+  expect(search.data.unknown_fields.at(-1)).toBe('… (99 in all)');
+  const args = { model: 'sale.order', ids: [4], fields: ['name', 'order_line.zebra'] };
+  expect((await call('read_records', args)).data.records[0].order_line).toEqual([expect.any(Number)]);
+});
+
 test('a well-known model that the server lacks names its app', async () => {
   const { call } = await startStage();
   for (const tool of ['search_records', 'count_records', 'describe_model']) {

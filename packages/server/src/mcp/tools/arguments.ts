@@ -85,6 +85,10 @@ export const note = z.string().optional();
 export const record = z.record(z.string(), z.unknown());
 export const next = z.int().optional().describe('There are more: send this as `offset`.');
 export const clipped = z.array(z.string()).optional().describe('Fields of which a part is shown.');
+export const unknownFields = z
+  .array(z.string())
+  .optional()
+  .describe('Fields that do not exist, with similar names.');
 export const notRead = z
   .record(z.string(), z.string())
   .optional()

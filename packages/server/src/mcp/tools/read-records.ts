@@ -37,6 +37,7 @@ export const readRecords = defineTool({
     missing: z.array(z.int()).optional().describe('Ids that do not exist or are not visible.'),
     rest: z.array(z.int()).optional().describe('Ids that did not fit: read them by another call.'),
     not_shown: z.array(z.string()).optional().describe('Other fields that are filled in.'),
+    unknown_fields: given.unknownFields,
     clipped: given.clipped,
     not_read: given.notRead,
     link: given.link.optional(),
@@ -61,7 +62,7 @@ export const readRecords = defineTool({
       model,
       rows,
       known,
-      relations: plan.relations,
+      plan,
       textMax: SINGLE_TEXT_MAX,
       omits: isChosen ? 'nothing' : 'unset',
     });

@@ -4,6 +4,7 @@
  */
 import type { InstanceRecord } from '../../instances/instances.ts';
 import { isObject } from '../../json/is-object.ts';
+import { explainUnknownFields, listUnknownFields } from '../call-errors.ts';
 import { readFieldPaths } from '../field-paths.ts';
 import type { Fields } from '../fields.ts';
 import type { Session } from '../session.ts';
@@ -15,6 +16,8 @@ export interface ReadingPlan {
   /** Fields of the model itself. */
   names: string[];
   relations: readonly Relation[];
+  /** Fields that do not exist, with similar names. */
+  unknown: readonly string[];
 }
 
 export interface Relation {
@@ -43,8 +46,9 @@ const RELATIONAL_TYPES = ['many2one', 'one2many', 'many2many'];
 const RELATED_MAX = 200;
 
 /**
- * `compared`: fields that the call names elsewhere, such as in its domain. Throws a {@link ToolError} if a field, of the
- * model or of a related one, does not exist or leads to no records.
+ * Leaves out fields that do not exist: agents often ask for more than a server has. `compared`: fields that the call
+ * names elsewhere, such as in its domain. Throws a {@link ToolError} if one of these does not exist, if none of the
+ * fields does, or if a path leads to no records.
  */
 export async function planReading(
   session: Session,
@@ -53,10 +57,15 @@ export async function planReading(
   fields: readonly string[],
   compared: readonly string[] = [],
 ): Promise<ReadingPlan> {
-  const { names, related } = readFieldPaths(fields);
-  await session.checkFields(instance, model, [...names, ...compared]);
+  const { names: wanted, related } = readFieldPaths(fields);
+  const missing = await session.findUnknownFields(instance, model, [...wanted, ...compared]);
+  const isKnown = (name: string) => !missing.names.has(name);
+  let refusal = missing.names.size > 0 ? explainUnknownFields(model, missing.shown) : null;
+  if (refusal !== null && !compared.every(isKnown)) throw refusal;
+  const unknown = listUnknownFields(missing);
   const relations: Relation[] = [];
-  for (const [field, namesOfRelated] of related) {
+  for (const [field, wantedOfRelated] of related) {
+    if (!isKnown(field)) continue;
     const types = await session.fields(instance, model);
     if (types === null) throw refuseUnknownTypes(model, field);
     const { type = '', relation } = types.get(field) ?? {};
@@ -65,11 +74,17 @@ export async function planReading(
         next: `Ask for "${field}" without a dot.`,
       });
     }
-    await session.checkFields(instance, relation, namesOfRelated);
-    const known = await session.fields(instance, relation);
-    relations.push({ field, model: relation, names: namesOfRelated, known });
+    const missingOfRelated = await session.findUnknownFields(instance, relation, wantedOfRelated);
+    unknown.push(...listUnknownFields(missingOfRelated, `${field}.`));
+    const namesOfRelated = wantedOfRelated.filter((name) => !missingOfRelated.names.has(name));
+    if (namesOfRelated.length > 0) {
+      const known = await session.fields(instance, relation);
+      relations.push({ field, model: relation, names: namesOfRelated, known });
+    } else refusal ??= explainUnknownFields(relation, missingOfRelated.shown);
   }
-  return { names, relations };
+  const hasPlain = fields.some((field) => !field.includes('.') && isKnown(field));
+  if (refusal !== null && !hasPlain && relations.length === 0) throw refusal;
+  return { names: wanted.filter(isKnown), relations, unknown };
 }
 
 function refuseUnknownTypes(model: string, field: string): ToolError {

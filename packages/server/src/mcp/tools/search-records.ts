@@ -32,6 +32,7 @@ export const searchRecords = defineTool({
     records: z.array(given.record),
     next: given.next,
     hint: z.string().optional(),
+    unknown_fields: given.unknownFields,
     clipped: given.clipped,
     not_read: given.notRead,
     link: given.link.optional(),
@@ -66,14 +67,7 @@ export const searchRecords = defineTool({
     const isLimited = rows.length > limit || rows.length === session.policyLimit;
     const page = rows.slice(0, limit);
     const omits = isChosen ? 'nothing' : 'null';
-    const { relations } = plan;
-    const { records, ...more } = await showFound(session, target, {
-      model,
-      rows: page,
-      known,
-      relations,
-      omits,
-    });
+    const { records, ...more } = await showFound(session, target, { model, rows: page, known, plan, omits });
     const isMore = isLimited || records.length < page.length;
     // A model that asks for a few records does not need all of them.
     const isLong = isMore && offset > 0 && args.limit === undefined;

@@ -12,12 +12,13 @@ export interface Found extends Pick<ShowOptions, 'textMax' | 'omits'> {
   rows: Record<string, unknown>[];
   /** The fields of the model; null if they are not known. */
   known: Fields | null;
-  relations: ReadingPlan['relations'];
+  plan: ReadingPlan;
 }
 
 export interface ShownRecords {
   /** The first of the rows; at least one. */
   records: Record<string, unknown>[];
+  unknown_fields?: readonly string[];
   clipped?: string[];
   not_read?: Record<string, string>;
   link?: string;
@@ -27,13 +28,14 @@ export interface ShownRecords {
 export async function showFound(
   session: Session,
   instance: InstanceRecord,
-  { model, rows, known, relations, ...options }: Found,
+  { model, rows, known, plan, ...options }: Found,
 ): Promise<ShownRecords> {
-  const { related, notRead, ...read } = await readRelated(session, instance, rows, relations);
+  const { related, notRead, ...read } = await readRelated(session, instance, rows, plan.relations);
   const { records, clipped } = showRecords(read.rows, known, { ...options, related });
   const cut = [...new Set([...clipped, ...read.clipped])];
   return {
     records,
+    ...(plan.unknown.length > 0 ? { unknown_fields: plan.unknown } : {}),
     ...(cut.length > 0 ? { clipped: cut } : {}),
     ...(Object.keys(notRead).length > 0 ? { not_read: notRead } : {}),
     ...(records.length > 0 ? { link: linkRecords(instance.url, model), note: DATA_NOTE } : {}),
