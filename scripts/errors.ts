@@ -109,9 +109,12 @@ similar, the most similar one first:
 | \`model_not_found\` | the models of the database | \`nearest\` is an empty list |
 | \`method_not_found\` | methods that are well known, such as \`search_read\` and \`write\` | \`nearest\` is missing |
 
-A name is similar if it differs by few letters for its length (\`nmae\`, \`name\`), if it shares a word
-(\`customer_rank\`, \`customer\`), if one of its words begins alike (\`categ_id\`, \`category_id\`), or if callers or other
-versions of Odoo are known to call it so (\`mobile\`, \`phone\`).
+A name is similar if one of these holds:
+
+- It differs by few letters for its length: \`nmae\` and \`name\`.
+- It shares a word, as \`customer_rank\` and \`customer\` do.
+- One of its words begins alike: \`categ_id\` and \`category_id\`.
+- Callers or other versions of Odoo are known to call it so: \`mobile\` and \`phone\`.
 
 \`nearest\` never has a name that the Odoo user of the call or the [policy](policies.md) of the key may not see. For a
 path such as \`country_id.nmae\` in a domain, the names are those of the model to which the path leads.

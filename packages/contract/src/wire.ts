@@ -100,8 +100,8 @@ export interface ErrorBody {
     /** For upstream_timeout, upstream_unreachable, upstream_bad_response and overloaded. */
     outcome?: Outcome;
     /**
-     * For query_invalid, model_not_found and method_not_found: up to five existing names that are similar to the unknown
-     * one, the nearest first.
+     * For query_invalid, model_not_found and method_not_found: up to five existing names that are similar to the
+     * unknown one, the nearest first.
      */
     nearest?: string[];
     [name: string]: unknown;

@@ -74,7 +74,7 @@ export const activity: ModelSpec = {
 
 const toDo = 'mail.mail_activity_data_todo';
 
-/** Of records with a chatter. Returns the recordset of the new activities. */
+/** A method of records with a chatter. Returns the recordset of the new activities. */
 export const scheduleActivity: Method = {
   owner: 'MailActivityMixin',
   kind: 'record',

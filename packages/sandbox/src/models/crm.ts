@@ -102,7 +102,7 @@ export const lead: ModelSpec = {
   },
 };
 
-/** Whoever moves a lead to a won stage wins it. */
+/** A lead that is moved to a won stage is won. */
 function completeWon({ store }: Environment, values: JsonObject): JsonObject {
   const stage = store.get('crm.stage', values['stage_id'] as number);
   return stage?.['is_won'] ? { ...values, probability: 100 } : values;

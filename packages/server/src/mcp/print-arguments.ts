@@ -1,6 +1,6 @@
 /**
- * Prints arguments of a call for the person who is asked about it: on one line, bounded, and so that no text in them can
- * look like the end of the question. Pure.
+ * Prints arguments of a call for the person who is asked about it: on one line, bounded, and so that no text in them
+ * can look like the end of the question. Pure.
  */
 import { isObject } from '../json/is-object.ts';
 import { cleanText } from './show.ts';

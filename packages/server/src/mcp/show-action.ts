@@ -1,6 +1,6 @@
 /**
- * Recognizes an action, which Odoo's methods return for its own pages: a window, a message, a report. Shows what of it a
- * model can use, and says what it means. Pure.
+ * Recognizes an action, which Odoo's methods return for its own pages: a window, a message, a report. Shows what of it
+ * a model can use, and says what it means. Pure.
  */
 import { isObject } from '../json/is-object.ts';
 

@@ -17,8 +17,8 @@ interface Written {
 }
 
 /**
- * Members of an answer: `records` and `note`, or none if the records cannot be shown. Does not reject, whatever happens:
- * the change is done, and must not look as if it had failed.
+ * Members of an answer: `records` and `note`, or none if the records cannot be shown. Does not reject, whatever
+ * happens: the change is done, and must not look as if it had failed.
  */
 export async function showWritten(
   { instance, model, ids, choose = chooseShown }: Written,

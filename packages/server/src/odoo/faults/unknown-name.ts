@@ -1,6 +1,6 @@
 /**
- * Finds the name that a fault calls unknown: a model, or a field or the method of a model. Matches Odoo's own texts of all versions
- * (docs/odoo-facts.md#unknown-names). A text that Odoo has translated is not recognised.
+ * Finds the name that a fault calls unknown: a model, or a field or the method of a model. Matches Odoo's own texts of
+ * all versions (docs/odoo-facts.md#unknown-names). A text that Odoo has translated is not recognised.
  */
 import type { NameKind } from '../other-names.ts';
 import type { Fault } from './faults.ts';
