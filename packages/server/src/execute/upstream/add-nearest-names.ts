@@ -1,7 +1,7 @@
 /**
  * Step: if Odoo does not know a model, field or method that the call names, adds the near names that exist to the
- * error. These are names that the user of the call and the policy of its key may see. It precedes shareRead, so that its
- * part of the reply comes last: callers that share a read have policies of their own.
+ * error. These are names that the user of the call and the policy of its key may see. It precedes shareRead, so that
+ * its part of the reply comes last: callers that share a read have policies of their own.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clients } from '../../keys/clients.ts';
