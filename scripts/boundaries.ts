@@ -447,7 +447,7 @@ const BOUNDARIES: Boundary[] = [
     ],
     takesClock: true,
   },
-  { files: `${SERVER}/text/**`, allow: [] },
+  { files: `${SERVER}/text/**`, allow: ['node:timers/promises'] },
   { files: `${SERVER}/threads/**`, allow: ['../streams/create-pauses.ts', 'node:*'], takesClock: true },
   { files: `${SERVER}/streams/**`, allow: [CONTRACT, 'lru-cache', 'node:*'], takesClock: true },
   { files: `${SERVER}/odoo/**`, allow: ['../json/*', CONTRACT, 'node:buffer'], takesClock: true },

@@ -1,7 +1,7 @@
-/** The fields of a model as `fields_get` describes them: finding some by words, and choosing those to show. Pure. */
+/** The fields of a model as `fields_get` describes them: finding some by words, and choosing those to show. */
 import { isObject } from '../json/is-object.ts';
 import { listOtherNames } from '../odoo/other-names.ts';
-import { findNearestNames } from '../text/nearest.ts';
+import { findNearestOfMany } from '../text/nearest.ts';
 
 export interface Field {
   readonly type: string;
@@ -244,21 +244,24 @@ export interface UnknownFields {
 }
 
 /** The names that the model lacks. The path behind a dot is not looked at. */
-export function findUnknown(fields: Fields, names: readonly string[]): UnknownFields {
-  const unknown = new Set(names.filter((name) => name !== 'id' && !fields.has(readHead(name))));
-  const shown = [...unknown]
-    .slice(0, UNKNOWN_MAX)
-    .map((name) => ({ name, nearest: findNear(fields, readHead(name), NEAREST_MAX) }));
-  return { names: unknown, shown };
+export function listUnknown(fields: Fields, names: readonly string[]): ReadonlySet<string> {
+  return new Set(names.filter((name) => name !== 'id' && !fields.has(readHead(name))));
+}
+
+export async function describeUnknown(fields: Fields, names: ReadonlySet<string>): Promise<UnknownFields> {
+  const shown: UnknownField[] = [];
+  for (const name of [...names].slice(0, UNKNOWN_MAX))
+    shown.push({ name, nearest: await findNear(fields, readHead(name), NEAREST_MAX) });
+  return { names, shown };
 }
 
 /** Up to `max` fields whose name or label is similar to a text, the nearest first. */
-export function findNear(fields: Fields, text: string, max: number): string[] {
+export function findNear(fields: Fields, text: string, max: number): Promise<string[]> {
   const listOtherTexts = (name: string) => {
     const { string, english } = fields.get(name) as Field;
     return [string, english, ...listOtherNames('field', name)].filter((other) => typeof other === 'string');
   };
-  return findNearestNames(text, [...fields.keys()], max, { listOtherTexts });
+  return findNearestOfMany(text, [...fields.keys()], max, { listOtherTexts });
 }
 
 /** The field that a path or a grouping such as `date_order:month` begins with. */

@@ -20,7 +20,8 @@ import {
   FIELD_ATTRIBUTES,
   type Field,
   type Fields,
-  findUnknown,
+  describeUnknown,
+  listUnknown,
   readFields,
   type UnknownFields,
 } from './fields.ts';
@@ -312,8 +313,8 @@ export class Session {
     if (names.every((name) => name === 'id')) return NO_UNKNOWN_FIELDS;
     const fields = await this.fields(instance, model);
     if (fields === null || fields.size === 0) return NO_UNKNOWN_FIELDS;
-    const unknown = findUnknown(fields, names);
-    if (unknown.names.size === 0) return unknown;
+    const unknown = listUnknown(fields, names);
+    if (unknown.size === 0) return NO_UNKNOWN_FIELDS;
     const key = `fields ${this.#nameOf(instance)} ${model}`;
     if (!this.#deps.known.has(`fresh ${key}`)) {
       // The field may be new.
@@ -321,7 +322,7 @@ export class Session {
       this.#deps.known.set(`fresh ${key}`, { value: {}, ttlMs: KEPT_FRESH_MS });
       return this.findUnknownFields(instance, model, names);
     }
-    return unknown;
+    return describeUnknown(fields, unknown);
   }
 
   /** Another policy of the client, or another version of the instance, makes what was kept unknown. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findNearestName, findNearestNames } from './nearest.ts';
+import { findNearestName, findNearestNames, findNearestOfMany } from './nearest.ts';
 
 const MEMBERS = ['id', 'action', 'model_id', 'fn_name', 'params', 'keyword', 'erp_instance'] as const;
 
@@ -195,6 +195,31 @@ describe('near names', () => {
     const known = ['name', 'names', 'xxxxxxxx', 'full_name', 'x'];
     expect(findNearestNames('name', known, 2, { accepts })).toEqual(['name', 'names']);
     expect(asked).toEqual(['name', 'names']);
+  });
+});
+
+describe('the nearest names of a long list', () => {
+  test('are those of a comparison at once', async () => {
+    const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 3, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(word, fc.uniqueArray(word, { minLength: 90, maxLength: 320 }), async (name, known) => {
+        expect(await findNearestOfMany(name, known, 5)).toEqual(findNearestNames(name, known, 5));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('are found while other work gets its turns', async () => {
+    const known = Array.from({ length: 2000 }, (_, index) => `name_${index}`);
+    let turns = 0;
+    const count = () => {
+      turns++;
+      timer = setImmediate(count);
+    };
+    let timer = setImmediate(count);
+    await findNearestOfMany('nmae', known, 5);
+    clearImmediate(timer);
+    expect(turns).toBeGreaterThan(10);
   });
 });
 

@@ -2,6 +2,7 @@
  * Finds the known names that a misspelt or guessed one may stand for, in any list of names. A name is near if it
  * differs by few letters for its length, or if it shares a word (docs/decisions/0056-near-names.md).
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export interface NearestOptions<Name extends string> {
   /** Asked only about names that would be among the result. */
@@ -20,7 +21,7 @@ export function findNearestName<Name extends string>(name: string, known: readon
 
 /**
  * Up to `max` known names that are near, the most similar one first; none if none is near. Equally similar names keep
- * their order. Very long names are never near. The cost grows with the length of `known`, so the caller bounds it.
+ * their order. Very long names are never near. The cost grows with the length of `known`: for long lists use {@link findNearestOfMany}.
  */
 export function findNearestNames<Name extends string>(
   name: string,
@@ -42,10 +43,29 @@ export function findNearestNames<Name extends string>(
   return best.map(({ candidate }) => candidate);
 }
 
+/** Number of names that are compared before other work gets its turn: a few milliseconds with all their texts. */
+const SLICE = 100;
+
+/** As {@link findNearestNames}, for lists of any length: other work runs in between. */
+export async function findNearestOfMany<Name extends string>(
+  name: string,
+  known: readonly Name[],
+  max: number,
+  options?: NearestOptions<Name>,
+): Promise<Name[]> {
+  let nearest: Name[] = [];
+  for (let start = 0; start < known.length; start += SLICE) {
+    if (start > 0) await nextTurn();
+    // The best names so far stand first, so that equally similar ones keep their order.
+    nearest = findNearestNames(name, [...nearest, ...known.slice(start, start + SLICE)], max, options);
+  }
+  return nearest;
+}
+
 /** The cost is the product of the lengths, and a name may come from a hostile caller. */
 const NAME_LENGTH_MAX = 64;
 const CANDIDATE_LENGTH_MAX = 256;
-/** One edit is near for each so many letters. */
+/** One edit is near for each so many letters, and for fewer. */
 const LETTERS_PER_EDIT = 3;
 /** Shorter words stand for too much to be compared. */
 const WORD_LENGTH_MIN = 3;
@@ -66,7 +86,7 @@ function readWanted(name: string): Wanted {
   const text = name.slice(0, NAME_LENGTH_MAX).toLowerCase();
   const words = splitWords(text);
   const letters = words.filter(isTelling).join('').length;
-  return { text, words, editsMax: Math.floor(letters / LETTERS_PER_EDIT) };
+  return { text, words, editsMax: Math.max(1, Math.floor(letters / LETTERS_PER_EDIT)) };
 }
 
 function splitWords(text: string): string[] {

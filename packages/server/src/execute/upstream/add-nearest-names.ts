@@ -3,7 +3,6 @@
  * error. These are names that the user of the call and the policy of its key may see. It precedes shareRead, so that
  * its part of the reply comes last: callers that share a read have policies of their own.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clients } from '../../keys/clients.ts';
 import { PROXY_CLIENT } from '../../keys/proxy-client.ts';
 import type { Events } from '../../observe/events.ts';
@@ -14,7 +13,7 @@ import { mayCall } from '../../policy/abilities.ts';
 import { mayNameField, mayNameModel } from '../../policy/may-name.ts';
 import type { Awaitable } from '../../streams/and-then.ts';
 import { waitFor } from '../../streams/wait.ts';
-import { findNearestNames } from '../../text/nearest.ts';
+import { findNearestOfMany } from '../../text/nearest.ts';
 import { askStore } from '../terms/ask-store.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { UNREADABLE_POLICY } from '../terms/caller-denials.ts';
@@ -46,8 +45,6 @@ const NEAREST_MAX = 5;
  * continues for the callers after this one.
  */
 const WAIT_MS = 1000;
-/** Number of names that are compared before other calls get their turn: about 1 ms, more in the first slices of all. */
-const SLICE = 100;
 
 export function addNearestNames(deps: AddNearestNamesDeps, sources: NameSources): Step<NamingCall> {
   return function addNearestNames(call, context) {
@@ -109,12 +106,7 @@ async function chooseNames(
   };
   // Odoo takes no path here, or the function of a grouping: the field comes first.
   const compared = kind === 'field' ? name.split(/[.:/]/, 1)[0]! : name;
-  let nearest: string[] = [];
-  for (let start = 0; start < known.length; start += SLICE) {
-    if (start > 0) await nextTurn();
-    const candidates = [...nearest, ...known.slice(start, start + SLICE)];
-    nearest = findNearestNames(compared, candidates, NEAREST_MAX, options);
-  }
+  const nearest = await findNearestOfMany(compared, known, NEAREST_MAX, options);
   // A model has more methods than those that are well known.
   return kind === 'method' && nearest.length === 0 ? null : nearest;
 }

@@ -54,7 +54,7 @@ export const describeModel = defineTool({
         ? [...new Set([...chooseShown(fields), ...required.map(([name]) => name)])].slice(0, FOUND_MAX)
         : matchFields(fields, query, FOUND_MAX);
     const isGuess = names.length === 0;
-    const shown = isGuess ? findNear(fields, query, NEAR_MAX) : names;
+    const shown = isGuess ? await findNear(fields, query, NEAR_MAX) : names;
     return {
       model,
       fields: shown.map((name) => describe(name, fields.get(name) as Field)),
