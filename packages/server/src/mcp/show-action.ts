@@ -3,10 +3,10 @@
  * a model can use, and says what it means. Pure.
  */
 import { isObject } from '../json/is-object.ts';
+import { type ShownValue, SINGLE_TEXT_MAX, showValue } from './show.ts';
 
-export interface Action {
-  /** Without the layout of pages. */
-  readonly shown: Record<string, unknown>;
+/** Shown without the layout of pages. */
+export interface Action extends ShownValue {
   /** Odoo has closed its dialog: the method has done its work. */
   readonly isEnd: boolean;
   /** The model whose records a view shows; null: there is no view. */
@@ -55,11 +55,17 @@ export function showAction(result: unknown, mayCreate: (model: string) => boolea
   const members = MEMBERS.map((name) => [name, result[name]] as const);
   // Only a dialog needs it: for the record that takes its place.
   if (isDialog && isObject(context)) members.push(['context', context]);
-  const shown = Object.fromEntries(members.filter(([, value]) => !isEmpty(value)));
+  const value = showValue(
+    Object.fromEntries(members.filter(([, member]) => !isEmpty(member))),
+    SINGLE_TEXT_MAX,
+  );
   const model = typeof res_model === 'string' && MODEL.test(res_model) ? res_model : null;
-  const ids = typeof res_id === 'number' && res_id > 0 ? [res_id] : [];
-  const action = { shown, isEnd: type === CLOSE, opened: null, ids: [] };
-  if (isDialog) return { ...action, hint: explainDialog(model !== null && mayCreate(model) ? model : null) };
+  const ids = Number.isSafeInteger(res_id) && Number(res_id) > 0 ? [Number(res_id)] : [];
+  const action = { ...value, isEnd: type === CLOSE, opened: null, ids: [] };
+  if (isDialog) {
+    const created = model !== null && mayCreate(model) ? model : null;
+    return { ...action, hint: explainDialog(created, value.isClipped) };
+  }
   if (type === WINDOW && model !== null)
     return { ...action, opened: model, ids, hint: explainView(model, ids) };
   return { ...action, hint: FOR_PAGES };
@@ -69,11 +75,14 @@ function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : !value;
 }
 
-/** `model`: null if the agent cannot take the place of the dialog. */
-function explainDialog(model: string | null): string {
+/** `model`: null if the agent cannot take the place of the dialog. `isClipped`: its context may lack records. */
+function explainDialog(model: string | null, isClipped: boolean): string {
   const opened = 'Odoo opened a dialog, so most likely nothing is done yet.';
   const byPerson = 'the user completes it in Odoo (`link`)';
   if (model === null) return `${opened} Tell the user: ${byPerson}.`;
+  // What is shown of it would act on some of the records only.
+  if (isClipped)
+    return `${opened} Its context is too long to be sent back: call the method for fewer records. Or ${byPerson}.`;
   const button = BUTTONS.get(model);
   const create = `create_record {"model": "${model}", "values": {}, "context": …} with the context of \`result\``;
   const press = `call_method of its button${button === undefined ? '' : ` ${button}`} with the new id`;

@@ -66,3 +66,29 @@ test('names no field as cut whose value is cut in a record that does not fit', (
   expect([clipped, isCut]).toEqual([[], true]);
   expect(records.at(-1)).toMatchObject({ a: 'x'.repeat(100), b: 'y'.repeat(100) });
 });
+
+test('a related record is shown alike in each of its places, and is not changed', () => {
+  const partner = {
+    id: 5,
+    comment: `<p>${'x'.repeat(300)}</p>`,
+    user_ids: Array.from({ length: 50 }, (_, index) => index),
+    owner: { id: 7, name: '\u200bAnn' },
+  };
+  const before = structuredClone(partner);
+  const fields = readFields({ comment: { type: 'html', string: 'Comment' } }, null);
+  const rows = [{ partner_id: partner }, { partner_id: partner, child_ids: [partner, { id: 6 }] }];
+  const related = new Map([
+    ['partner_id', fields],
+    ['child_ids', fields],
+  ]);
+  const { records, clipped } = showRecords(rows, null, { related });
+  const shown = {
+    id: 5,
+    comment: `${'x'.repeat(200)}… (307 characters)`,
+    user_ids: [...partner.user_ids.slice(0, 20), '… (50 in all)'],
+    owner: { id: 7, name: 'Ann' },
+  };
+  expect(records).toEqual([{ partner_id: shown }, { partner_id: shown, child_ids: [shown, { id: 6 }] }]);
+  expect(clipped).toEqual(['partner_id', 'child_ids']);
+  expect(partner).toEqual(before);
+});

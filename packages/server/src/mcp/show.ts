@@ -93,15 +93,16 @@ function isHtml(fields: Fields | null, name: string): boolean {
   return fields?.get(name)?.type === 'html';
 }
 
-/**
- * Shows a value, and of lists and objects what fits into an answer. `onClipped` is called if the value, or one inside
- * it, is cut. Changes the value.
- */
-export function showValue(value: unknown, textMax: number, onClipped: () => void): unknown {
+export interface ShownValue {
+  readonly shown: unknown;
+  /** Whether the value, or one inside it, was cut. */
+  readonly isClipped: boolean;
+}
+
+/** Shows a value, and of lists and objects what fits into an answer. */
+export function showValue(value: unknown, textMax: number): ShownValue {
   const shower = new ValueShower(textMax, PAGE_BYTES_MAX);
-  const shown = shower.show(value, false);
-  if (shower.isClipped) onClipped();
-  return shown;
+  return { shown: shower.show(value, false), isClipped: shower.isClipped };
 }
 
 class ValueShower {
@@ -118,7 +119,10 @@ class ValueShower {
     this.#bytesMax = bytesMax;
   }
 
-  /** Changes lists and objects in place: a copy costs more to make and to print. */
+  /**
+   * Changes nothing: a related record can be in several places. A list or an object of which all is shown is returned as
+   * it is, because a copy costs time to make and to print.
+   */
   show(value: unknown, isHtml: boolean, depth = 0): unknown {
     if (typeof value === 'string') {
       if (!isHtml && value.length <= this.#findTextMax() && PLAIN_TEXT.test(value)) {
@@ -141,64 +145,64 @@ class ValueShower {
       this.isClipped = true;
       return '…';
     }
+    const showInner = (item: unknown) => this.show(item, false, depth + 1);
     return Array.isArray(value)
-      ? this.#showList(value, depth)
-      : this.#showMembers(value as Record<string, unknown>, depth);
+      ? this.#showItems(value, IDS_MAX, this.#bytesMax, showInner)
+      : this.#showMembers(value as Record<string, unknown>, this.#bytesMax, showInner);
   }
 
-  /** A related record, or a list of them, as far as they fit into a page. Changes them in place. */
+  /** A related record, or a list of them, as far as they fit into a page. */
   showRelated(value: unknown, fields: Fields | null): unknown {
-    const showRecord = (record: unknown) => {
-      if (!isObject(record)) return this.show(record, false, 1);
-      for (const name of Object.keys(record)) {
-        this.bytes += Buffer.byteLength(name) + 4;
-        record[name] = this.show(record[name], isHtml(fields, name), 2);
-      }
-      return record;
-    };
+    const showRecord = (record: unknown) =>
+      isObject(record)
+        ? this.#showMembers(record, Number.POSITIVE_INFINITY, (item, name) =>
+            this.show(item, isHtml(fields, name), 2),
+          )
+        : this.show(record, false, 1);
     if (!Array.isArray(value)) return showRecord(value);
     return this.#showItems(value, Number.POSITIVE_INFINITY, PAGE_BYTES_MAX, showRecord);
   }
 
-  #showList(list: unknown[], depth: number): unknown[] {
-    return this.#showItems(list, IDS_MAX, this.#bytesMax, (item) => this.show(item, false, depth + 1));
-  }
-
   #showItems(
-    list: unknown[],
+    list: readonly unknown[],
     countMax: number,
     bytesMax: number,
     show: (item: unknown) => unknown,
-  ): unknown[] {
+  ): readonly unknown[] {
     const { length } = list;
     this.bytes += 2 + Math.min(length, countMax);
-    let count = 0;
-    for (; count < length && count < countMax && this.bytes <= bytesMax; count++) {
-      const item = list[count];
-      const shown = show(item);
-      if (shown !== item) list[count] = shown;
+    const shown: unknown[] = [];
+    let isChanged = false;
+    for (const item of list) {
+      if (shown.length >= countMax || this.bytes > bytesMax) break;
+      const itemShown = show(item);
+      isChanged ||= itemShown !== item;
+      shown.push(itemShown);
     }
-    if (count < length) {
-      this.isClipped = true;
-      list.length = count;
-      list.push(`… (${length} in all)`);
-    }
-    return list;
+    if (shown.length === length) return isChanged ? shown : list;
+    this.isClipped = true;
+    return [...shown, `… (${length} in all)`];
   }
 
-  #showMembers(object: Record<string, unknown>, depth: number): Record<string, unknown> {
-    for (const name of Object.keys(object)) {
-      if (this.bytes > this.#bytesMax) {
-        this.isClipped = true;
-        delete object[name];
-        continue;
-      }
+  #showMembers(
+    object: Record<string, unknown>,
+    bytesMax: number,
+    show: (item: unknown, name: string) => unknown,
+  ): Record<string, unknown> {
+    const members: [string, unknown][] = [];
+    let isChanged = false;
+    const names = Object.keys(object);
+    for (const name of names) {
+      if (this.bytes > bytesMax) break;
       this.bytes += Buffer.byteLength(name) + 4;
       const item = object[name];
-      const shown = this.show(item, false, depth + 1);
-      if (shown !== item) object[name] = shown;
+      const itemShown = show(item, name);
+      isChanged ||= itemShown !== item;
+      members.push([name, itemShown]);
     }
-    return object;
+    const isWhole = members.length === names.length;
+    if (!isWhole) this.isClipped = true;
+    return isWhole && !isChanged ? object : Object.fromEntries(members);
   }
 
   #findTextMax(): number {

@@ -46,6 +46,22 @@ test('a dialog for a key that may not complete it: only the user can', async () 
   expect(data.hint).not.toContain('create_record');
 });
 
+test('a dialog whose context is cut is not to be gone on with, because it would lack records', async () => {
+  const count = 25;
+  const active_ids = Array.from({ length: count }, (_, index) => index + 1);
+  const dialog = { type: 'ir.actions.act_window', res_model: 'account.move.reversal', target: 'new' };
+  const open = (ids: number[]) => callScripted({ ...dialog, context: { active_ids: ids } });
+  const cut = await open(active_ids);
+  expect(cut).toMatchObject({
+    is_clipped: true,
+    hint: expect.stringMatching(/nothing is done.*fewer records/),
+  });
+  expect(cut.hint).not.toContain('create_record');
+  const whole = await open(active_ids.slice(0, 20));
+  expect(whole.result.context.active_ids).toHaveLength(20);
+  expect(whole.hint).toContain('create_record');
+});
+
 test('a view shows where records may have been made', async () => {
   const help = '<p>No invoice yet</p>';
   const window = { type: 'ir.actions.act_window', view_id: 5, views: [[5, 'form']], help, context: { a: 1 } };

@@ -195,6 +195,42 @@ test('related records are bounded by number and by bytes, and what is cut is tol
   expect(ids.data.records[0].child_ids.length).toBeGreaterThan(200);
 });
 
+test('answers of Odoo that are no records lead nowhere, and do not fail', async () => {
+  const lines = [
+    { id: 1, partner_id: [3, 'Ann'], tag_ids: [4, 'x', 4] },
+    { id: 2, partner_id: 'Ann', tag_ids: 'abc' },
+  ];
+  const relations = {
+    partner_id: { type: 'many2one', string: 'Partner', relation: 'res.partner' },
+    tag_ids: { type: 'many2many', string: 'Tags', relation: 'x.tag' },
+  };
+  for (const related of [
+    null,
+    'x',
+    [[3]],
+    [{ name: 'Bea' }],
+    [{ id: '3' }],
+    [{ id: { valueOf: 1, toString: 1 } }],
+  ]) {
+    const answers: Record<string, unknown> = { fields_get: relations, search_read: lines, read: related };
+    const post = await startWithScript((socket, { body }) => {
+      const { args } = JSON.parse(body.toString()).params;
+      answerLikeOdoo(socket, printResult(JSON.stringify(answers[args[4]] ?? {})));
+    });
+    const args = { model: 'x.order', fields: ['partner_id.id', 'tag_ids.id'] };
+    const params = { name: 'search_records', arguments: args };
+    const answer = await post(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }));
+    const { structuredContent } = JSON.parse(answer.slice(answer.indexOf('{'))).result;
+    expect(structuredContent, JSON.stringify(related)).toMatchObject({
+      records: [
+        { id: 1, partner_id: { id: 3, name: 'Ann' }, tag_ids: [{ id: 4 }, { id: 'x' }, { id: 4 }] },
+        { id: 2, partner_id: 'Ann', tag_ids: 'abc' },
+      ],
+      clipped: ['partner_id', 'tag_ids'],
+    });
+  }
+});
+
 test('HTML and files of related records are shown as those of records', async () => {
   const { call } = await startStage();
   const model = 'res.partner';

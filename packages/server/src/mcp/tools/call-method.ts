@@ -5,7 +5,7 @@ import { isReadOnlyMethod } from '../../odoo/methods.ts';
 import { mayCall, mayCallBusinessMethods } from '../../policy/abilities.ts';
 import { describeCall } from '../describe-call.ts';
 import { linkIds } from '../links.ts';
-import { DATA_NOTE, SINGLE_TEXT_MAX, showValue } from '../show.ts';
+import { DATA_NOTE, type ShownValue, SINGLE_TEXT_MAX, showValue } from '../show.ts';
 import { showAction } from '../show-action.ts';
 import { showWritten } from '../show-written.ts';
 import { defineTool } from '../tool.ts';
@@ -63,13 +63,13 @@ export const callMethod = defineTool({
     const action = showAction(result, (name) => mayCall(session.policy, name, 'create'));
     if (action !== null && !action.isEnd) {
       const link = linkIds(target.url, action.opened ?? model, action.opened === null ? ids : action.ids);
-      return { ...showResult(action.shown), hint: action.hint, link };
+      return { ...describeResult(action), hint: action.hint, link };
     }
     const isDone = result === true || result === null || action !== null;
     const made = CREATING_METHODS.has(method) ? readIds(result) : [];
     const changed = isDone && !isReadOnlyMethod(method, model) ? (ids ?? []) : made;
     return {
-      ...showResult(action === null ? result : action.shown),
+      ...describeResult(action ?? showValue(result, SINGLE_TEXT_MAX)),
       ...(made.length > 0 ? { link: linkIds(target.url, model, made) } : {}),
       ...(changed.length > 0 ? await showWritten({ instance: target, model, ids: changed }, session) : {}),
     };
@@ -89,11 +89,7 @@ function readIds(result: unknown): number[] {
   return ids.every(Number.isSafeInteger) ? ids : [];
 }
 
-function showResult(result: unknown) {
-  let isClipped = false;
-  const shown = showValue(result, SINGLE_TEXT_MAX, () => {
-    isClipped = true;
-  });
+function describeResult({ shown, isClipped }: ShownValue) {
   return {
     result: shown,
     ...(isClipped ? { is_clipped: true } : {}),

@@ -146,7 +146,7 @@ function readSize(text: string): number | null {
 
 /** A name can be as long as the one who sent the file likes. */
 function showText(text: string): unknown {
-  return showValue(text, LISTED_TEXT_MAX, () => {});
+  return showValue(text, LISTED_TEXT_MAX).shown;
 }
 
 /** Null if the bytes are no text in UTF-8. */

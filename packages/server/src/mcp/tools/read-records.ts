@@ -8,7 +8,7 @@ import { isUnset, SINGLE_TEXT_MAX } from '../show.ts';
 import { defineTool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';
-import { asRows } from './as-rows.ts';
+import { asRecords, asRows } from './as-rows.ts';
 import { planReading } from './related-records.ts';
 import { showFound } from './show-found.ts';
 
@@ -54,10 +54,10 @@ export const readRecords = defineTool({
     const names = isChosen ? plan.names : session.chooseFields(known, (all) => choosePlain(all, FIELDS_MAX));
     const page = ids.slice(0, IDS_READ_MAX);
     const context = { bin_size: true };
-    const rows = asRows(await session.call(target, model, 'read', [page, names], { context }));
+    const rows = asRecords(await session.call(target, model, 'read', [page, names], { context }));
     // A policy can bound how many ids are read.
     const asked = session.policyLimit === null ? page : page.slice(0, session.policyLimit);
-    const foundIds = rows.map((row) => Number(row['id']));
+    const foundIds = rows.map(({ id }) => id);
     const { records, ...more } = await showFound(session, target, {
       model,
       rows,

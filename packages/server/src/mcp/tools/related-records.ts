@@ -9,7 +9,7 @@ import { readFieldPaths } from '../field-paths.ts';
 import type { Fields } from '../fields.ts';
 import type { Session } from '../session.ts';
 import { printError, ToolError } from '../tool-error.ts';
-import { asRows } from './as-rows.ts';
+import { asRecords } from './as-rows.ts';
 
 /** What a call with `fields` reads. */
 export interface ReadingPlan {
@@ -133,8 +133,8 @@ async function readByIds(
 ): Promise<Map<number, Record<string, unknown>>> {
   if (ids.length === 0) return new Map();
   const context = { bin_size: true };
-  const rows = asRows(await session.call(instance, model, 'read', [ids, names], { context }));
-  return new Map(rows.map((row) => [Number(row['id']), row]));
+  const rows = asRecords(await session.call(instance, model, 'read', [ids, names], { context }));
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** How many rows have at most {@link RELATED_MAX} related records together; at least one. */
@@ -153,8 +153,8 @@ function listIds(value: unknown): number[] {
   return isObject(value) && typeof value['id'] === 'number' ? [value['id']] : [];
 }
 
-/** Copies: a record that several lead to is shown in place by each. */
-function nest(value: unknown, byId: ReadonlyMap<number, Record<string, unknown>>): unknown {
-  if (Array.isArray(value)) return value.map((id) => structuredClone(byId.get(id)) ?? { id });
-  return isObject(value) ? { ...value, ...structuredClone(byId.get(Number(value['id']))) } : value;
+/** A record that several lead to is the same object in each place. */
+function nest(value: unknown, byId: ReadonlyMap<unknown, Record<string, unknown>>): unknown {
+  if (Array.isArray(value)) return value.map((id) => byId.get(id) ?? { id });
+  return isObject(value) ? { ...value, ...byId.get(value['id']) } : value;
 }
