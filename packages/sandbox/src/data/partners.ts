@@ -77,6 +77,7 @@ function listFirm({ people, domain, ...firm }: Row): Row[] {
   return [
     {
       ...firm,
+      zip: firm['zip'] === undefined ? null : String(firm['zip']),
       email: `info@${domain}`,
       website,
       is_company: true,

@@ -159,6 +159,11 @@ export function chooseOthers(fields: Fields, chosen: readonly string[], max: num
   return others.slice(0, max);
 }
 
+/** A field of the model of activities. Those that other models have for their activities are not stored, or lists. */
+function isOfActivity(name: string, { type }: Field): boolean {
+  return name.startsWith('activity_') && type === 'many2one';
+}
+
 function listPlain(fields: Fields): string[] {
   return listStored(fields).filter((name) => !HIDDEN_TYPES.has(fields.get(name)?.type ?? ''));
 }
@@ -166,7 +171,9 @@ function listPlain(fields: Fields): string[] {
 /** Stored fields but those of the framework, and those that only say what others do. */
 function listStored(fields: Fields): string[] {
   return [...fields]
-    .filter(([name, { store }]) => !FRAMEWORK_NAMES.test(name) && store !== false)
+    .filter(
+      ([name, field]) => field.store !== false && (!FRAMEWORK_NAMES.test(name) || isOfActivity(name, field)),
+    )
     .map(([name]) => name)
     .filter((name) => name !== 'id' && name !== 'display_name');
 }

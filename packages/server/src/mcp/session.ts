@@ -17,10 +17,10 @@ import { findNearestNames } from '../text/nearest.ts';
 import { explainUnknownFields, toToolError } from './call-errors.ts';
 import type { ChangesSource } from './changes-source.ts';
 import {
+  describeUnknown,
   FIELD_ATTRIBUTES,
   type Field,
   type Fields,
-  describeUnknown,
   listUnknown,
   readFields,
   type UnknownFields,

@@ -123,7 +123,7 @@ describe('near names', () => {
     ['sale.orders', MODELS, ['sale.order', 'sale.order.line']],
     ['crm.opportunity', MODELS, ['crm.lead', 'crm.stage']],
     ['', CONTACT, []],
-    ['id_', CONTACT, []],
+    ['id_', CONTACT, ['id']],
   ])('of %s', (name, known, nearest) => {
     expect(findNearestNames(name, known, 5)).toEqual(nearest);
   });

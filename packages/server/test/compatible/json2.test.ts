@@ -136,8 +136,7 @@ describe.each([19, 22] as const)('in front of Odoo %i', (version) => {
   ])('%s gets the nearest names, with requests to /json/2 alone', async (_, changes, first) => {
     const { post, makeJson2Call, sandbox } = await startOdoo(version);
     const { nearest } = (await post(EXECUTE, makeJson2Call(changes))).json.error.data;
-    expect(nearest[0]).toBe(first);
-    expect(nearest).toHaveLength(5);
+    expect(nearest).toEqual([first]);
     expect(sandbox.requests.routes).toMatchObject({ '/json/2': 2 });
     expect(sandbox.requests.total).toBe(2);
   });

@@ -142,6 +142,21 @@ test('operators of the description work, and archived records are found', async 
   expect(await count(['id', 'parent_of', data.records[0].child_ids[0]])).toBe(2);
 });
 
+test('read_records without fields shows the type of an activity', async () => {
+  const { call } = await startStage();
+  const keyword = { activity_type_id: 2, summary: 'Ask for the date', date_deadline: '2026-11-30' };
+  const made = await call('call_method', {
+    model: 'res.partner',
+    method: 'activity_schedule',
+    ids: [10],
+    keyword,
+  });
+  expect(made.isError).toBe(false);
+  const { data } = await call('search_records', { model: 'mail.activity', fields: ['id'] });
+  const read = await call('read_records', { model: 'mail.activity', ids: [data.records[0].id] });
+  expect(read.data.records[0]).toMatchObject({ activity_type_id: { id: 2 }, summary: 'Ask for the date' });
+});
+
 test('a path that is wrong is refused before the records are read', async () => {
   const { call, sandbox } = await startStage();
   const ask = async (...fields: string[]) =>

@@ -37,7 +37,7 @@ export const aggregateRecords = defineTool({
       .max(4)
       .optional()
       .describe(
-        'Fields; dates with day, week, month, quarter or year: "date_order:month", with `from` and `to` for a domain. Left out: one total.',
+        'Fields of the model itself; dates with day, week, month, quarter or year: "date_order:month", with `from` and `to` for a domain. Left out: one total.',
       ),
     measures: z
       .array(z.string())
