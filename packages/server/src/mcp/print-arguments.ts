@@ -16,8 +16,13 @@ const READ_MAX = 16 * 1024;
 
 /** White space, and letters that look like it. */
 const BLANKS = /[\s\u115f\u1160\u2800\u3164\uffa0]+/g;
-/** Marks that look like the end of a quoted text. */
-const QUOTES = /["“”„‟«»〝〞〟❝❞″‶＂]+/g;
+const SINGLE_MARKS = "'‘’‚‛`´′‵ʹʻʼʽˈˊˋ׳＇❛❜";
+const DOUBLE_MARKS = '"“”„‟«»〝〞〟❝❞‶″‷‴＂˝ʺˮ״\u2e42\u{1f676}-\u{1f678}';
+/** What looks like the end of a quoted text: a double mark with those beside it, or several single ones. */
+const QUOTES = new RegExp(
+  `[${SINGLE_MARKS}]*[${DOUBLE_MARKS}][${SINGLE_MARKS}${DOUBLE_MARKS}]*|[${SINGLE_MARKS}]{2,}`,
+  'gu',
+);
 const SIMPLE_NAME = /^[A-Za-z_]\w{0,63}$/;
 
 /**

@@ -24,10 +24,12 @@ export async function showWritten(
   { instance, model, ids, choose = chooseShown }: Written,
   session: Session,
 ): Promise<{ records?: Record<string, unknown>[]; note?: string }> {
-  if (ids.length > SHOWN_MAX || !mayCall(session.policy, model, 'read')) return {};
+  if (ids.length === 0 || ids.length > SHOWN_MAX || !mayCall(session.policy, model, 'read')) return {};
   try {
     const known = await session.fields(instance, model);
     const names = session.chooseFields(known, choose);
+    // Odoo would read all fields.
+    if (names.length === 0) return {};
     const rows = await session.call(instance, model, 'read', [ids, names], { context: { bin_size: true } });
     if (!Array.isArray(rows) || rows.length === 0) return {};
     return { records: showRecords(rows, known).records, note: DATA_NOTE };

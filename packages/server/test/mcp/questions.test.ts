@@ -58,6 +58,9 @@ test('the question has all arguments', async () => {
   expect(await ask('create_record', { model: 'sale.order', values: [{ partner_id: 10, ...values }] })).toBe(
     'Create a record, and delete others for good: sale.order on prod, with [{partner_id: 10, order_line: {delete: [1]}}]?',
   );
+  expect(await ask('create_record', { model: 'sale.order', values: [{ name: 'x' }, values] })).toBe(
+    'Create 2 records, and delete others for good: sale.order on prod, with [{name: “x”}, {order_line: {delete: [1]}}]?',
+  );
 });
 
 test('an argument cannot pretend to be the rest of the question', async () => {
@@ -71,6 +74,31 @@ test('an argument cannot pretend to be the rest of the question', async () => {
   expect(await ask('call_method', { ...call, keyword: { [hostile]: [hostile] } })).toBe(
     `Post a message on one record ${ORDER}, with {${shown}: [${shown}]}?`,
   );
+});
+
+test('no other mark, and no pair of marks, looks like the end of a text', async () => {
+  const { ask } = await startAsking();
+  const call = { model: 'sale.order', method: 'message_post', ids: [4] };
+  for (const mark of [
+    "''",
+    '’’',
+    '′′',
+    '’‘',
+    'ʺ',
+    'ˮ',
+    '˝',
+    '״',
+    '\u2e42',
+    '\u{1f677}',
+    '’”',
+    '”’',
+    '“’”’',
+  ]) {
+    const body = `Hi${mark} (id 4)? It’s done`;
+    expect(await ask('call_method', { ...call, keyword: { body } }), mark).toBe(
+      `Post a message on one record ${ORDER}: “Hi' (id 4)? It’s done”?`,
+    );
+  }
 });
 
 test('long arguments are cut, and the cut is marked outside of the text', async () => {

@@ -79,6 +79,26 @@ describe('the records are shown after a change', () => {
     expect(limited.records[0]).not.toHaveProperty('email');
   });
 
+  test('no fields but those that were set, also if none of them may be shown', async () => {
+    const { call, connect, createKey, sandbox } = await startStage();
+    const fields = { 'res.partner': { deny: ['name', 'display_name', 'complete_name'] } };
+    const key = await createKey({ instances: ['prod'], models: { 'res.partner': ALL }, fields });
+    const args = { model: 'res.partner', ids: [40], values: { parent_id: 11 } };
+    const { data } = await call('update_records', args, await connect({ key }));
+    expect(data).toEqual({ updated: [40], link: expect.any(String) });
+    expect(sandbox.requests.calls).toMatchObject({ 'res.partner.write': 1 });
+  });
+
+  test('a result of create that is no id gives none', async () => {
+    for (const result of ['null', 'true', '"7"', '[[1,"x"]]', '7.5', '[{"toString":1}]']) {
+      const post = await startWithScript((socket, { body }) =>
+        answerLikeOdoo(socket, printResult(body.toString().includes('"create"') ? result : '{}')),
+      );
+      const answer = await post(callText('create_record', { model: 'x.y', values: { name: 'Nova' } }));
+      expect(answer, result).toMatch(/"structuredContent":\{"link":"[^"]*id=\{id\}&model=x\.y[^"]*"\}/);
+    }
+  });
+
   test('an answer of Odoo that breaks the reading leaves the change done', async () => {
     const post = await startWithScript((socket, { body }) => {
       const text = body.toString();

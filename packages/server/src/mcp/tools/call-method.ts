@@ -11,6 +11,7 @@ import { showWritten } from '../show-written.ts';
 import { defineTool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';
+import { readNewIds } from './new-ids.ts';
 
 const IDS_MAX = 200;
 /** Methods that return the ids of new records of the same model. */
@@ -66,7 +67,7 @@ export const callMethod = defineTool({
       return { ...describeResult(action), hint: action.hint, link };
     }
     const isDone = result === true || result === null || action !== null;
-    const made = CREATING_METHODS.has(method) ? readIds(result) : [];
+    const made = CREATING_METHODS.has(method) ? readNewIds(result) : [];
     const changed = isDone && !isReadOnlyMethod(method, model) ? (ids ?? []) : made;
     return {
       ...describeResult(action ?? showValue(result, SINGLE_TEXT_MAX)),
@@ -82,11 +83,6 @@ function readContext(context: unknown): Record<string, unknown> {
   throw new ToolError('invalid_params', '`keyword.context` must be an object. Nothing was changed.', {
     next: 'Send it as in "keyword": {"context": {"lang": "fr_FR"}}, or leave it out.',
   });
-}
-
-function readIds(result: unknown): number[] {
-  const ids = Array.isArray(result) ? result : [result];
-  return ids.every(Number.isSafeInteger) ? ids : [];
 }
 
 function describeResult({ shown, isClipped }: ShownValue) {

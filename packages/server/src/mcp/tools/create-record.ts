@@ -8,6 +8,7 @@ import { showWritten } from '../show-written.ts';
 import { defineTool } from '../tool.ts';
 import * as given from './arguments.ts';
 import { hasDeletion } from './deletion.ts';
+import { readNewIds } from './new-ids.ts';
 
 const RECORDS_MAX = 100;
 
@@ -38,7 +39,7 @@ export const createRecord = defineTool({
     find: ({ model, values, context }) =>
       hasDeletion([values, context]) ? { model, method: 'create' } : null,
     ask: async ({ model, instance, values, context }, session) =>
-      `Create a record, and delete others for good: ${await describeTarget({ model, instance }, session)}${printWith(values, context)}?`,
+      `Create ${count(values)}, and delete others for good: ${await describeTarget({ model, instance }, session)}${printWith(values, context)}?`,
   },
   async run({ model, values, context, approval, instance }, session) {
     const target = await session.pickInstance(instance);
@@ -48,11 +49,16 @@ export const createRecord = defineTool({
       change: { approval },
       ...(context === undefined ? {} : { context }),
     });
-    const ids = (Array.isArray(made) ? made : [made]).map(Number);
+    const ids = readNewIds(made);
+    const [id] = ids;
     return {
-      ...(Array.isArray(values) ? { ids } : { id: ids[0] }),
+      ...(Array.isArray(values) ? { ids } : id === undefined ? {} : { id }),
       link: linkIds(target.url, model, ids),
       ...(await showWritten({ instance: target, model, ids }, session)),
     };
   },
 });
+
+function count(values: unknown): string {
+  return Array.isArray(values) && values.length > 1 ? `${values.length} records` : 'a record';
+}
