@@ -18,7 +18,7 @@ import { WELL_KNOWN } from '../../src/http/protected-resource.ts';
 import { parsePolicy } from '../../src/policy/parse.ts';
 import { findFiles, readText, root } from '../architecture/repository-files.ts';
 import { compile } from '../compile.ts';
-import { startStage } from '../mcp/stage.ts';
+import { AGREE, startStage } from '../mcp/stage.ts';
 import { makeFolder } from '../process/program.ts';
 import { hasCommand, runProgram, type Shop, startShop } from './shop.ts';
 
@@ -379,10 +379,23 @@ test('TOML is what `erp-proxy mcp --print-config` prints', () => {
   for (const { page } of select('toml')) expect(page).toBe('docs/mcp.md');
 });
 
-test('text is what a tool of MCP answers', async () => {
-  const { call } = await startStage();
-  const shown = await call('search_records', { model: 'sale.order', fields: ['partnr_id'] });
+test('text is what a tool of MCP answers, or asks', async () => {
+  const { call, connect } = await startStage();
+  const questions: string[] = [];
+  const answer = (question: string) => {
+    questions.push(question);
+    return AGREE;
+  };
+  const client = await connect({ answer });
+  const field = await call('search_records', { model: 'sale.order', fields: ['partnr_id'] });
+  const app = await call('count_records', { model: 'account.move' });
+  for (const [method, keyword] of [
+    ['message_post', { body: 'We deliver on Monday.' }],
+    ['action_cancel', {}],
+    ['action_lock', { reason: 'Late' }],
+  ])
+    await call('call_method', { model: 'sale.order', method, ids: [4], keyword }, client);
   const texts = select('text');
-  expect(texts.map(({ page }) => page)).toEqual(['docs/mcp.md']);
-  expect(texts[0]!.text.trim()).toBe(shown.text);
+  for (const { page } of texts) expect(page).toBe('docs/mcp.md');
+  expect(texts.map(({ text }) => text.trim())).toEqual([field.text, app.text, questions.join('\n')]);
 });
