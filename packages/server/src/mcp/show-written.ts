@@ -1,7 +1,7 @@
 /** Shows records as they are after a change, so that a model need not read them by another call. */
 import type { InstanceRecord } from '../instances/instances.ts';
 import { mayCall } from '../policy/abilities.ts';
-import { chooseShown, type Fields } from './fields.ts';
+import { chooseShown } from './fields.ts';
 import type { Session } from './session.ts';
 import { DATA_NOTE, showRecords } from './show.ts';
 
@@ -12,8 +12,10 @@ interface Written {
   instance: InstanceRecord;
   model: string;
   ids: readonly number[];
-  /** The fields to show. Default: the most important ones. */
-  choose?: (fields: Fields) => string[];
+  /** Fields to show beside the most important ones. */
+  set?: readonly string[];
+  /** Whether only the name and the fields that were set are shown. */
+  isUpdate?: boolean;
 }
 
 /**
@@ -21,18 +23,24 @@ interface Written {
  * happens: the change is done, and must not look as if it had failed.
  */
 export async function showWritten(
-  { instance, model, ids, choose = chooseShown }: Written,
+  { instance, model, ids, set = [], isUpdate = false }: Written,
   session: Session,
 ): Promise<{ records?: Record<string, unknown>[]; note?: string }> {
   if (ids.length === 0 || ids.length > SHOWN_MAX || !mayCall(session.policy, model, 'read')) return {};
   try {
     const known = await session.fields(instance, model);
-    const names = session.chooseFields(known, choose);
+    const names = session.chooseFields(known, (fields) => {
+      const shown = isUpdate ? ['display_name'] : chooseShown(fields);
+      return [...new Set([...shown, ...set])].filter((name) => fields.has(name));
+    });
     // Odoo would read all fields.
     if (names.length === 0) return {};
     const rows = await session.call(instance, model, 'read', [ids, names], { context: { bin_size: true } });
     if (!Array.isArray(rows) || rows.length === 0) return {};
-    return { records: showRecords(rows, known).records, note: DATA_NOTE };
+    return {
+      records: showRecords(rows, known, { omits: isUpdate ? 'nothing' : 'null' }).records,
+      note: DATA_NOTE,
+    };
   } catch {
     return {};
   }

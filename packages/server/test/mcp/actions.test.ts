@@ -94,9 +94,10 @@ test('a report or a message is for the pages of Odoo, and a closed dialog is the
     hint: expect.stringContaining('the proxy did nothing with it'),
   });
   const closed = await callScripted({ type: 'ir.actions.act_window_close' });
-  expect(closed).toEqual({ result: { type: 'ir.actions.act_window_close' }, note: NOTE });
+  const link = expect.stringContaining('model=sale.order');
+  expect(closed).toEqual({ result: { type: 'ir.actions.act_window_close' }, link, note: NOTE });
   const data = await callScripted({ type: 'invoice', views: [] });
-  expect(data).toEqual({ result: { type: 'invoice', views: [] }, note: NOTE });
+  expect(data).toEqual({ result: { type: 'invoice', views: [] }, link, note: NOTE });
 });
 
 test('the context of a call reaches Odoo, and one that is none is refused', async () => {

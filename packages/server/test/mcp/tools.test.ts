@@ -243,7 +243,8 @@ describe.each([
     const { call } = await start();
     const { data } = await call('call_method', { model: 'sale.order', method: 'action_confirm', ids: [1] });
     const shown = { id: 1, name: 'S00001', state: 'sale' };
-    expect(data).toEqual({ result: true, records: [expect.objectContaining(shown)], note: NOTE });
+    const link = expect.stringContaining('id=1&model=sale.order');
+    expect(data).toEqual({ result: true, records: [expect.objectContaining(shown)], link, note: NOTE });
     const order = await call('read_records', { model: 'sale.order', ids: [1], fields: ['state'] });
     expect(order.data.records).toEqual([{ id: 1, state: 'sale' }]);
   });

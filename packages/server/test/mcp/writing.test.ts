@@ -79,6 +79,21 @@ describe('the records are shown after a change', () => {
     expect(limited.records[0]).not.toHaveProperty('email');
   });
 
+  test('a new record shows what was set, with the ids of its lines, and nothing that is empty', async () => {
+    const { call } = await startStage();
+    const values = { name: 'Blue Cedar', is_company: true, child_ids: { create: [{ name: 'Lena Vogt' }] } };
+    const { data } = await call('create_record', { model: 'res.partner', values });
+    const { child_ids, ...shown } = data.records[0];
+    expect(shown).toMatchObject({ name: 'Blue Cedar', is_company: true });
+    expect(Object.values(shown)).not.toContain(null);
+    const { data: child } = await call('read_records', {
+      model: 'res.partner',
+      ids: child_ids,
+      fields: ['name'],
+    });
+    expect(child.records).toEqual([{ id: child_ids[0], name: 'Lena Vogt' }]);
+  });
+
   test('no fields but those that were set, also if none of them may be shown', async () => {
     const { call, connect, createKey, sandbox } = await startStage();
     const fields = { 'res.partner': { deny: ['name', 'display_name', 'complete_name'] } };

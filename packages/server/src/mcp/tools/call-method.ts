@@ -21,7 +21,7 @@ export const callMethod = defineTool({
   name: 'call_method',
   title: 'Call a method',
   description:
-    'Calls a method that the other tools do not cover, as the buttons of Odoo do: action_confirm or action_cancel of sale.order (cancels a draft; a sent or confirmed one opens a dialog), action_post of account.move (Invoicing), message_post (keyword {"body": "…"}). A person may be asked first.',
+    'Calls a method that the other tools do not cover, as the buttons of Odoo do: action_confirm or action_cancel of sale.order (cancels a draft; a sent or confirmed one opens a dialog), action_post of account.move (Invoicing), message_post (keyword {"body": "…"}), activity_schedule, copy. A person may be asked first.',
   input: z.strictObject({
     model: given.model,
     method: z
@@ -69,9 +69,10 @@ export const callMethod = defineTool({
     const isDone = result === true || result === null || action !== null;
     const made = CREATING_METHODS.has(method) ? readNewIds(result) : [];
     const changed = isDone && !isReadOnlyMethod(method, model) ? (ids ?? []) : made;
+    const linked = made.length > 0 ? made : (ids ?? []);
     return {
       ...describeResult(action ?? showValue(result, SINGLE_TEXT_MAX)),
-      ...(made.length > 0 ? { link: linkIds(target.url, model, made) } : {}),
+      ...(linked.length > 0 ? { link: linkIds(target.url, model, linked) } : {}),
       ...(changed.length > 0 ? await showWritten({ instance: target, model, ids: changed }, session) : {}),
     };
   },

@@ -44,7 +44,8 @@ export const createRecord = defineTool({
   async run({ model, values, context, approval, instance }, session) {
     const target = await session.pickInstance(instance);
     const rows = Array.isArray(values) ? values : [values];
-    await session.checkFields(target, model, [...new Set(rows.flatMap(Object.keys))]);
+    const set = [...new Set(rows.flatMap(Object.keys))];
+    await session.checkFields(target, model, set);
     const made = await session.call(target, model, 'create', [values], {
       change: { approval },
       ...(context === undefined ? {} : { context }),
@@ -54,7 +55,7 @@ export const createRecord = defineTool({
     return {
       ...(Array.isArray(values) ? { ids } : id === undefined ? {} : { id }),
       link: linkIds(target.url, model, ids),
-      ...(await showWritten({ instance: target, model, ids }, session)),
+      ...(await showWritten({ instance: target, model, ids, set }, session)),
     };
   },
 });

@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { mayCallAnywhere } from '../../policy/abilities.ts';
 import { describeTarget } from '../describe-target.ts';
-import type { Fields } from '../fields.ts';
 import { linkRecords } from '../links.ts';
 import { printWith } from '../print-arguments.ts';
 import { showWritten } from '../show-written.ts';
@@ -39,14 +38,13 @@ export const updateRecords = defineTool({
   },
   async run({ model, ids, values, approval, instance }, session) {
     const target = await session.pickInstance(instance);
-    await session.checkFields(target, model, Object.keys(values));
+    const set = Object.keys(values);
+    await session.checkFields(target, model, set);
     await session.call(target, model, 'write', [ids, values], { change: { approval } });
-    const choose = (fields: Fields) =>
-      ['display_name', ...Object.keys(values)].filter((name) => fields.has(name));
     return {
       updated: ids,
       link: linkRecords(target.url, model),
-      ...(await showWritten({ instance: target, model, ids, choose }, session)),
+      ...(await showWritten({ instance: target, model, ids, set, isUpdate: true }, session)),
     };
   },
 });
