@@ -120,7 +120,7 @@ class ValueShower {
   }
 
   /**
-   * Changes nothing: a related record can be in several places. A list or an object of which all is shown is returned as
+   * Changes nothing: a related record can be in several places. A list or an object that is shown whole is returned as
    * it is, because a copy costs time to make and to print.
    */
   show(value: unknown, isHtml: boolean, depth = 0): unknown {

@@ -21,7 +21,8 @@ export function findNearestName<Name extends string>(name: string, known: readon
 
 /**
  * Up to `max` known names that are near, the most similar one first; none if none is near. Equally similar names keep
- * their order. Very long names are never near. The cost grows with the length of `known`: for long lists use {@link findNearestOfMany}.
+ * their order. Very long names are never near. The cost grows with the length of `known`: for long
+ * lists use {@link findNearestOfMany}.
  */
 export function findNearestNames<Name extends string>(
   name: string,
