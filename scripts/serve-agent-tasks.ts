@@ -1,4 +1,4 @@
-/** Serves the commands of `npm run try-agent`: the tasks, the tools of a proxy in front of a sandbox, and the report. */
+/** Serves the commands of `npm run try-agent`: the tasks, tools of a proxy in front of a sandbox, and the report. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -8,7 +8,7 @@ import { type Proxy as ErpProxy, startProxy } from '../packages/server/test/harn
 
 export interface TaskOptions {
   port: number;
-  /** Of the sandbox. */
+  /** The version that the sandbox simulates. */
   version: NonNullable<NonNullable<Parameters<typeof startSandbox>[0]>['version']>;
   /** A list of texts as JSON; null: the office tasks of the tests. */
   tasksFile: string | null;
