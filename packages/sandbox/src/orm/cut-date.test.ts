@@ -11,3 +11,14 @@ test.each([
 ])('%s is in the %s %s', (value, unit, label, from, to) => {
   expect(cutDate(value, unit)).toEqual({ label, from, to });
 });
+
+test.each([
+  ['2026-05-31 22:30:00', 'Europe/Brussels', 'June 2026', '2026-05-31 22:00:00', '2026-06-30 22:00:00'],
+  ['2026-10-31 23:30:00', 'Europe/Brussels', 'November 2026', '2026-10-31 23:00:00', '2026-11-30 23:00:00'],
+  ['2026-10-20 12:00:00', 'Europe/Brussels', 'October 2026', '2026-09-30 22:00:00', '2026-10-31 23:00:00'],
+  ['2026-06-01 03:00:00', 'America/Los_Angeles', 'May 2026', '2026-05-01 07:00:00', '2026-06-01 07:00:00'],
+  ['2026-05-31 18:40:00', 'Asia/Kolkata', 'June 2026', '2026-05-31 18:30:00', '2026-06-30 18:30:00'],
+  ['2026-05-31', 'Asia/Kolkata', 'May 2026', '2026-05-01', '2026-06-01'],
+])('%s in %s is in %s', (value, zone, label, from, to) => {
+  expect(cutDate(value, 'month', zone)).toEqual({ label, from, to });
+});

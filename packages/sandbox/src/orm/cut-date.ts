@@ -1,5 +1,6 @@
-/** The day, week, month, quarter or year of a date, with Odoo's label. Always UTC, whatever the `tz` of the context. */
+/** The day, week, month, quarter or year of a date, with Odoo's label. */
 import { valueError } from './fault.ts';
+import { toLocal, toUtc } from './time-zone.ts';
 
 export interface DateSpan {
   readonly label: string;
@@ -7,7 +8,14 @@ export interface DateSpan {
   readonly to: string;
 }
 
-export function cutDate(value: string, unit: string): DateSpan {
+/** A time is cut in the time zone, and its span is in UTC. A date has no time zone. */
+export function cutDate(value: string, unit: string, zone = 'UTC'): DateSpan {
+  if (zone === 'UTC' || value.length === 10) return cut(value, unit);
+  const { label, from, to } = cut(toLocal(value.slice(0, 19), zone), unit);
+  return { label, from: toUtc(from, zone), to: toUtc(to, zone) };
+}
+
+function cut(value: string, unit: string): DateSpan {
   const [year = 0, month = 1, day = 1] = value.slice(0, 10).split('-').map(Number);
   const at = new Date(Date.UTC(year, month - 1, day));
   const print = (date: Date) =>

@@ -8,6 +8,7 @@ import type { Environment, Model } from './model.ts';
 import { compareScalars, compileIdComparison } from './order.ts';
 import type { Row } from './row.ts';
 import { searchIds } from './search.ts';
+import { isTimeZone } from './time-zone.ts';
 import { getValue, showReference } from './values.ts';
 
 export interface GroupKey {
@@ -56,6 +57,8 @@ function makeKeys(environment: Environment, model: Model, spec: string): KeyMake
   const field = model.fields.get(name);
   if (!field) throw valueError(`Invalid field '${name}' on model '${model.name}'`);
   const isDate = field.type === 'date' || field.type === 'datetime';
+  const { tz } = environment.context;
+  const zone = isTimeZone(tz) ? tz : 'UTC';
   return (row) => {
     const value = getValue(environment, model, row, field);
     const values =
@@ -69,7 +72,7 @@ function makeKeys(environment: Environment, model: Model, spec: string): KeyMake
         return { ...plain, label: showReference(environment, field.relation, one as number) };
       }
       if (!isDate) return { ...plain, label: one };
-      const { label, from, to } = cutDate(String(one), unit ?? 'month');
+      const { label, from, to } = cutDate(String(one), unit ?? 'month', zone);
       return {
         spec,
         label,

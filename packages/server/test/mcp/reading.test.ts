@@ -66,7 +66,7 @@ describe.each([
     const args = { model: 'sale.order', domain, group_by: ['date_order:month'] };
     const months = await group(args);
     expect(months.time_zone).toBe('Europe/Brussels');
-    const october = { name: 'October 2026', from: '2026-10-01 00:00:00', to: '2026-11-01 00:00:00' };
+    const october = { name: 'October 2026', from: '2026-09-30 22:00:00', to: '2026-10-31 23:00:00' };
     expect(months.groups[0]['date_order:month']).toEqual(october);
     const measures = ['date_order:max'];
     const [last] = (await group({ model: 'sale.order', domain, measures })).groups;
@@ -74,7 +74,7 @@ describe.each([
     const both = (await group({ ...args, group_by })).groups[0];
     expect(both).toMatchObject({
       'date_order:month': october,
-      'date_order:year': { name: '2026', from: '2026-01-01 00:00:00', to: '2027-01-01 00:00:00' },
+      'date_order:year': { name: '2026', from: '2025-12-31 23:00:00', to: '2026-12-31 23:00:00' },
     });
     const { from, to } = october;
     const counted = await call('count_records', {

@@ -154,11 +154,11 @@ describe.each([
     const months = await call('aggregate_records', { model: 'sale.order', group_by: ['date_order:month'] });
     expect(months.data.groups).toEqual([
       {
-        'date_order:month': { name: 'October 2026', from: '2026-10-01 00:00:00', to: '2026-11-01 00:00:00' },
+        'date_order:month': { name: 'October 2026', from: '2026-09-30 22:00:00', to: '2026-10-31 23:00:00' },
         count: 4,
       },
       {
-        'date_order:month': { name: 'November 2026', from: '2026-11-01 00:00:00', to: '2026-12-01 00:00:00' },
+        'date_order:month': { name: 'November 2026', from: '2026-10-31 23:00:00', to: '2026-11-30 23:00:00' },
         count: 5,
       },
     ]);
