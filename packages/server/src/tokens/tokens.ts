@@ -222,7 +222,8 @@ async function verifyWithKnownKeys(text: string, from: KnownIssuer, options: JWT
     return await jwtVerify(text, findKey(from), options);
   } catch (error) {
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
-    const fitting = await Array.fromAsync(error);
+    const fitting = [];
+    for await (const key of error) fitting.push(key);
     if (fitting.length > KEYS_TRIED_MAX) throw error;
     for (const key of fitting) {
       try {
