@@ -185,7 +185,7 @@ function describeMissingModel(model: string) {
       arguments: [message],
       context: {},
       status: 404,
-      nearest: ['res.partner'],
+      nearest: ['res.partner', 'res.partner.category'],
     },
   };
 }
