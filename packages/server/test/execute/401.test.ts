@@ -7,24 +7,30 @@ import { expectError, makeClock, printCall } from './expectations.ts';
 
 let pair: Pair;
 
-const expectUnauthorized = (answer: HttpAnswer, says = /key in the header x-proxy-api is not valid/) =>
-  expectError(answer, { status: 401, code: -32000, type: 'unauthorized', says });
-const expectMissing = (answer: HttpAnswer) =>
-  expectUnauthorized(answer, /key in the header x-proxy-api is missing/);
+const expectUnauthorized = (answer: HttpAnswer) =>
+  expectError(answer, {
+    status: 401,
+    code: -32000,
+    type: 'unauthorized',
+    says: /key in the header x-proxy-api/,
+  });
 
-test('unauthorized: no key, or an empty one, is told from one that is not valid', async () => {
-  pair = closeAfterTest(await startPair());
-  for (const none of [null, '', ' ']) expectMissing(await sendCall(none));
-  expect(pair.upstream.connections()).toBe(0);
-});
-
-test('unauthorized: malformed keys', async () => {
+test('unauthorized: no key, an empty one, and malformed ones', async () => {
   const clock = makeClock();
   pair = closeAfterTest(await startPair(undefined, { nowMs: clock.now }));
   const { proxy, upstream } = pair;
   const { key } = proxy;
   const other = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`;
-  for (const bad of ['x', other, key.toUpperCase(), ` ${key.slice(1)}`, `${key}${key}`, `${key}, ${key}`]) {
+  for (const bad of [
+    null,
+    '',
+    'x',
+    other,
+    key.toUpperCase(),
+    ` ${key.slice(1)}`,
+    `${key}${key}`,
+    `${key}, ${key}`,
+  ]) {
     clock.advance(60_000);
     expectUnauthorized(await sendCall(bad));
   }
@@ -69,7 +75,7 @@ test('the key may be sent as a bearer token', async () => {
   expect((await call({ 'x-proxy-api': '', authorization: `Bearer ${proxy.key}` })).status).toBe(200);
   expect((await call({ authorization: `bearer ${proxy.key}` })).status).toBe(200);
   expectUnauthorized(await call({ 'x-proxy-api': '', authorization: 'Bearer other' }));
-  expectMissing(await call({ 'x-proxy-api': '', authorization: `Basic ${proxy.key}` }));
+  expectUnauthorized(await call({ 'x-proxy-api': '', authorization: `Basic ${proxy.key}` }));
 });
 
 test('a bearer token for a proxy in front does not count as a second key, but another client key does', async () => {

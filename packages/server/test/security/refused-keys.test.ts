@@ -55,7 +55,7 @@ test('never asks the store for a text that is not in the format of a key', async
   expect(lookups).toHaveBeenCalledTimes(1);
 });
 
-test('answers malformed, unknown, expired and revoked keys with the same bytes', async () => {
+test('answers missing, malformed, unknown, expired and revoked keys with the same bytes', async () => {
   const clock = { now: Date.parse('2026-01-01') };
   await start({ clock: () => clock.now });
   const expiring = await proxy.app.keys.create({ name: 'expiring', expiresAt: clock.now + 1000 });
@@ -64,6 +64,7 @@ test('answers malformed, unknown, expired and revoked keys with the same bytes',
   clock.now += 2000;
   const stranger = generateKey();
   const kinds = {
+    missing: null,
     malformed: 'x',
     unknown: stranger.text,
     expired: expiring.key,

@@ -58,8 +58,7 @@ function denyUnknown(
 ): Denial {
   const sent = `The client key in the header ${dialect.keyHeaders[0]}`;
   const what = dialect.challenge === null ? sent : `${sent}, or the token in authorization,`;
-  const advice = isSent ? 'is not valid; send one that is.' : 'is missing; send it with each request.';
-  return new Denial('unauthorized', `${what} ${advice}`, {
+  return new Denial('unauthorized', `${what} is missing or not valid; send one that is.`, {
     ...more,
     ...challenge(dialect, isSent ? ', error="invalid_token"' : ''),
   });
