@@ -20,6 +20,17 @@ export interface ConnectOptions {
   answer?: (message: string) => object;
 }
 
+/** Each version of Odoo, with a protocol that it has. */
+export const EACH_VERSION: [SandboxVersion, string][] = [
+  [14, 'jsonrpc'],
+  [15, 'jsonrpc'],
+  [16, 'jsonrpc'],
+  [17, 'jsonrpc'],
+  [18, 'jsonrpc'],
+  [19, 'jsonrpc'],
+  [19, 'json2'],
+];
+
 /** A person's yes. */
 export const AGREE = { action: 'accept', content: { confirm: true } };
 

@@ -60,7 +60,7 @@ export const aggregateRecords = defineTool({
     groups: z.array(given.record),
     next: given.next,
     time_zone: z.string().optional().describe('In which datetimes were grouped.'),
-    note: given.note.optional(),
+    note: given.note,
   }),
   example: '{"model": "sale.order", "group_by": ["user_id"], "measures": ["amount_total:sum"]}',
   hints: { readOnlyHint: true },
@@ -88,8 +88,8 @@ export const aggregateRecords = defineTool({
       groups: records,
       ...(isMore ? { next: offset + records.length } : {}),
       ...(isCutByTime ? { time_zone: (await session.userContext(target)).tz ?? 'UTC' } : {}),
-      // Without groups there are numbers only.
-      ...(group_by.length > 0 && records.length > 0 ? { note: DATA_NOTE } : {}),
+      // A count is the proxy's own. The maximum of a field can be a text.
+      ...(group_by.length + measures.length > 0 && records.length > 0 ? { note: DATA_NOTE } : {}),
     };
   },
 });
@@ -232,7 +232,10 @@ function findSpan(
 ): { from: string; to: string } | null {
   const ranges = row['__range'];
   const range = isObject(ranges) ? ranges[name] : undefined;
-  if (isObject(range)) return { from: String(range['from']), to: String(range['to']) };
+  if (isObject(range)) {
+    const { from, to } = range;
+    return typeof from === 'string' && typeof to === 'string' ? { from, to } : null;
+  }
   // Odoo 14 has no `__range`, and 15 one for each field: their domain begins with the conditions of the groups.
   const domain = row['__extra_domain'] ?? row['__domain'];
   const conditions = Array.isArray(domain) ? domain.filter((item) => Array.isArray(item)) : [];
