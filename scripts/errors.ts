@@ -100,7 +100,7 @@ If a call names a field, model or method that does not exist, \`data.nearest\` h
 similar, the most similar one first:
 
 \`\`\`json
-{ "type": "model_not_found", "nearest": ["res.partner"] }
+{ "type": "model_not_found", "nearest": ["res.partner", "res.partner.category"] }
 \`\`\`
 
 | \`data.type\` | compared with | if no name is similar |
