@@ -30,6 +30,17 @@ async function start(script: Script, settings: Record<string, string> = {}) {
 const read = (changes = {}) => makeCall(upstream.url, { action: 'search_read', ...changes });
 const asked = (count: number) =>
   expect.poll(() => upstream.requests.length, { timeout: 5000, interval: 5 }).toBe(count);
+/** Waits until so many calls have reached the proxy, which may take longer than any sleep. */
+const arrived = (count: number) =>
+  expect
+    .poll(
+      async () => {
+        const metrics = (await send(`${proxy.url}/metrics`)).body.toString();
+        return Number(/^erp_proxy_requests_in_flight (\d+)$/m.exec(metrics)?.[1]);
+      },
+      { timeout: 10_000 },
+    )
+    .toBe(count);
 const states = () => proxy.app.databaseLimiters.states()[0];
 
 async function makeKey(changes: Partial<Policy> | null): Promise<Record<string, string>> {
@@ -87,6 +98,7 @@ describe('identical reads in flight', () => {
     await start(worker.script);
     const calls = Array.from({ length: 20 }, (_, id) => proxy.call(read({ id })));
     await asked(1);
+    await arrived(20);
     await sleep(100);
     worker.answer('[1, 2]');
     const answers = await Promise.all(calls);
@@ -165,6 +177,7 @@ describe('identical reads in flight', () => {
     ]);
     const calls = keys.map((headers) => proxy.call(read(), headers));
     await asked(4);
+    await arrived(4);
     await sleep(100);
     expect(upstream.requests).toHaveLength(4);
     worker.answer('true');
@@ -190,6 +203,7 @@ describe('identical reads in flight', () => {
       proxy.call(given, german),
     ];
     await asked(3);
+    await arrived(4);
     await sleep(100);
     expect(upstream.requests).toHaveLength(3);
     worker.answer('true');
