@@ -164,7 +164,10 @@ export class Connection implements CallConnection, SocketUser, Indexed {
     });
   }
 
-  /** Writes the last bytes of the request, a slice at a time: TLS encrypts what it is given in one go. */
+  /**
+   * Writes the last bytes of the request, a slice in each turn of the event loop. TLS encrypts at once what it is given,
+   * and a socket whose server reads fast enough takes all slices of a turn without a wait.
+   */
   #write(socket: UpstreamSocket, call: EgressCall, bytes: Uint8Array): void {
     const rest = bytes.subarray(SLICE_BYTES);
     if (rest.length === 0) {
@@ -174,7 +177,10 @@ export class Connection implements CallConnection, SocketUser, Indexed {
     }
     this.#isSending = true;
     socket.write(bytes.subarray(0, SLICE_BYTES), (error) => {
-      if (!error && this.#call === call) this.#write(socket, call, rest);
+      if (error) return;
+      setImmediate(() => {
+        if (this.#call === call) this.#write(socket, call, rest);
+      });
     });
   }
 

@@ -59,6 +59,31 @@ async function sendWell(...given: Parameters<typeof send>): Promise<EgressAnswer
   return answer;
 }
 
+/** Returns a function for the largest number of bytes that a socket was given in one turn of the event loop. */
+function watchWrites(): () => number {
+  let watched: Socket | undefined;
+  let longest = 0;
+  let before = 0;
+  const measure = () => {
+    const written = watched?.bytesWritten ?? 0;
+    longest = Math.max(longest, written - before);
+    before = written;
+    turn = setImmediate(measure);
+  };
+  let turn = setImmediate(measure);
+  const onConnect = (message: unknown) => {
+    watched = (message as { socket: Socket }).socket;
+  };
+  subscribe('net.client.socket', onConnect);
+  closeAfterTest({
+    close() {
+      unsubscribe('net.client.socket', onConnect);
+      clearImmediate(turn);
+    },
+  });
+  return () => longest;
+}
+
 const KEEPING = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello';
 const CLOSING = 'HTTP/1.0 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello';
 
@@ -71,6 +96,16 @@ describe('a request', () => {
       `POST /jsonrpc?x=1 HTTP/1.1\r\nhost: 127.0.0.1:${server.port}\r\nconnection: keep-alive\r\nx-a: b\r\n` +
         `content-length: 10\r\n\r\n${body.toString('latin1')}`,
     );
+  });
+
+  test('is written in slices, with turns of the event loop in between, however fast the server reads', async () => {
+    const server = await serve((socket) => socket.end(CLOSING));
+    const longestBytes = watchWrites();
+    const body = Buffer.alloc(8 * 1024 ** 2, 'x');
+    await sendWell(makeDispatcher(), server.origin, { body });
+    expect(server.requests[0]).toHaveLength(server.requests[0]!.indexOf('\r\n\r\n') + 4 + body.length);
+    expect(longestBytes()).toBeGreaterThan(100_000);
+    expect(longestBytes()).toBeLessThan(600_000);
   });
 
   test('that is a GET has no content-length', async () => {

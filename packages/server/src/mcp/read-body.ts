@@ -2,6 +2,7 @@
  * Reads the body of a request to `/mcp` within its limits. They bound the time for which a request keeps other callers
  * waiting: the value is read and judged at once, and objects with thousands of names are slow to read and to judge.
  */
+import { BATCH_CALLS_MAX } from '@erp-proxy/contract';
 import { Denial } from '../execute/terms/denial.ts';
 import { parseDocument } from '../execute/thread/large-calls.ts';
 import { viewAsBuffer } from '../json/buffer.ts';
@@ -13,7 +14,7 @@ export const DEPTH_MAX = 100;
 /** Maximum number of members of all objects, such as the values of a record with its lines. */
 const MEMBERS_MAX = 10_000;
 /** Maximum number of values in all lists and objects. Long lists of numbers are slow to read for their size. */
-const VALUES_MAX = 200_000;
+const VALUES_MAX = 100_000;
 /** `"":1,` */
 const MEMBER_BYTES_MIN = 5;
 /** The same of a message, of its parameters, of `_meta` and of the arguments of a tool. */
@@ -24,9 +25,10 @@ export async function readBody(bytes: Uint8Array, signal: AbortSignal): Promise<
   const document = await parseDocument(bytes, DEPTH_MAX, signal);
   if (document instanceof Denial) return document;
   if (hasManyMembers(bytes, MEMBERS_MAX)) return refuse(`${MEMBERS_MAX} members in its objects`);
-  if (hasManyValues(bytes)) return refuse(`${VALUES_MAX} values in its lists and objects`);
+  if (hasManyValues(bytes, VALUES_MAX)) return refuse(`${VALUES_MAX} values in its lists and objects`);
   const value: unknown = JSON.parse(viewAsBuffer(bytes).toString());
   const messages: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (messages.length > BATCH_CALLS_MAX) return refuse(`${BATCH_CALLS_MAX} messages`);
   if (messages.some(hasManyNames))
     return refuse(
       `${NAMES_MAX} arguments of a tool, and ${NAMES_MAX} members in a message, \`params\` and \`_meta\``,
@@ -40,8 +42,8 @@ export function hasManyMembers(bytes: Uint8Array, max: number): boolean {
 }
 
 /** Whether a JSON text has more values than are read at once. A value and its separator take two bytes. */
-export function hasManyValues(bytes: Uint8Array): boolean {
-  return bytes.length > 2 * VALUES_MAX && countSeparators(bytes, VALUES_MAX) >= VALUES_MAX;
+export function hasManyValues(bytes: Uint8Array, max: number): boolean {
+  return bytes.length > 2 * max && countSeparators(bytes, max) >= max;
 }
 
 function refuse(limit: string): Denial {

@@ -86,6 +86,7 @@ export interface UserContext {
 const ANSWER_BYTES_MAX = 1024 * 1024;
 /** About a hundred records of a hundred fields, each with id and name of a related record. */
 const ANSWER_MEMBERS_MAX = 30_000;
+const ANSWER_VALUES_MAX = 200_000;
 const KEPT_MS = 5 * 60_000;
 /** A field that is not known is looked for again after this time. */
 const KEPT_FRESH_MS = 10_000;
@@ -185,7 +186,7 @@ export class Session {
     if (denial !== null) throw this.#explain(denial, model);
     if (writer.isTooLarge) throw TOO_LARGE;
     const bytes = writer.join();
-    if (hasManyMembers(bytes, ANSWER_MEMBERS_MAX) || hasManyValues(bytes)) throw TOO_LARGE;
+    if (hasManyMembers(bytes, ANSWER_MEMBERS_MAX) || hasManyValues(bytes, ANSWER_VALUES_MAX)) throw TOO_LARGE;
     const answer = writer.isWhole ? readAnswer(bytes) : null;
     if (answer === null) throw BROKEN_OFF;
     if (answer.error !== undefined) throw this.#explain(answer.error, model);

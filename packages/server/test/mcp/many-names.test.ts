@@ -66,6 +66,9 @@ test('are refused beyond the limits, and accepted up to them', async () => {
   expect(await post(printCall({ meta: names(101) }))).toContain('may have 100 arguments of a tool');
   const batch = `[${printCall({})},${printCall({ args: `,${names(100)}` })}]`;
   expect(await post(batch)).toContain('may have 100 arguments of a tool');
+  const repeated = (count: number) => post(`[${Array.from({ length: count }, () => printCall({}))}]`);
+  expect(await repeated(100)).not.toContain('may have');
+  expect(await repeated(101)).toContain('A request to /mcp may have 100 messages.');
   const create = (count: number) =>
     post(printCall({ args: `,"values":{${names(count)}}`, tool: 'create_record' }));
   expect(await create(9980)).toContain('has no field');
