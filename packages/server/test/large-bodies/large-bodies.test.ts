@@ -127,8 +127,9 @@ test('neither does a body of another route, nor one in chunks of one byte', {
 });
 
 test('neither does a long answer', { timeout: TIMEOUT_MS }, async () => {
-  const stage = await startStage();
+  const stage = await startStage([`--vault.masterKey=${Buffer.alloc(32, 7).toString('base64')}`]);
   const key = await stage.makeKey();
+  await stage.addInstance();
   const idleMs = await readIdleGap(stage);
   const call = Buffer.from(
     JSON.stringify(
@@ -139,6 +140,13 @@ test('neither does a long answer', { timeout: TIMEOUT_MS }, async () => {
   const rows = `[${`${row}, `.repeat(1_000_000)}${row}]`;
   const text = JSON.stringify({ message: 'x'.repeat(6 * 1024 ** 2), list: Array(200_000).fill(1.5) });
   const fault = `{"jsonrpc": "2.0", "id": 1, "error": {"code": 200, "message": "x", "data": {"debug": ${text}}}}`;
+  const lines = Array.from({ length: 1900 }, (_, index) => 10_000_000 + index);
+  const related = Array.from({ length: 60 }, (_, id) => ({ id, name: 'Deco Addict', child_ids: lines }));
+  const words = Array.from({ length: 100 }, (_, id) => ({
+    id,
+    name: 'Deco Addict',
+    comment: 'é"<p>'.repeat(1400),
+  }));
   // A short one is asked for several times, as above.
   const answers: [string, Stage['answer'], Record<string, string>, count: number][] = [
     ['a result', { result: rows }, {}, 1],
@@ -151,6 +159,24 @@ test('neither does a long answer', { timeout: TIMEOUT_MS }, async () => {
     await expectUnblocked(stage, { key, idleMs, name }, async () => {
       stage.answer = answer;
       for (let sent = 0; sent < count; sent++) await stage.post({ key, headers, body: call });
+    });
+  }
+  const search = {
+    name: 'search_records',
+    arguments: { model: 'res.partner', fields: ['name', 'comment', 'child_ids'] },
+  };
+  const posted = {
+    path: '/mcp',
+    headers: { accept: 'application/json, text/event-stream' },
+    body: Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: search })),
+  };
+  for (const [name, records] of Object.entries({ related, words })) {
+    await expectUnblocked(stage, { key, idleMs, name: `${name}, for a tool` }, async () => {
+      stage.answer = { result: JSON.stringify(records) };
+      for (let sent = 0; sent < 5; sent++) {
+        const { body } = await stage.post({ key, ...posted });
+        expect(body.toString('utf8', 0, 500)).toContain('Deco Addict');
+      }
     });
   }
 });

@@ -39,6 +39,8 @@ export interface Stage {
   answer: { result: string } | { body: Buffer };
   post(posted: Posted): Promise<{ status: number; body: Buffer }>;
   makeKey(policy?: object): Promise<string>;
+  /** Stores the Odoo as an instance: tools for agents use these alone. */
+  addInstance(): Promise<void>;
   /** The longest time since the last call of this function, in milliseconds. */
   readLongestGap(): Promise<number>;
   /** The largest memory of the program so far. */
@@ -105,6 +107,20 @@ export async function startStage(settings: readonly string[] = []): Promise<Stag
       const { status, stdout, stderr } = await runProgram(args, { folder });
       if (status !== 0) throw new Error(stderr);
       return stdout.trim();
+    },
+    async addInstance() {
+      const file = join(folder, 'upstream-key');
+      writeFileSync(file, 'upstream-key-0123456789');
+      const options = [
+        `--erp-url=${url}`,
+        '--db=prod',
+        '--user-id=2',
+        `--api-key-file=${file}`,
+        '--allow-private',
+      ];
+      const args = ['instances', 'add', 'odoo', ...options, ...server.settings];
+      const { status, stderr } = await runProgram(args, { folder });
+      if (status !== 0) throw new Error(stderr);
     },
     async readLongestGap() {
       const before = server.stderr.length;
