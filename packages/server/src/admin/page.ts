@@ -11,7 +11,7 @@ import { createAdminError } from './admin-error.ts';
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 500;
 /** Characters of rows: a page ends with the row that reaches it, because an answer is serialized without a pause. */
-const PAGE_LENGTH_MAX = 1024 * 1024;
+const PAGE_LENGTH_MAX = 512 * 1024;
 /** Characters of rows that are shown without a pause. A policy of so many takes some milliseconds. */
 const SLICE_LENGTH = 32 * 1024;
 

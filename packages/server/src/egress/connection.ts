@@ -165,8 +165,8 @@ export class Connection implements CallConnection, SocketUser, Indexed {
   }
 
   /**
-   * Writes the last bytes of the request, a slice in each turn of the event loop. TLS encrypts at once what it is given,
-   * and a socket whose server reads fast enough takes all slices of a turn without a wait.
+   * Writes the last bytes of the request, a slice in each turn of the event loop. TLS encrypts at once what it is
+   * given, and a socket whose server reads fast enough takes all slices of a turn without a wait.
    */
   #write(socket: UpstreamSocket, call: EgressCall, bytes: Uint8Array): void {
     const rest = bytes.subarray(SLICE_BYTES);
