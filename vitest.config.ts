@@ -13,6 +13,9 @@ const HEAVY = [
   '**/security/{hostile-connections,hostile-requests}.test.ts',
   '**/redis/overshoot.test.ts',
   '**/large-bodies/large-bodies.test.ts',
+  '**/commands/{address-with-path,types}.test.ts',
+  '**/test/examples/{programs,search-index,snippets}.test.ts',
+  '**/stream/{deadline,upstream-encoding}.test.ts',
   '**/client/test/runtimes.test.ts',
   '**/console/test/{approvals,calls,every-page,instances,keys,loading,overview,playground,session,start,subscriptions}.test.ts',
   '**/stores/postgres/hanging.test.ts',
@@ -22,7 +25,6 @@ const HEAVY = [
   '**/http/connection/connection-listener.test.ts',
   '**/mcp/stdio.test.ts',
   '**/sandbox/test/large-table.test.ts',
-  '**/stream/deadline.test.ts',
 ];
 /** What measures the memory of a process: nothing else runs beside it. */
 const MEMORY = ['**/memory.test.ts'];
