@@ -14,7 +14,7 @@ export function describeModel(environment: Environment, model: Model): JsonObjec
   const fields = [...model.fields.values()].map((field) => {
     const isMagic = field.name === 'id' || field.name === 'display_name';
     const module = isMagic ? null : nameModule(model.name);
-    return [field.name, { ...describeField(environment, field, []), module }] as const;
+    return [field.name, { ...describeField(environment, model, field, []), module }] as const;
   });
   const methods = listCallable(environment, model).map(
     (name) => [name, describeMethod(model, name, model.methods.get(name)!)] as const,

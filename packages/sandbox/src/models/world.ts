@@ -52,6 +52,7 @@ export const country: ModelSpec = {
       searchable: false,
       help: 'Url of static flag image',
       compute: (_, row) => flagOf(row['code'] ?? null),
+      depends: ['code'],
     }),
     phone_code: integer('Country Calling Code'),
     country_group_ids: many2many('Country Groups', 'res.country.group'),
@@ -59,6 +60,7 @@ export const country: ModelSpec = {
       readonly: true,
       searchable: false,
       compute: listGroups,
+      depends: ['country_group_ids'],
     }),
     state_ids: one2many('States', 'res.country.state', 'country_id'),
     name_position: selection('Customer Name Position', positions, {

@@ -9,13 +9,17 @@ export function describeFields(
   attributes: readonly Json[] = [],
 ): JsonObject {
   return Object.fromEntries(
-    [...model.fields.values()].map((field) => [field.name, describeField(environment, field, attributes)]),
+    [...model.fields.values()].map((field) => [
+      field.name,
+      describeField(environment, model, field, attributes),
+    ]),
   );
 }
 
 /** In alphabetical order, like Odoo. The version's personality has the names that differ. */
 export function describeField(
   environment: Environment,
+  model: Model,
   field: Field,
   attributes: readonly Json[],
 ): JsonObject {
@@ -30,7 +34,7 @@ export function describeField(
     company_dependent: false,
     context: field.relation ? {} : undefined,
     default_export_compatible: false,
-    depends: [],
+    depends: listDependencies(model, field),
     domain: field.relation ? [] : undefined,
     exportable: true,
     groupable: hasGroupable ? isColumn && field.type !== 'one2many' : undefined,
@@ -57,4 +61,12 @@ export function describeField(
     ([name, value]) => value !== undefined && (attributes.length === 0 || attributes.includes(name)),
   );
   return Object.fromEntries(shown.sort(([a], [b]) => (a < b ? -1 : 1))) as JsonObject;
+}
+
+function listDependencies(model: Model, field: Field): string[] {
+  if (field.name === 'display_name') {
+    const name = model.recName ?? 'name';
+    return model.fields.has(name) ? [name] : [];
+  }
+  return [...(field.related === undefined ? (field.depends ?? field.storedFrom ?? []) : [field.related])];
 }

@@ -39,6 +39,8 @@ export interface FieldOptions {
   readonly default?: Json | ((environment: Environment) => Json);
   /** The value is computed: at each read, or if `storedFrom` is given, when its row is written. */
   readonly compute?: (environment: Environment, row: Row) => Json;
+  /** The fields that a value depends on which Odoo computes at each read, as far as it declares them. */
+  readonly depends?: readonly string[];
   /**
    * The fields that a computed value depends on, if Odoo stores it: `name`, `order_line.price_unit`. Their change
    * stamps the row.

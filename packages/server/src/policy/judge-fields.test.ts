@@ -1,5 +1,5 @@
 /** Which fields the rules of a policy allow, with and without the types of fields. */
-import type { Policy } from '@erp-proxy/contract';
+import type { FieldRule, Policy } from '@erp-proxy/contract';
 import { describe, expect, test } from 'vitest';
 import { NAME_SEARCH, PARENTS } from '../odoo/fields/field-sources.ts';
 import type { FieldUse, Tail } from '../odoo/fields/field-uses.ts';
@@ -9,12 +9,17 @@ import { FieldRules } from './field-rules.ts';
 import { FieldJudge, type Known, NOTHING_KNOWN } from './judge-fields.ts';
 import { mayNameField } from './may-name.ts';
 
-const char: FieldType = { type: 'char', relation: null, related: null, inverse: null };
+const char: FieldType = { type: 'char', relation: null, related: null, inverse: null, computedFrom: [] };
 const to = (relation: string, type = 'many2one'): FieldType => ({
   type,
   relation,
   related: null,
   inverse: null,
+  computedFrom: [],
+});
+const computed = (...paths: string[]): FieldType => ({
+  ...char,
+  computedFrom: paths.map((path) => path.split('.')),
 });
 const related = (path: string): FieldType => ({ ...char, related: path.split('.') });
 
@@ -55,6 +60,10 @@ const TYPES = new Map<string, FieldTypes>([
       ['vat', char],
       ['parent_id', to('res.partner')],
       ['order_ids', { ...to('sale.order', 'one2many'), inverse: 'partner_id' }],
+      // As Odoo declares it from 17 on.
+      ['display_name', computed('complete_name', 'email', 'vat', 'state_id', 'country_id')],
+      ['complete_name', char],
+      ['email', char],
     ]),
   ],
   [
@@ -64,6 +73,28 @@ const TYPES = new Map<string, FieldTypes>([
       ['vat', related('partner_id.vat')],
     ]),
   ],
+  // A model of a module that nobody knows.
+  [
+    'x.member',
+    new Map([
+      ['display_name', computed('x_number')],
+      ['x_number', char],
+      ['x_secret', char],
+      ['x_label', computed('x_secret', 'x_label', 'parent_id.x_label')],
+      ['x_badge', computed('x_label')],
+      ['x_one', computed('x_other', 'x_secret')],
+      ['x_other', computed('x_one')],
+      ['x_nested', related('parent_id.x_badge')],
+      ['x_of_nested', computed('x_nested')],
+      ['x_vats', computed('partner_ids.vat')],
+      ['x_deep_vats', computed('parent_id.partner_ids.vat')],
+      ['x_hidden', computed('x_undescribed')],
+      ['x_plain', computed('x_number')],
+      ['parent_id', to('x.member')],
+      ['partner_ids', to('res.partner', 'many2many')],
+    ]),
+  ],
+  ['x.visit', new Map([['member_id', to('x.member')]])],
   // A model that the user may not use.
   ['gone.model', new Map()],
   ['res.country', new Map([['code', char]])],
@@ -438,5 +469,91 @@ describe('where a caller cannot choose the order', () => {
       judged({ 'sale.order.line': { allow: ['name'] } }, 'sale.order', 'line_ids', { isListed: true }),
     ).toBe(null);
     expect(judged(users, 'sale.order', 'user_id', { tail: 'sorted' })).toMatchObject({ kind: 'sorted' });
+  });
+});
+
+describe('a field that the server computes from a denied field', () => {
+  const number = { 'x.member': { deny: ['x_number'] } };
+  const secret = { 'x.member': { deny: ['x_secret', 'x_undescribed'] } };
+  test.each([
+    ['x.member', 'display_name', null, number, true],
+    ['x.visit', 'member_id', 'shown', number, true],
+    ['x.visit', 'member_id', 'named', secret, false],
+    ['x.member', 'x_plain', null, number, true],
+    ['x.member', 'x_plain', null, secret, false],
+    // Through other computed fields, one of which depends on itself.
+    ['x.member', 'x_label', null, secret, true],
+    ['x.member', 'x_badge', null, secret, true],
+    ['x.visit', 'member_id.x_badge', null, secret, true],
+    ['x.member', 'x_badge', null, number, false],
+    ['x.member', 'x_other', null, secret, true],
+    ['x.member', 'x_nested', null, secret, true],
+    ['x.member', 'x_of_nested', null, secret, true],
+    // The user may not read the denied field, and so the server does not describe it.
+    ['x.member', 'x_hidden', null, secret, true],
+    // The server computes it from fields of related records.
+    ['x.member', 'x_vats', null, DENY, true],
+    ['x.member', 'x_deep_vats', null, DENY, true],
+    ['x.member', 'x_deep_vats', null, number, false],
+    // The display name of a partner shows its email by the context only.
+    ['res.partner', 'display_name', null, { 'res.partner': { deny: ['email', 'vat'] } }, false],
+    ['res.partner', 'display_name', null, { 'res.partner': { allow: ['name'] } }, false],
+    // What `allow` leaves out denies the display name, unless it is allowed by its name. Other fields must be named.
+    ['x.member', 'display_name', null, { 'x.member': { allow: ['name', 'x_secret'] } }, true],
+    ['x.member', 'display_name', null, { 'x.member': { allow: ['display_name'] } }, false],
+    ['x.member', 'display_name', null, { 'x.member': { allow: ['name', 'x_number'] } }, false],
+    ['x.member', 'x_badge', null, { 'x.member': { allow: ['x_badge'] } }, false],
+    [
+      'x.member',
+      'x_vats',
+      null,
+      { 'x.member': { allow: ['x_vats'] }, 'res.partner': { allow: ['name'] } },
+      false,
+    ],
+    ['x.member', 'x_vats', null, { 'x.member': { allow: ['x_vats'] }, ...DENY }, true],
+  ] as const)('%s %s, %s, by %j: %s', (model, path, tail, fields, isDenied) => {
+    expect(judge(fields as unknown as NonNullable<Policy['fields']>, model, path, tail) !== null).toBe(
+      isDenied,
+    );
+  });
+
+  test('is the display name of a partner to which a module adds a code', () => {
+    const partner = new Map(TYPES.get('res.partner'));
+    partner.set('display_name', computed('complete_name', 'email', 'x_code')).set('x_code', char);
+    const known = { types: new Map(TYPES).set('res.partner', partner), orders: ORDERS };
+    const judge = (rule: FieldRule) =>
+      new FieldJudge(new FieldRules({ 'res.partner': rule }), known).judge('sale.order', {
+        path: ['partner_id'],
+        tail: 'named',
+      });
+    expect(judge({ deny: ['x_code'] })?.rule.name).toBe(RULE);
+    expect(judge({ deny: ['email'] })).toBeNull();
+    expect(judge({ allow: ['name'] })?.rule.name).toBe(RULE);
+    expect(judge({ allow: ['name', 'x_code'] })).toBeNull();
+    expect(judge({ allow: ['display_name'] })).toBeNull();
+  });
+
+  test('does not make the judge ask for the fields of every model on the way', () => {
+    const types = new Map([['x.member', TYPES.get('x.member')!]]);
+    const judged = new FieldJudge(new FieldRules(secret), { types, orders: ORDERS });
+    for (const field of types.get('x.member')!.keys())
+      judged.judge('x.member', { path: [field], tail: null });
+    expect([...judged.lacking.keys()]).toEqual([]);
+  });
+
+  test('is found in time linear in the fields, however they depend on each other', () => {
+    const count = 50_000;
+    const chain = Array.from(
+      { length: count },
+      (_, n) => [`c${n}`, computed(`c${(n + 1) % count}`)] as const,
+    );
+    const known: Known = { types: new Map([['x.chain', new Map(chain)]]), orders: ORDERS };
+    const judge = (deny: string) => {
+      const judged = new FieldJudge(new FieldRules({ 'x.chain': { deny: [deny] } }), known);
+      return chain.filter(([field]) => judged.judge('x.chain', { path: [field], tail: null }) !== null)
+        .length;
+    };
+    expect(judge('vat')).toBe(0);
+    expect(judge('c0')).toBe(count);
   });
 });

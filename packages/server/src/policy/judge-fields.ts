@@ -3,10 +3,18 @@
  * leads to, and which fields have the value of another one. Pure: types that are not known yet are asked for by the
  * caller. Until then nothing that depends on them is denied.
  */
-import { findParentField, listShownFields, NAME_SEARCH, PARENTS } from '../odoo/fields/field-sources.ts';
+import {
+  findParentField,
+  listNameFields,
+  listShownFields,
+  NAME_SEARCH,
+  PARENTS,
+  showsInName,
+} from '../odoo/fields/field-sources.ts';
 import type { FieldUse, Tail } from '../odoo/fields/field-uses.ts';
 import { findModelOrder, type ModelOrders } from '../odoo/fields/model-orders.ts';
 import type { FieldType, FieldTypes } from '../odoo/values/field-types.ts';
+import { DependencyMarks, type Expansion } from './dependency-marks.ts';
 import type { CompiledFieldRule, FieldRules } from './field-rules.ts';
 
 /** What the server has said. */
@@ -73,6 +81,8 @@ export class FieldJudge {
   readonly #rules: FieldRules;
   readonly #known: Known;
   readonly #judgedOrders = new Map<string, JudgedOrder>();
+  /** Computed fields that show a denied one, by model and name. */
+  readonly #computed = new DependencyMarks<CompiledFieldRule>((key) => this.#expand(key));
   #denying: FieldJudge | null = null;
 
   constructor(rules: FieldRules, known: Known, lacking: LackingTypes = new Map()) {
@@ -266,17 +276,67 @@ export class FieldJudge {
   #findDenying(model: string | null, field: string, depth: number): CompiledFieldRule | null {
     const own = this.#rules.findDenying(model, field) ?? this.#findDenyingSource(model, field);
     if (own !== null || model === null) return own;
-    if (depth > 0 && !this.#canCarry(model, field)) return null;
+    if (depth > 0 && !this.#isWorthAsking(model, field)) return null;
     const type = this.#findType(model, field);
     if (type === 'lacking') return null;
     // The server does not describe the field to this user, but related fields show its value all the same.
     if (type === null) return depth === 0 ? null : this.#findDenying(ANY_MODEL, field, depth);
-    return type.related === null ? null : this.#judgeRelated(model, type.related, depth);
+    if (type.related !== null) return this.#judgeRelated(model, type.related, depth);
+    return type.computedFrom.length === 0 ? null : this.#judgeComputed(model, field, type.computedFrom);
   }
 
-  /** False saves a question: the field of a model without rules is not related to a field that `deny` names. */
-  #canCarry(model: string, field: string): boolean {
-    if (this.#rules.hasAllow || this.#rules.listNaming(model).length > 0) return true;
+  /**
+   * A field that the server computes at each reading is denied with a field on which it depends. Fields with `allow`
+   * are allowed by their own name. But a display name is allowed with `name`, and then shows fields that may not be.
+   */
+  #judgeComputed(model: string, field: string, paths: FieldType['computedFrom']): CompiledFieldRule | null {
+    if (field === DISPLAY_NAME && this.#rules.hasAllow) {
+      // A complete name shows what the display name does.
+      const { similar } = listNameFields(model);
+      for (const path of listShownPaths(model, field, paths)) {
+        if (path.length === 1 && similar.includes(path[0] ?? '')) continue;
+        const end = this.#follow(model, path);
+        const rule = end === 'lacking' ? null : this.#rules.findDenying(end, path.at(-1) ?? '');
+        if (rule !== null && !('allow' in rule.rule && rule.matches(DISPLAY_NAME))) return rule;
+      }
+    }
+    const judge = this.#rules.hasAllow ? this.#findDenyingJudge() : this;
+    return judge === null ? null : judge.#computed.find(`${model} ${field}`);
+  }
+
+  /** The fields whose value a field has, or from which the server computes it. Used with `deny` alone. */
+  #expand(key: string): Expansion<CompiledFieldRule> {
+    const [model = '', field = ''] = key.split(' ');
+    const own = this.#rules.findDenying(model, field) ?? this.#findDenyingSource(model, field);
+    if (own !== null || !this.#isWorthAsking(model, field)) return { mark: own, sources: [] };
+    const type = this.#findType(model, field);
+    if (type === 'lacking') return { mark: null, sources: [] };
+    if (type === null) return { mark: this.#rules.findDenying(ANY_MODEL, field), sources: [] };
+    const sources: string[] = [];
+    const paths = type.related === null ? listShownPaths(model, field, type.computedFrom) : [type.related];
+    for (const path of paths) {
+      const last = path.at(-1) ?? '';
+      // To follow a longer path, the fields of further models are asked for.
+      if (path.length > 2 && !this.#mayDeny(last)) continue;
+      const end = this.#follow(model, path);
+      if (end === 'lacking') continue;
+      if (end !== ANY_MODEL) sources.push(`${end} ${last}`);
+      else {
+        const mark = this.#rules.findDenying(ANY_MODEL, last);
+        if (mark !== null) return { mark, sources: [] };
+      }
+    }
+    return { mark: null, sources };
+  }
+
+  /** False saves a question: the field of a model without rules does not have the value of one that `deny` names. */
+  #isWorthAsking(model: string, field: string): boolean {
+    return this.#known.types.has(model) || this.#rules.listNaming(model).length > 0 || this.#mayDeny(field);
+  }
+
+  /** Whether a rule could deny the field in some model. */
+  #mayDeny(field: string): boolean {
+    if (this.#rules.hasAllow) return true;
     return [field, ...listShownFields(field)].some((each) => this.#rules.findDenyingAnywhere(each) !== null);
   }
 
@@ -291,19 +351,25 @@ export class FieldJudge {
 
   /** Only the last field of the path is judged, because only its value is shown. */
   #judgeRelated(model: string, related: readonly string[], depth: number): CompiledFieldRule | null {
-    const last = related.at(-1) ?? '';
+    const at = this.#follow(model, related);
+    if (at === 'lacking') return null;
+    if (depth === DEPTH_MAX) return this.#rules.all[0] ?? null;
+    const rule = this.#findDenying(at, related.at(-1) ?? '', depth + 1);
+    // A rule that allows this field by its name need not allow the other one.
+    return rule !== null && at === model && 'allow' in rule.rule ? null : rule;
+  }
+
+  /** The model of the last field of a path; null: not known. */
+  #follow(model: string, path: readonly string[]): string | null | 'lacking' {
     let at: string | null = model;
-    for (const field of related.slice(0, -1)) {
+    for (const field of path.slice(0, -1)) {
       if (at === null) break;
       const type = this.#findType(at, field);
-      if (type === 'lacking') return null;
+      if (type === 'lacking') return 'lacking';
       const next = findRelation(type);
       at = next === 'none' ? ANY_MODEL : next;
     }
-    if (depth === DEPTH_MAX) return this.#rules.all[0] ?? null;
-    const rule = this.#findDenying(at, last, depth + 1);
-    // A rule that allows this field by its name need not allow the other one.
-    return rule !== null && at === model && 'allow' in rule.rule ? null : rule;
+    return at;
   }
 
   /** Null: the server does not describe the field. */
@@ -323,6 +389,15 @@ const TAIL_FIELDS: Readonly<Record<Exclude<Tail, 'parents' | null>, string>> = {
   sorted: DISPLAY_NAME,
   grouped: DISPLAY_NAME,
 };
+
+function listShownPaths(
+  model: string,
+  field: string,
+  paths: FieldType['computedFrom'],
+): FieldType['computedFrom'] {
+  if (field !== DISPLAY_NAME) return paths;
+  return paths.filter(([first = '']) => showsInName(model, first));
+}
 
 /** `none`: the field leads to no records. Null: to records of a model that is not known. */
 function findRelation(type: FieldType | null): string | null | 'none' {

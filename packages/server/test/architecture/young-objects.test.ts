@@ -129,7 +129,9 @@ test('V8 creates such a function in the old space, and a function in a variable 
 });
 
 /** If the first half fails with a later V8, its flag and the decision (0051) can go. */
-test('V8 creates the lists of calls in its old space once most of them have survived, unless a flag is set', () => {
+test('V8 creates the lists of calls in its old space once most of them have survived, unless a flag is set', {
+  timeout: 120_000,
+}, () => {
   const script = `
     const begin = (index) => { const list = []; list.push(index); return { list }; };
     const running = [];

@@ -251,6 +251,41 @@ test('names that show a denied field are hidden where records show them', async 
     expect(denied.error.data.rule).toBe(RULE);
 });
 
+test.each([16, 18, 19] as const)(
+  'a field that Odoo %s computes at each read from a denied one is denied',
+  async (version) => {
+    const rule = 'fields["res.country"]';
+    const { call, callFreely } = await start({ fields: { 'res.country': { deny: ['code'] } } }, version);
+    // The address of the flag contains the code.
+    const [free] = (await callFreely('read', 'res.country', [[20], ['code', 'image_url']])).result;
+    expect(free.image_url).toContain(free.code.toLowerCase());
+    const [country] = (await call('read', 'res.country', [[20]])).result;
+    expect(country).toHaveProperty('phone_code');
+    expect(country).not.toHaveProperty('code');
+    expect(country).not.toHaveProperty('image_url');
+    for (const denied of [
+      await call('read', 'res.country', [[20], ['image_url']]),
+      await call('search_read', 'res.partner', [[['country_id.image_url', 'ilike', 'be']], ['name']]),
+      await call('export_data', 'res.partner', [[9], ['country_id/image_url']]),
+    ])
+      expect(denied.error.data.rule).toBe(rule);
+    const { result } = await call('read', 'res.partner', [[9], ['country_id']]);
+    expect(result[0].country_id).toEqual([233, 'United States']);
+  },
+);
+
+test('a display name shows the field that its model declares, also in a model that nobody knows', async () => {
+  // The display name of an activity is its summary.
+  const { call } = await start({ fields: { 'mail.activity': { deny: ['summary'] } } });
+  const denied = await call('search_read', 'mail.activity', [[], ['display_name']]);
+  expect(denied.error.data.rule).toBe('fields["mail.activity"]');
+  const described = (await call('fields_get', 'mail.activity', [])).result;
+  expect(described).toHaveProperty('date_deadline');
+  expect(described).not.toHaveProperty('display_name');
+  const other = await start({ fields: { 'mail.activity': { deny: ['note'] } } });
+  expect((await other.call('fields_get', 'mail.activity', [])).result).toHaveProperty('display_name');
+});
+
 test('an answer of an idempotency key is not returned after its fields were denied', async () => {
   const { call, proxy, policy, record } = await start({ fields: { 'res.partner': { deny: ['email'] } } });
   const headers = { 'idempotency-key': 'read-1' };

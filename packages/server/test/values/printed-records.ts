@@ -35,7 +35,13 @@ export const TYPES: FieldTypes = new Map(
     'naïve "é"': 'datetime',
   }).map(([name, type]) => [
     name,
-    { type, relation: type === 'many2one' ? 'res.partner' : null, related: null, inverse: null },
+    {
+      type,
+      relation: type === 'many2one' ? 'res.partner' : null,
+      related: null,
+      inverse: null,
+      computedFrom: [],
+    },
   ]),
 );
 

@@ -23,7 +23,7 @@ export const describeMethods: Readonly<Record<string, Method>> = {
       for (const field of model.fields.values()) {
         if (asked.length > 0 && !asked.includes(field.name)) continue;
         if (!mayReadField(environment, field)) continue;
-        described[field.name] = describeField(environment, field, attributes);
+        described[field.name] = describeField(environment, model, field, attributes);
       }
       return described;
     },

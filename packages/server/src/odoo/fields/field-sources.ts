@@ -94,6 +94,23 @@ export function listNameFields(model: string | null): {
   };
 }
 
+/**
+ * Fields on which a display name declares to depend, but which it shows by members of the context only, or never
+ * (docs/odoo-facts.md#computed-fields).
+ */
+const UNSHOWN_NAME_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['res.partner', ['email', 'vat', 'state_id', 'country_id']],
+  ['product.product', ['product_tmpl_id']],
+  ['sale.order', ['partner_id']],
+  ['purchase.order', ['amount_total', 'currency_id']],
+  ['account.move', ['partner_id', 'date']],
+]);
+
+/** Whether the display name of a record shows a field on which it declares to depend. */
+export function showsInName(model: string, field: string): boolean {
+  return UNSHOWN_NAME_FIELDS.get(model)?.includes(field) !== true;
+}
+
 const NONE: readonly string[] = [];
 
 /** Models whose hierarchy (`child_of`, search panels) follows another field than `parent_id` (`_parent_name`). */

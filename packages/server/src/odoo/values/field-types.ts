@@ -15,13 +15,19 @@ export interface FieldType {
   readonly related: readonly string[] | null;
   /** The field of the related records that refers to this one, for a one2many field; else null. */
   readonly inverse: string | null;
+  /**
+   * The paths of the fields from which Odoo computes the value at each reading
+   * (docs/odoo-facts.md#computed-fields). Empty for other fields, and for values that depend on no field.
+   */
+  readonly computedFrom: readonly (readonly string[])[];
 }
 
 /** By name of the field. A map, because a field can be named like a member of every object. */
 export type FieldTypes = ReadonlyMap<string, FieldType>;
 
 /** The named arguments of the call of `fields_get` whose result {@link readFieldTypes} reads. */
-export const FIELD_ATTRIBUTES = '{"attributes": ["type", "relation", "related", "relation_field"]}';
+export const FIELD_ATTRIBUTES =
+  '{"attributes": ["type", "relation", "related", "relation_field", "depends", "store", "readonly"]}';
 
 /** Null if the result does not describe fields. A field without a type is left out. */
 export function readFieldTypes(result: Uint8Array): FieldTypes | null {
@@ -39,6 +45,9 @@ export function readFieldTypes(result: Uint8Array): FieldTypes | null {
         relation: readName(result, findValue(attributes, 'relation')),
         related: readPath(result, findValue(attributes, 'related')),
         inverse: readName(result, findValue(attributes, 'relation_field')),
+        computedFrom: isComputedAtReading(attributes)
+          ? readTexts(result, findValue(attributes, 'depends')).map((path) => path.split('.'))
+          : NONE,
       });
     }
     return types;
@@ -52,14 +61,29 @@ function readName(bytes: Uint8Array, value: JsonSpan | undefined): string | null
   return value?.kind === 'string' ? decodeString(bytes, value) : null;
 }
 
+/** A stored value, and one that can be written, may have been set by other means since. */
+function isComputedAtReading(attributes: Parameters<typeof findValue>[0]): boolean {
+  return (
+    findValue(attributes, 'store')?.kind === 'false' && findValue(attributes, 'readonly')?.kind === 'true'
+  );
+}
+
 /** A text with dots, or the list of its parts in 14 and 15 (docs/odoo-facts.md#related-fields). */
-function readPath(bytes: Uint8Array, value: JsonSpan | undefined): string[] | null {
+function readPath(bytes: Uint8Array, value: JsonSpan | undefined): readonly string[] | null {
   if (value?.kind === 'string') return decodeString(bytes, value).split('.');
-  if (value?.kind !== 'array') return null;
-  const parts: string[] = [];
-  readElements(bytes, value, (part) => {
-    if (part.kind === 'string') parts.push(decodeString(bytes, part));
-    return true;
-  });
+  const parts = readTexts(bytes, value);
   return parts.length === 0 ? null : parts;
 }
+
+/** The texts of a list; empty for any other value. */
+function readTexts(bytes: Uint8Array, value: JsonSpan | undefined): readonly string[] {
+  if (value?.kind !== 'array') return NONE;
+  const texts: string[] = [];
+  readElements(bytes, value, (element) => {
+    if (element.kind === 'string') texts.push(decodeString(bytes, element));
+    return true;
+  });
+  return texts;
+}
+
+const NONE: readonly never[] = [];

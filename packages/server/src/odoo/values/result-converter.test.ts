@@ -203,7 +203,11 @@ test('a field that becomes known while its result arrives is converted', () => {
   const first = push('[{"x_when": "2026-10-21 01:31:00"}, ');
   expect(converter.unknown).toEqual({ model: 'x.model', name: 'x_when', types });
   converter.learn(
-    shapeOf(new Map([['x_when', { type: 'datetime', relation: null, related: null, inverse: null }]])),
+    shapeOf(
+      new Map([
+        ['x_when', { type: 'datetime', relation: null, related: null, inverse: null, computedFrom: [] }],
+      ]),
+    ),
   );
   const rest = push('{"x_when": false}]');
   expect(converter.unknown).toBeNull();
