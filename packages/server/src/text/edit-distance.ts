@@ -1,9 +1,7 @@
 /**
- * Edit distance in which two swapped letters count as one edit (optimal string alignment). Pure.
- *
- * A column of the usual table is kept as differences between its rows, 32 rows in each integer, so that a letter of the
- * other text costs some operations for all of them: Heikki Hyyrö, "A Bit-Vector Algorithm for Computing Levenshtein and
- * Damerau Edit Distances", 2003. The names are those of that paper.
+ * Edit distance in which two swapped letters count as one edit (optimal string alignment), by bits: Heikki Hyyrö, "A
+ * Bit-Vector Algorithm for Computing Levenshtein and Damerau Edit Distances", 2003. It fills the usual table, of which
+ * an integer holds 32 rows of a column, as their differences. The names are those of the paper. Pure.
  */
 
 /** Number of edits from the prepared text to `other`. If it is at least `limit`, any number from `limit` on. */
@@ -28,7 +26,7 @@ export function createEditDistance(text: string): MeasureEdits {
     vp.fill(-1);
     vn.fill(0);
     d0.fill(0);
-    let before = none;
+    let before: Int32Array = none;
     let distance = length;
     for (let column = 0; column < other.length; column++) {
       const pm = matches.get(other.charCodeAt(column)) ?? none;
