@@ -101,8 +101,9 @@ export async function startStage({ version = 18, settings = {}, clock }: StageOp
     createKey: async (policy) => (await proxy.app.keys.create({ name: 'limited', policy })).key,
     connect,
     async call(name, args = {}, client) {
-      usual ??= client ?? (await connect({ answer: () => AGREE }));
-      return callTool(client ?? usual, name, args);
+      if (client !== undefined) return callTool(client, name, args);
+      usual ??= await connect({ answer: () => AGREE });
+      return callTool(usual, name, args);
     },
   };
 }
