@@ -29,14 +29,20 @@ interface Task {
   answer: string | null;
 }
 
+interface OfficeTasks {
+  /** Records that the tasks need beside those of the sandbox: model and values. */
+  setup: [string, object][];
+  tasks: { task: string }[];
+}
+
+/** The last answer is sent meanwhile. */
+const EXIT_MS = 200;
 const OFFICE_TASKS = new URL('../packages/server/test/data/office-tasks.json', import.meta.url);
 
 export async function serveTasks({ port, version, tasksFile, reportFile }: TaskOptions): Promise<void> {
-  const { setup, tasks: officeTasks } = JSON.parse(readFileSync(OFFICE_TASKS, 'utf8'));
+  const { setup, tasks: officeTasks }: OfficeTasks = JSON.parse(readFileSync(OFFICE_TASKS, 'utf8'));
   const tasks: string[] =
-    tasksFile === null
-      ? officeTasks.map(({ task }: { task: string }) => task)
-      : JSON.parse(readFileSync(tasksFile, 'utf8'));
+    tasksFile === null ? officeTasks.map(({ task }) => task) : JSON.parse(readFileSync(tasksFile, 'utf8'));
   const sandbox = await startSandbox({ version });
   const proxy = await startProxy({
     settings: {
@@ -45,63 +51,109 @@ export async function serveTasks({ port, version, tasksFile, reportFile }: TaskO
     },
   });
   await storeInstance(proxy, sandbox);
-  const questions: string[] = [];
-  const client = await connect(proxy, questions);
-  const report: Task[] = [];
-
   /** Each task begins with the same records. */
-  async function begin(task: string): Promise<void> {
+  const reset = async () => {
     sandbox.reset();
-    const calls = setup.map(([model, values]: [string, object]) => ({
-      action: 'create',
-      model_id: model,
-      params: [values],
-      erp_instance: { name: 'prod' },
-    }));
-    await proxy.call(calls);
-    report.push({ task, calls: [], answer: null });
-  }
-
-  const commands: Record<string, (words: string[]) => Promise<string> | string> = {
-    async tools() {
-      const { tools } = await client.listTools();
-      return `${client.getInstructions() ?? ''}\n\n${JSON.stringify(tools, null, 1)}`;
-    },
-    task: () => `Task ${report.length} of ${tasks.length}: ${report.at(-1)?.task}`,
-    async call([tool = '', json = '{}']) {
-      const args = JSON.parse(json);
-      const result = await client.callTool({ name: tool, arguments: args });
-      const [first] = result.content as { text: string }[];
-      const call = { tool, arguments: args, isError: result.isError === true, text: first?.text ?? '' };
-      report.at(-1)?.calls.push(call);
-      const asked = questions.splice(0).map((question) => `The user was asked: ${question} Answer: yes.\n`);
-      return `${asked.join('')}${call.isError ? 'isError: ' : ''}${call.text}`;
-    },
-    async done([answer = '']) {
-      const current = report.at(-1);
-      if (current !== undefined) current.answer = answer;
-      writeFileSync(reportFile, JSON.stringify(report, null, 1));
-      const next = tasks[report.length];
-      if (next === undefined) {
-        console.log(summarize(report));
-        setTimeout(() => process.exit(), 200);
-        return 'That was the last task.';
-      }
-      await begin(next);
-      return `Task ${report.length} of ${tasks.length}: ${next}`;
-    },
+    await createRecords(proxy, setup);
   };
-  await begin(tasks[0] ?? '');
+  const questions: string[] = [];
+  const trial = new Trial({ tasks, reportFile, questions, client: await connect(proxy, questions), reset });
+  await trial.begin();
   createServer(async (request, response) => {
     try {
-      const run = commands[request.url?.slice(1) ?? ''];
-      response.end(
-        run === undefined ? 'There is no such command.' : await run(JSON.parse(await text(request))),
-      );
+      const words = JSON.parse(await text(request));
+      response.end(await trial.run(request.url?.slice(1) ?? '', words));
     } catch (error) {
       response.end(`Error: ${(error as Error).message}`);
     }
   }).listen(port, '127.0.0.1', () => console.log(`${tasks.length} tasks on port ${port}`));
+}
+
+interface TrialParts {
+  tasks: readonly string[];
+  reportFile: string;
+  client: Client;
+  /** What the person was asked since the last call. */
+  questions: string[];
+  reset(): Promise<void>;
+}
+
+/** The tasks, one after the other, and the report about them. */
+class Trial {
+  readonly #parts: TrialParts;
+  readonly #report: Task[] = [];
+
+  constructor(parts: TrialParts) {
+    this.#parts = parts;
+  }
+
+  /** Begins the next task. */
+  async begin(): Promise<void> {
+    await this.#parts.reset();
+    this.#report.push({ task: this.#parts.tasks[this.#report.length] ?? '', calls: [], answer: null });
+  }
+
+  run(command: string, [first = '', second = '{}']: string[]): Promise<string> | string {
+    switch (command) {
+      case 'tools':
+        return this.#printTools();
+      case 'task':
+        return this.#printTask();
+      case 'call':
+        return this.#call(first, JSON.parse(second));
+      case 'done':
+        return this.#end(first);
+      default:
+        return 'There is no such command.';
+    }
+  }
+
+  async #printTools(): Promise<string> {
+    const { client } = this.#parts;
+    const { tools } = await client.listTools();
+    return `${client.getInstructions() ?? ''}\n\n${JSON.stringify(tools, null, 1)}`;
+  }
+
+  #printTask(): string {
+    return `Task ${this.#report.length} of ${this.#parts.tasks.length}: ${this.#current.task}`;
+  }
+
+  async #call(tool: string, args: Record<string, unknown>): Promise<string> {
+    const { client, questions } = this.#parts;
+    const result = await client.callTool({ name: tool, arguments: args });
+    const [content] = result.content as { text: string }[];
+    const call = { tool, arguments: args, isError: result.isError === true, text: content?.text ?? '' };
+    this.#current.calls.push(call);
+    const asked = questions.splice(0).map((question) => `The user was asked: ${question} Answer: yes.\n`);
+    return `${asked.join('')}${call.isError ? 'isError: ' : ''}${call.text}`;
+  }
+
+  /** Ends the current task, and the process after the last one. */
+  async #end(answer: string): Promise<string> {
+    this.#current.answer = answer;
+    writeFileSync(this.#parts.reportFile, JSON.stringify(this.#report, null, 1));
+    if (this.#report.length === this.#parts.tasks.length) {
+      console.log(summarize(this.#report));
+      setTimeout(() => process.exit(), EXIT_MS);
+      return 'That was the last task.';
+    }
+    await this.begin();
+    return this.#printTask();
+  }
+
+  get #current(): Task {
+    return this.#report.at(-1)!;
+  }
+}
+
+async function createRecords(proxy: ErpProxy, records: OfficeTasks['setup']): Promise<void> {
+  const calls = records.map(([model, values]) => ({
+    action: 'create',
+    model_id: model,
+    params: [values],
+    erp_instance: { name: 'prod' },
+  }));
+  await proxy.call(calls);
 }
 
 async function storeInstance({ app }: ErpProxy, { url, db, users }: Sandbox): Promise<void> {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { createEditDistance } from './edit-distance.ts';
 import { findNearestName, findNearestNames, findNearestOfMany } from './nearest.ts';
 
 const MEMBERS = ['id', 'action', 'model_id', 'fn_name', 'params', 'keyword', 'erp_instance'] as const;
@@ -223,23 +224,6 @@ describe('the nearest names of a long list', () => {
   });
 });
 
-/** The distance as it is defined: by the last letters of both texts. */
 function measure(left: string, right: string): number {
-  const memory = new Map<string, number>();
-  const find = (i: number, j: number): number => {
-    if (i === 0 || j === 0) return i + j;
-    const kept = memory.get(`${i} ${j}`);
-    if (kept !== undefined) return kept;
-    const edits = [
-      find(i - 1, j) + 1,
-      find(i, j - 1) + 1,
-      find(i - 1, j - 1) + (left[i - 1] === right[j - 1] ? 0 : 1),
-    ];
-    const isSwapped = i > 1 && j > 1 && left[i - 1] === right[j - 2] && left[i - 2] === right[j - 1];
-    if (isSwapped) edits.push(find(i - 2, j - 2) + 1);
-    const distance = Math.min(...edits);
-    memory.set(`${i} ${j}`, distance);
-    return distance;
-  };
-  return find(left.length, right.length);
+  return createEditDistance(left)(right, Number.POSITIVE_INFINITY);
 }

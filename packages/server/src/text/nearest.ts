@@ -3,6 +3,7 @@
  * differs by few letters for its length, or if it shares a word (docs/decisions/0056-near-names.md).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createEditDistance, type MeasureEdits } from './edit-distance.ts';
 
 export interface NearestOptions<Name extends string> {
   /** Asked only about names that would be among the result. */
@@ -63,7 +64,7 @@ export async function findNearestOfMany<Name extends string>(
   return nearest;
 }
 
-/** The cost is the product of the lengths, and a name may come from a hostile caller. */
+/** The cost grows with the lengths, and a name may come from a hostile caller. */
 const NAME_LENGTH_MAX = 64;
 const CANDIDATE_LENGTH_MAX = 256;
 /** One edit is near for each so many letters, and for fewer. */
@@ -79,6 +80,9 @@ const COMMON_WORDS: ReadonlySet<string> = new Set(['has', 'ids', 'res', 'count',
 interface Wanted {
   text: string;
   words: readonly string[];
+  /** What its telling words begin with. A text without one of these shares no word. */
+  starts: readonly string[];
+  measureEdits: MeasureEdits;
   /** Maximum number of edits. */
   editsMax: number;
 }
@@ -86,8 +90,11 @@ interface Wanted {
 function readWanted(name: string): Wanted {
   const text = name.slice(0, NAME_LENGTH_MAX).toLowerCase();
   const words = splitWords(text);
-  const letters = words.filter(isTelling).join('').length;
-  return { text, words, editsMax: Math.max(1, Math.floor(letters / LETTERS_PER_EDIT)) };
+  const telling = words.filter(isTelling);
+  const starts = telling.map((word) => word.slice(0, WORD_LENGTH_MIN));
+  const letters = telling.join('').length;
+  const editsMax = Math.max(1, Math.floor(letters / LETTERS_PER_EDIT));
+  return { text, words, starts, measureEdits: createEditDistance(text), editsMax };
 }
 
 function splitWords(text: string): string[] {
@@ -99,20 +106,19 @@ function isTelling(word: string): boolean {
 }
 
 /** By how many letters a text differs; a number from `limit` on if that many, and infinity if it is not near. */
-function measureDifference({ text, words, editsMax }: Wanted, candidate: string, limit: number): number {
+function measureDifference(wanted: Wanted, candidate: string, limit: number): number {
+  const { text, measureEdits, editsMax } = wanted;
   if (candidate.length > CANDIDATE_LENGTH_MAX) return Number.POSITIVE_INFINITY;
   const other = candidate.toLowerCase();
   if (other === text) return 0;
-  const edits = measureDistance(text, other, Math.min(limit, editsMax + 1));
-  return Math.min(
-    edits <= editsMax ? edits : Number.POSITIVE_INFINITY,
-    compareWords(words, splitWords(other)),
-  );
+  const edits = measureEdits(other, Math.min(limit, editsMax + 1));
+  return Math.min(edits <= editsMax ? edits : Number.POSITIVE_INFINITY, compareWords(wanted, other));
 }
 
 /** Number of letters of both names that the other one lacks; infinity if they share no word. */
-function compareWords(words: readonly string[], others: readonly string[]): number {
-  const rest = [...others];
+function compareWords({ words, starts }: Wanted, other: string): number {
+  if (!starts.some((start) => other.includes(start))) return Number.POSITIVE_INFINITY;
+  const rest = splitWords(other);
   let isNear = false;
   let letters = 0;
   for (const word of words) {
@@ -121,9 +127,9 @@ function compareWords(words: readonly string[], others: readonly string[]): numb
       letters += word.length;
       continue;
     }
-    const [other = ''] = rest.splice(index, 1);
-    isNear ||= isTelling(word) && isTelling(other);
-    letters += word.length + other.length - 2 * countSharedLetters(word, other);
+    const [similar = ''] = rest.splice(index, 1);
+    isNear ||= isTelling(word) && isTelling(similar);
+    letters += word.length + similar.length - 2 * countSharedLetters(word, similar);
   }
   return isNear ? letters + rest.join('').length : Number.POSITIVE_INFINITY;
 }
@@ -131,7 +137,7 @@ function compareWords(words: readonly string[], others: readonly string[]): numb
 /** The same word, or else one that begins alike, such as `categ` and `category`. */
 function findSimilarWord(word: string, others: readonly string[]): number {
   const same = others.indexOf(word);
-  if (same !== -1) return same;
+  if (same !== -1 || word.length < PREFIX_LENGTH_MIN) return same;
   return others.findIndex((other) => {
     const shared = countSharedLetters(word, other);
     return shared >= PREFIX_LENGTH_MIN && shared >= PREFIX_SHARE_MIN * Math.max(word.length, other.length);
@@ -147,54 +153,14 @@ function countSharedLetters(left: string, right: string): number {
 }
 
 function findClosestName<Name extends string>(name: string, known: readonly Name[]): Name {
-  const { text } = readWanted(name);
+  const { measureEdits } = readWanted(name);
   let closest = known[0]!;
   let least = Number.POSITIVE_INFINITY;
   for (const candidate of known) {
-    const distance = measureDistance(text, candidate.slice(0, CANDIDATE_LENGTH_MAX).toLowerCase(), least);
+    const distance = measureEdits(candidate.slice(0, CANDIDATE_LENGTH_MAX).toLowerCase(), least);
     if (distance >= least) continue;
     closest = candidate;
     least = distance;
   }
   return closest;
-}
-
-/**
- * Edit distance in which two swapped letters count as one edit (optimal string alignment). If it is at least `limit`,
- * the result is any number from `limit` on. Rows of numbers, because a list of names is compared at once.
- */
-function measureDistance(left: string, right: string, limit: number): number {
-  const lengths = Math.abs(left.length - right.length);
-  if (lengths >= limit) return lengths;
-  const width = right.length + 1;
-  let beforePrevious = new Int32Array(width);
-  let previous = new Int32Array(width);
-  let current = new Int32Array(width);
-  for (let j = 0; j < width; j++) previous[j] = j;
-  let letterBefore = -1;
-  for (let i = 1; i <= left.length; i++) {
-    const letter = left.charCodeAt(i - 1);
-    let least = i;
-    let distance = i;
-    let otherBefore = -1;
-    current[0] = i;
-    for (let j = 1; j < width; j++) {
-      const other = right.charCodeAt(j - 1);
-      const edited = Math.min(previous[j]!, distance) + 1;
-      distance = previous[j - 1]! + (letter === other ? 0 : 1);
-      if (edited < distance) distance = edited;
-      if (letter === otherBefore && letterBefore === other) {
-        const swapped = beforePrevious[j - 2]! + 1;
-        if (swapped < distance) distance = swapped;
-      }
-      current[j] = distance;
-      if (distance < least) least = distance;
-      otherBefore = other;
-    }
-    // No later row has a smaller number.
-    if (least >= limit) return least;
-    letterBefore = letter;
-    [beforePrevious, previous, current] = [previous, current, beforePrevious];
-  }
-  return previous[right.length]!;
 }

@@ -2,7 +2,7 @@
 
 import type { Policy } from '@erp-proxy/contract';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
 
@@ -66,33 +66,15 @@ export async function startStage({ version = 18, settings = {}, clock }: StageOp
     }),
   );
   await addInstance(proxy, sandbox, 'prod');
-  const connect = async ({
-    key = proxy.key,
-    token,
-    mode = 'modern',
-    answer,
-    headers: more = {},
-  }: ConnectOptions = {}) => {
+  const connect = ({ key = proxy.key, token, headers: more = {}, ...options }: ConnectOptions = {}) => {
     const headers: Record<string, string> = {
       ...(token === undefined ? { 'x-proxy-api': key } : { authorization: `Bearer ${token}` }),
       ...more,
     };
-    const client = new Client(
-      { name: 'test', version: '1.0.0' },
-      {
-        capabilities: answer === undefined ? {} : { elicitation: { form: {} } },
-        versionNegotiation: { mode: mode === 'legacy' ? 'legacy' : { pin: '2026-07-28' } },
-      },
-    );
-    if (answer !== undefined) {
-      client.setRequestHandler('elicitation/create', ({ params }) => answer(params.message) as never);
-    }
     const transport = new StreamableHTTPClientTransport(new URL(`${proxy.url}/mcp`), {
       requestInit: { headers },
     });
-    await client.connect(transport);
-    closeAfterTest(client);
-    return client;
+    return connectClient(transport, options);
   };
   let usual: Client | null = null;
   return {
@@ -101,10 +83,31 @@ export async function startStage({ version = 18, settings = {}, clock }: StageOp
     createKey: async (policy) => (await proxy.app.keys.create({ name: 'limited', policy })).key,
     connect,
     async call(name, args = {}, client) {
-      usual ??= client ?? (await connect({ answer: () => AGREE }));
-      return callTool(client ?? usual, name, args);
+      if (client !== undefined) return callTool(client, name, args);
+      usual ??= await connect({ answer: () => AGREE });
+      return callTool(usual, name, args);
     },
   };
+}
+
+/** An official client of the proxy that the transport leads to. */
+export async function connectClient(
+  transport: Transport,
+  { mode = 'modern', answer }: Pick<ConnectOptions, 'mode' | 'answer'>,
+): Promise<Client> {
+  const client = new Client(
+    { name: 'test', version: '1.0.0' },
+    {
+      capabilities: answer === undefined ? {} : { elicitation: { form: {} } },
+      versionNegotiation: { mode: mode === 'legacy' ? 'legacy' : { pin: '2026-07-28' } },
+    },
+  );
+  if (answer !== undefined) {
+    client.setRequestHandler('elicitation/create', ({ params }) => answer(params.message) as never);
+  }
+  await client.connect(transport);
+  closeAfterTest(client);
+  return client;
 }
 
 /** Stores the sandbox, with its administrator, under a name. */

@@ -4,32 +4,21 @@ import { once } from 'node:events';
 import { realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Client } from '@modelcontextprotocol/client';
+import type { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { makeFolder, startProgram } from '../process/program.ts';
 import { startUpstream } from '../scripted-upstream.ts';
-import { type ConnectOptions, callTool, startStage } from './stage.ts';
+import { AGREE, type ConnectOptions, callTool, connectClient, startStage } from './stage.ts';
 
 const ENTRY = fileURLToPath(new URL('../../bin/erp-proxy.mjs', import.meta.url));
-const AGREE = { action: 'accept', content: { confirm: true } };
 
-async function connect(
+function connect(
   url: string,
-  { key = '', mode = 'modern', answer }: ConnectOptions = {},
+  { key = '', ...options }: ConnectOptions = {},
   args: readonly string[] = [],
 ): Promise<Client> {
-  const client = new Client(
-    { name: 'test', version: '1.0.0' },
-    {
-      capabilities: answer === undefined ? {} : { elicitation: { form: {} } },
-      versionNegotiation: { mode: mode === 'legacy' ? 'legacy' : { pin: '2026-07-28' } },
-    },
-  );
-  if (answer !== undefined) {
-    client.setRequestHandler('elicitation/create', ({ params }) => answer(params.message) as never);
-  }
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [ENTRY, 'mcp', '--url', url, ...args],
@@ -37,9 +26,7 @@ async function connect(
     env: { ERP_PROXY_KEY: key },
     stderr: 'pipe',
   });
-  await client.connect(transport);
-  closeAfterTest(client);
-  return client;
+  return connectClient(transport, options);
 }
 
 test.each(['modern', 'legacy'] as const)('serves the tools to a %s client', async (mode) => {

@@ -24,8 +24,8 @@ export function createDeliveryJudge({ keys, clock }: DeliveryJudgeDeps): JudgeDe
     if ('problem' in client) return client.problem;
     const denied = authorizeData(client, 'subscriptions');
     if (denied !== null) return explain(denied.message);
-    const reading = { call: describeReading(Buffer.from(body)) };
-    const { allowed, message } = explainCall(client.key, client.policy, reading, clock());
+    const call = describeReading(Buffer.from(body));
+    const { allowed, message } = explainCall(client.key, client.policy, { call }, clock());
     return allowed ? null : explain(message);
   };
 }
@@ -36,17 +36,20 @@ function explain(message: string): string {
 
 /** The call that reads what the delivery holds. `bytes`: the body of the delivery, which is ours. */
 function describeReading(bytes: Uint8Array): object {
-  const find = (object: JsonSpan, name: string) => findValue(readMembers(bytes, object), name);
-  const text = (value: JsonSpan | undefined) => (value === undefined ? '' : decodeString(bytes, value));
-  const data = find({ kind: 'object', start: 0, end: bytes.length }, 'data') as JsonSpan;
-  const record = find(data, 'record');
+  const body = readMembers(bytes, { kind: 'object', start: 0, end: bytes.length });
+  const data = readMembers(bytes, findValue(body, 'data') as JsonSpan);
+  const record = findValue(data, 'record');
   const fields = record?.kind === 'object' ? readMembers(bytes, record).map(({ name }) => name) : [];
+  const text = (name: string) => {
+    const value = findValue(data, name);
+    return value === undefined ? '' : decodeString(bytes, value);
+  };
   return {
     action: 'search_read',
-    model_id: text(find(data, 'model')),
+    model_id: text('model'),
     params: [[]],
     // A call that names none would ask for all.
     keyword: { fields: fields.length === 0 ? ['id'] : fields },
-    erp_instance: { name: text(find(data, 'instance')) },
+    erp_instance: { name: text('instance') },
   };
 }

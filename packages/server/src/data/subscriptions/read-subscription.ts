@@ -7,14 +7,14 @@ import { Denial } from '../../execute/terms/denial.ts';
 import type { Instances } from '../../instances/instances.ts';
 import type { Keys } from '../../keys/keys.ts';
 import { PROXY_CLIENT } from '../../keys/proxy-client.ts';
-import type { ChangeReader, ReadRefusal } from '../../subscriptions/change-reader.ts';
+import type { ChangeReader, ReadRefusal, ReadResult } from '../../subscriptions/change-reader.ts';
 import type { RecordSubscription } from '../../subscriptions/row.ts';
 import type { QuestionFailure } from '../ask-odoo.ts';
 import { createAsk } from '../changes/create-ask.ts';
 import { findGone } from '../changes/find-gone.ts';
 import { listIds } from '../changes/list-ids.ts';
 import { readChanges } from '../changes/read-changes.ts';
-import type { Ask, ChangesFault, ChangesState } from '../changes/terms.ts';
+import type { Ask, ChangesFault, ChangesRead, ChangesState } from '../changes/terms.ts';
 import { type DataRequest, readDataRequest } from '../data-request.ts';
 import { findClient } from './find-client.ts';
 
@@ -34,6 +34,10 @@ interface State {
   isBeginning: boolean;
 }
 
+type Changes = Extract<ChangesRead<QuestionFailure>, { changes: unknown }>;
+/** Why a reading gives nothing. */
+type Obstacle = Exclude<ChangesRead<QuestionFailure>, Changes>;
+
 /** Changes that are stored in one transaction. */
 const CHANGES_MAX = 200;
 const BYTES_MAX = 2 * 1024 * 1024;
@@ -41,13 +45,18 @@ const PAGE_MAX = 1000;
 /** A reading ends early once it has taken this long. */
 const READING_MS = 10_000;
 
-export function createChangeReader(deps: SubscriptionReaderDeps): ChangeReader {
-  const { run, keys, instances, overlapSeconds, nowMs } = deps;
-
-  async function converse<Result>(
+export function createChangeReader({
+  run,
+  keys,
+  instances,
+  overlapSeconds,
+  nowMs,
+}: SubscriptionReaderDeps): ChangeReader {
+  /** Runs `work` as the key of the subscription, and explains why it gives nothing. */
+  async function converse<Result extends object>(
     subscription: RecordSubscription,
     signal: AbortSignal,
-    work: (ask: Ask<QuestionFailure>, signal: AbortSignal) => Promise<Result>,
+    work: (ask: Ask<QuestionFailure>, signal: AbortSignal) => Promise<Result | Obstacle>,
   ): Promise<Result | ReadRefusal> {
     const client = await findClient(subscription, keys);
     if ('problem' in client) return client;
@@ -60,7 +69,9 @@ export function createChangeReader(deps: SubscriptionReaderDeps): ChangeReader {
         return ask(question);
       }, conversation.signal);
     });
-    return outcome instanceof Denial ? explainDenial(outcome) : outcome;
+    if (outcome instanceof Denial) return explainDenial(outcome);
+    if ('failure' in outcome) return explainFailure(outcome.failure, subscription, keys);
+    return 'fault' in outcome ? explainFault(outcome.fault) : outcome;
   }
 
   return {
@@ -80,42 +91,36 @@ export function createChangeReader(deps: SubscriptionReaderDeps): ChangeReader {
           overlapSeconds,
           isOver: () => isCopySkipped || nowMs() >= endsMs || ended.aborted,
         });
-        if ('failure' in read) return await explainFailure(read.failure, subscription, keys);
-        if ('fault' in read) return explainFault(read.fault);
-        const { changes, more } = read;
-        if (!isBeginning) {
-          const isRepeatable = changes.length === 0 && !more;
-          return {
-            changes,
-            noted: [],
-            more,
-            isRepeatable,
-            state: { state: read.state, isBeginning } satisfies State,
-          };
-        }
-        // What was changed within the overlap is noted, and not sent.
-        const next = isCopySkipped ? { ...read.state, copiedTo: null, given: '' } : read.state;
-        const isStillBeginning = isCopySkipped || more;
-        return {
-          changes: [],
-          noted: changes,
-          isRepeatable: false,
-          more: isStillBeginning,
-          state: { state: next, isBeginning: isStillBeginning } satisfies State,
-        };
+        if (!('changes' in read)) return read;
+        return isBeginning ? noteChanges(read, isCopySkipped) : sendChanges(read);
       }),
     listIds: (subscription, max, signal) =>
-      converse(subscription, signal, async (ask) => {
-        const found = await listIds(ask, describeQuery(subscription), max);
-        if ('failure' in found) return await explainFailure(found.failure, subscription, keys);
-        return 'fault' in found ? explainFault(found.fault) : found;
-      }),
+      converse(subscription, signal, (ask) => listIds(ask, describeQuery(subscription), max)),
     findGone: (subscription, ids, signal) =>
-      converse(subscription, signal, async (ask) => {
-        const found = await findGone(ask, describeQuery(subscription), ids);
-        if ('failure' in found) return await explainFailure(found.failure, subscription, keys);
-        return 'fault' in found ? explainFault(found.fault) : found;
-      }),
+      converse(subscription, signal, (ask) => findGone(ask, describeQuery(subscription), ids)),
+  };
+}
+
+function sendChanges({ changes, state, more }: Changes): ReadResult {
+  return {
+    changes,
+    noted: [],
+    more,
+    isRepeatable: changes.length === 0 && !more,
+    state: { state, isBeginning: false } satisfies State,
+  };
+}
+
+/** What was changed within the overlap before the beginning is noted, and not sent. */
+function noteChanges({ changes, state, more }: Changes, isCopySkipped: boolean): ReadResult {
+  const next = isCopySkipped ? { ...state, copiedTo: null, given: '' } : state;
+  const isBeginning = isCopySkipped || more;
+  return {
+    changes: [],
+    noted: changes,
+    more: isBeginning,
+    isRepeatable: false,
+    state: { state: next, isBeginning } satisfies State,
   };
 }
 
