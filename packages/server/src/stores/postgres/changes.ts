@@ -112,7 +112,7 @@ async function readBackend(client: pg.Client): Promise<number> {
 }
 
 /**
- * In transaction mode a pooler gives a backend to whoever begins a transaction. The one that listens would tell others,
+ * In transaction mode a pooler gives a backend to each transaction. The one that listens would tell others,
  * or nobody, and changes of keys would be missed. Without a pooler, nothing is asked.
  */
 async function refuseTransactionMode(
