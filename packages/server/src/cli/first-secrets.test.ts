@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { linkSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { nameDraft } from '../config/drafts.ts';
 import { loadSettings } from '../config/load.ts';
 import { createSecretsFile, readSecretsFile } from '../config/secrets-file.ts';
 import { createFirstSecrets } from './first-secrets.ts';
@@ -40,3 +41,22 @@ test('uses the file that another process created after the settings were loaded'
   expect(settings.admin.token).toBe(token);
   expect(input.stdout).toBe('');
 });
+
+test.each([true, false])(
+  'removes what a killed first start has left; on a terminal: %s',
+  async (isTerminal) => {
+    const token = 'a-token-of-more-than-thirty-two-characters';
+    const path = join(folder, 'secrets.yaml');
+    createSecretsFile(path, {
+      'admin.token': token,
+      'vault.masterKey': Buffer.alloc(32, 7).toString('base64'),
+    });
+    // Killed between the two steps that make the file: both names lead to the same secrets.
+    linkSync(path, nameDraft(path));
+    const earlier = new Date(Date.now() - 3_600_000);
+    utimesSync(path, earlier, earlier);
+    const input = { ...load(), ...recordSurroundings({ isTerminal }), reloadSettings: () => load().settings };
+    await createFirstSecrets(input);
+    expect(readdirSync(folder)).toEqual(['secrets.yaml']);
+  },
+);

@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { removeLeftDrafts } from '../config/drafts.ts';
 import { readErrorCode } from '../config/read-error.ts';
 import { createSecretsFile, type FileSecrets } from '../config/secrets-file.ts';
 import { openStore } from '../stores/open.ts';
@@ -18,7 +19,10 @@ type Input = Pick<
 /** Resolves to the input with the settings that apply then. */
 export async function createFirstSecrets<Given extends Input>(input: Given): Promise<Given> {
   const { settings, secretsFile, isTerminal } = input;
-  if (!isTerminal || secretsFile === null) return input;
+  if (secretsFile === null) return input;
+  // It may have the same secrets, and would outlive the file.
+  removeLeftDrafts(secretsFile);
+  if (!isTerminal) return input;
   if (settings.admin.token !== null && settings.vault.masterKey !== null) return input;
   if (!existsSync(secretsFile)) await createFile(secretsFile, input);
   // Also if another process has created the file since the settings were loaded.

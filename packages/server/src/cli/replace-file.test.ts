@@ -5,6 +5,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { chmod, lstat } from 'node:fs/promises';
@@ -62,4 +63,16 @@ test('rejects as writeFile does if there is no folder, and leaves nothing', asyn
   await expect(replaceFile(join(folder, 'no/out.yaml'), 'x')).rejects.toMatchObject({ code: 'ENOENT' });
   await expect(replaceFile(folder, 'x')).rejects.toMatchObject({ code: 'EISDIR' });
   expect(readdirSync(folder)).toEqual([]);
+});
+
+test('removes what a killed process has left beside the file, and nothing else', async () => {
+  const id = '0b3f7a52-6f0e-4b6e-9f0a-2f6d1c9e8a77';
+  const others = [`.other.yaml.${id}`, '.out.yaml.swp', `.out.yaml.${id.replace('0', '1')}`];
+  const left = `.out.yaml.${id}`;
+  for (const name of [left, ...others]) writeFileSync(join(folder, name), 'draft');
+  const earlier = new Date(Date.now() - 3_600_000);
+  // The last one is being written by another process.
+  for (const name of [left, ...others.slice(0, 2)]) utimesSync(join(folder, name), earlier, earlier);
+  await replaceFile(join(folder, 'out.yaml'), 'new');
+  expect(readdirSync(folder).sort()).toEqual([...others, 'out.yaml'].sort());
 });

@@ -2,10 +2,9 @@
  * Creates or replaces a file as a whole: the text is written to a new file beside it, which then takes its place. If
  * the disk is full or the process ends meanwhile, the earlier text is still there. Knows nothing about the text.
  */
-import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { access, constants, lstat, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { nameDraft, removeLeftDrafts } from '../config/drafts.ts';
 import { readErrorCode } from '../config/read-error.ts';
 
 /**
@@ -44,7 +43,8 @@ async function ignoreMissing<Found>(found: Promise<Found>): Promise<Found | null
 }
 
 async function replaceByRename(path: string, present: Stats | null, text: string): Promise<void> {
-  const draft = join(dirname(path), `.${basename(path).slice(0, NAME_LENGTH_MAX)}.${randomUUID()}`);
+  removeLeftDrafts(path);
+  const draft = nameDraft(path);
   try {
     // Nobody may read more of the draft than of the file.
     const file = await open(draft, 'wx', present === null ? 0o666 : 0o600);
@@ -65,6 +65,3 @@ async function replaceByRename(path: string, present: Stats | null, text: string
     throw error;
   }
 }
-
-/** A name has at most 255 bytes; four bytes a character, and those of the id. */
-const NAME_LENGTH_MAX = 50;

@@ -2,7 +2,6 @@
  * The file secrets.yaml beside a SQLite database: `serve` creates it at a first start on a terminal, and every command
  * reads it. Says where it is, refuses one that others may read or have written, and writes it. Creates no secret.
  */
-import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -16,6 +15,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findEngine } from '../stores/engines.ts';
+import { nameDraft } from './drafts.ts';
 import type { Reading } from './given.ts';
 import { splitName } from './names.ts';
 import { explainReadError, readErrorCode } from './read-error.ts';
@@ -65,7 +65,7 @@ export function readSecretsFile(path: string, label: string): Reading {
 
 /** Creates the file, whole or not at all. False: there is one already. Throws as `writeFileSync` does. */
 export function createSecretsFile(path: string, secrets: FileSecrets): boolean {
-  const draft = `${path}.${randomUUID()}`;
+  const draft = nameDraft(path);
   try {
     const file = openSync(draft, 'wx', 0o600);
     try {

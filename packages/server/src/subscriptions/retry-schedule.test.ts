@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { NEW_SUBSCRIPTION } from '../stores/new-subscription.ts';
 import type { StoredSubscription } from '../stores/ports.ts';
 import {
@@ -92,6 +92,7 @@ test.each([
   [' 0 ', 0],
   ['Sun, 09 Sep 2001 01:47:00 GMT', 20],
   ['Sun, 09 Sep 2001 01:40:00 GMT', 0],
+  ['Sun Sep  9 01:47:00 2001', 20],
   ['-1', null],
   ['1e9', null],
   ['tomorrow', null],
@@ -99,5 +100,7 @@ test.each([
   ['', null],
   [undefined, null],
 ])('reads retry-after %j', (header, seconds) => {
+  vi.stubEnv('TZ', 'Asia/Kathmandu');
+  onTestFinished(() => void vi.unstubAllEnvs());
   expect(readRetryAfterSeconds(header, NOW)).toBe(seconds);
 });

@@ -1,5 +1,7 @@
 /** When a delivery that was not taken is sent again, and when its subscription is disabled. Pure. */
+
 import type { AttemptOutcome, ClaimedDelivery, DeliveryResult, StoredSubscription } from '../stores/ports.ts';
+import { readHttpDate } from '../text/http-date.ts';
 
 const MINUTE = 60;
 const HOUR = 3600;
@@ -117,6 +119,6 @@ export function readRetryAfterSeconds(header: string | undefined, now: number): 
   if (header === undefined) return null;
   const text = header.trim();
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  const date = /^[A-Za-z]{3,9},? /.test(text) ? Date.parse(text) : Number.NaN;
+  const date = readHttpDate(text);
   return Number.isNaN(date) ? null : Math.max(0, Math.ceil((date - now) / 1000));
 }

@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { measureBlocking } from '../../test/measure-blocking.ts';
 import { buildKey } from '../../test/stores/store-suite.ts';
 import { openMemoryStore } from '../stores/memory/store.ts';
 import type { ChangeListener, Store } from '../stores/ports.ts';
+import { UnknownOutcomeError } from '../stores/unknown-outcome-error.ts';
 import type { ChangeReader } from './change-reader.ts';
 import { printBody, type RecordBody } from './row.ts';
 import { createSubscriptionWorker, WORKER_TIMES, type WorkerOptions } from './worker.ts';
@@ -34,10 +35,10 @@ async function openStore(changes: Partial<RecordBody> = {}): Promise<Store> {
   return store;
 }
 
-function startWorker(
+function makeWorker(
   store: Store,
   readChanges: ChangeReader['readChanges'],
-  changes: Partial<Pick<WorkerOptions, 'times' | 'send' | 'clock' | 'nowMs'>> = {},
+  changes: Partial<Pick<WorkerOptions, 'times' | 'send' | 'clock' | 'nowMs' | 'owner'>> = {},
 ) {
   const errors: unknown[] = [];
   const worker = createSubscriptionWorker({
@@ -59,8 +60,13 @@ function startWorker(
     ...changes,
   });
   onTestFinished(() => worker.close(0));
-  worker.start();
   return { worker, errors };
+}
+
+function startWorker(...args: Parameters<typeof makeWorker>) {
+  const made = makeWorker(...args);
+  made.worker.start();
+  return made;
 }
 
 test('subscriptions are worked although the store failed at the start, without a further change', async () => {
@@ -251,6 +257,78 @@ test('a delivery is tried again in its time although the clock was set back mean
   await expect.poll(() => attempts, POLL).toBe(1);
   backMs = 3_600_000;
   await expect.poll(() => attempts, POLL).toBe(2);
+});
+
+describe('waits end earlier once after the clock was set back by an hour', () => {
+  const HOUR_MS = 3_600_000;
+  const nextAt = Date.now() + 5 * HOUR_MS;
+  let backMs: number;
+  const start = Date.now() - Math.floor(performance.now());
+  const options = { times: WORKER_TIMES, clock: () => start + performance.now() - backMs };
+  let store: Store;
+  beforeEach(async () => {
+    backMs = 0;
+    store = await openStore();
+    const { subscriptions } = store;
+    const delivery = { id: 'd', record: '7', type: 'res.partner.upserted', body: '{}' };
+    const now = Date.now();
+    await subscriptions.commitReading('s', 0, { progress: '{"reader":{}}', now, deliveries: [delivery] });
+    const claim = { now, claim: 'c', endsAt: now + 1000, receivers: 'working' as const, except: [] };
+    await subscriptions.claimDeliveries({ ...claim, subscriptionsMax: 1, deliveriesMax: 1 });
+    const failed = { id: 'd', state: 'waiting' as const, status: 500, failure: 'no', durationMs: 1, nextAt };
+    const state = { failures: 1, failingSince: now, retryAt: nextAt, lastFailure: 'no', deliveredAt: null };
+    const outcome = { now, results: [failed], ...state, wakesAll: false, disables: null };
+    await subscriptions.recordAttempts('s', 'c', outcome);
+  });
+
+  const readNextAt = async () =>
+    (await store.subscriptions.listDeliveries('s', { beforeSeq: null, limit: 1 }))[0]?.nextAt;
+
+  test('although another process takes over after that', async () => {
+    const { worker: one } = makeWorker(store, async () => NOTHING, { ...options, owner: 'one' });
+    const { worker: two } = makeWorker(store, async () => NOTHING, { ...options, owner: 'two' });
+    backMs = HOUR_MS;
+    one.start();
+    await expect.poll(readNextAt, POLL).toBe(nextAt - HOUR_MS);
+    await one.close(0);
+    two.start();
+    await expect.poll(() => two.states().backlogs, POLL).toHaveLength(1);
+    expect(await readNextAt()).toBe(nextAt - HOUR_MS);
+  });
+
+  test('although the first process ends before it has seen that', async () => {
+    const { worker: one } = makeWorker(store, async () => NOTHING, { ...options, owner: 'one' });
+    const { worker: two } = makeWorker(store, async () => NOTHING, { ...options, owner: 'two' });
+    one.start();
+    await expect.poll(() => one.states().backlogs, POLL).toHaveLength(1);
+    backMs = HOUR_MS;
+    await one.close(0);
+    two.start();
+    await expect.poll(readNextAt, POLL).toBe(nextAt - HOUR_MS);
+  });
+
+  test('although the store did not say whether it had done so', async () => {
+    const { advanceWaits } = store.subscriptions;
+    store.subscriptions.advanceWaits = async (...args) => {
+      await advanceWaits(...args);
+      throw new UnknownOutcomeError('The store did not answer.');
+    };
+    const times = { ...WORKER_TIMES, upkeepMs: 20 };
+    const { worker, errors } = makeWorker(store, async () => NOTHING, { ...options, times });
+    worker.start();
+    await expect.poll(() => worker.states().backlogs, POLL).toHaveLength(1);
+    backMs = HOUR_MS;
+    await expect.poll(() => errors, POLL).toHaveLength(1);
+    store.subscriptions.advanceWaits = advanceWaits;
+    let measured = 0;
+    const { measure } = store.subscriptions;
+    store.subscriptions.measure = (limit) => {
+      measured++;
+      return measure(limit);
+    };
+    await expect.poll(() => measured, POLL).toBeGreaterThan(2);
+    expect(await readNextAt()).toBe(nextAt - HOUR_MS);
+  });
 });
 
 test('deliveries from before the clock was set back by a year are sent', async () => {

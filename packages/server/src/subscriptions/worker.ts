@@ -4,6 +4,7 @@
  */
 import type { DeliveryEvent, Events } from '../observe/events.ts';
 import type { LeaseStore, Store, SubscriptionBacklog } from '../stores/ports.ts';
+import { UnknownOutcomeError } from '../stores/unknown-outcome-error.ts';
 import { type PeriodicTask, startPeriodicTask } from '../streams/periodic-task.ts';
 import type { ChangeReader } from './change-reader.ts';
 import { Leadership } from './leadership.ts';
@@ -70,6 +71,10 @@ const MEASURED_MAX = 10_000;
 const SEARCH_RETRY_SECONDS = 5;
 /** Smaller corrections of the clock do not matter. */
 const SET_BACK_MS_MIN = 1000;
+/** In intervals of `upkeepMs`. A process that measured its clock longer ago does not know what others have done. */
+const REMEMBERED = 2;
+/** The lease of the process that has advanced the waits. It lasts longer than any other one remembers. */
+const ADVANCED = 'subscriptions-advanced';
 
 export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWorker {
   const {
@@ -131,8 +136,11 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
     onError,
   });
   let backlogs: readonly SubscriptionBacklog[] = [];
-  /** By how much the clock is ahead of the monotonic one. */
+  /** By how much the clock is ahead of the monotonic one, and when that was measured. */
   let aheadMs = clock() - nowMs();
+  let measuredMs = nowMs();
+  /** By how much waits must end earlier. */
+  let owedMs = 0;
   let upkeep: PeriodicTask | undefined;
   let isClosed = false;
   let isNeeded = false;
@@ -158,14 +166,17 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
   async function keepUp(): Promise<void> {
     const aheadNowMs = clock() - nowMs();
     const backMs = Math.round(aheadMs - aheadNowMs);
+    // What happened before is too long ago to tell whether another process has advanced the waits.
+    const isKnown = nowMs() - measuredMs < times.upkeepMs * REMEMBERED;
+    aheadMs = aheadNowMs;
+    measuredMs = nowMs();
     if (!leadership.isHeld) {
-      aheadMs = aheadNowMs;
+      owedMs = 0;
       backlogs = [];
       return;
     }
-    // What is due sooner may have been stored since the clock was set back.
-    if (backMs > SET_BACK_MS_MIN) await subscriptions.advanceWaits(clock() + times.claimMs, backMs);
-    aheadMs = aheadNowMs;
+    if (backMs > SET_BACK_MS_MIN && isKnown) owedMs += backMs;
+    if (owedMs > 0) await advanceWaits();
     const retryMs = LONGEST_DELAY_SECONDS * times.secondMs;
     await subscriptions.limitWaits({ now: clock(), claimMs: times.claimMs, retryMs });
     // What is due may be due earlier now.
@@ -173,6 +184,22 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
     backlogs = await subscriptions.measure(MEASURED_MAX);
     const before = clock() - options.retentionMs;
     while ((await subscriptions.prune(before, options.keptMax, PRUNED_MAX)) >= PRUNED_MAX && !isClosed);
+  }
+
+  /** Does nothing if another process, which had the lease before, has done so. */
+  async function advanceWaits(): Promise<void> {
+    const ttlMs = times.upkeepMs * (REMEMBERED + 1);
+    if (await store.leases.acquire(ADVANCED, owner, ttlMs, ttlMs + SET_BACK_MS_MIN)) {
+      try {
+        // What is due sooner may have been stored since the clock was set back.
+        await subscriptions.advanceWaits(clock() + times.claimMs, owedMs);
+      } catch (error) {
+        // If it may have been done, a second time would send too early.
+        if (error instanceof UnknownOutcomeError) owedMs = 0;
+        throw error;
+      }
+    }
+    owedMs = 0;
   }
 
   function search(): void {

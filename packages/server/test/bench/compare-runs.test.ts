@@ -1,5 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { compareRuns, findSlowness } from '../../../../bench/compare-runs.ts';
@@ -11,6 +9,7 @@ import {
   writeRun,
 } from '../../../../bench/saved-run.ts';
 import { microseconds, times } from '../../../../bench/scenario.ts';
+import { makeFolder } from '../process/program.ts';
 
 const FLOOR: SavedFigure = {
   name: 'Small answers: by hand, CPU µs/call',
@@ -72,7 +71,7 @@ describe('the comparison with a saved run', () => {
 });
 
 test('a saved run is read as it was written', () => {
-  const file = join(mkdtempSync(join(tmpdir(), 'erp-proxy-saved-')), 'run.json');
+  const file = join(makeFolder(), 'run.json');
   writeRun(file, run([FLOOR, PEAK]));
   expect(readRun(file)).toEqual(run([FLOOR, PEAK]));
 });

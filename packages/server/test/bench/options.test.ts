@@ -1,9 +1,9 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readOptions } from '../../../../bench/options.ts';
 import { root } from '../architecture/repository-files.ts';
+import { makeFolder } from '../process/program.ts';
 
 const NAMES = { scenarios: ['speed', 'idle'], cases: ['small-keep', 'large-close'] };
 
@@ -19,7 +19,7 @@ describe('the options of the benchmarks', () => {
   });
 
   test('take a file of a saved run and one scenario', () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'erp-proxy-options-')), 'saved.json');
+    const file = join(makeFolder(), 'saved.json');
     writeFileSync(file, '{}');
     const options = readOptions(['--compare', file, '--only', 'idle', '--save', file], NAMES);
     expect(options).toMatchObject({ only: 'idle', compare: { kind: 'file', path: file }, save: file });

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { CONVERSATION_ROUTES } from '../../src/http/conversation-routes.ts';
+import { makeFolder } from '../process/program.ts';
 import { addInstance, startStage } from './stage.ts';
 
 const CONTACTS = { domain: [['is_company', '=', true]], fields: ['name', 'ref'] };
@@ -201,10 +202,9 @@ test('the calls on Odoo are in the audit under their route, and the id is return
 
 test('a cursor works after a restart and on another replica, and for a successor of its key', async () => {
   const secret = { 'keys.hashSecret': 'a text of at least thirty-two characters' };
-  const path = `/tmp/erp-proxy-changes-${process.pid}-${Date.now()}.db`;
   const settings = {
     'vault.masterKey': Buffer.alloc(32, 7).toString('base64'),
-    'store.url': `sqlite:${path}`,
+    'store.url': `sqlite:${makeFolder()}/proxy.db`,
     ...secret,
   };
   const { proxy, askAll, ask, startOther } = await startStage(settings);

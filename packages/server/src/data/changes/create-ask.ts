@@ -1,6 +1,8 @@
 /** Makes the calls that read changes, and tells the clock of the server and why a call has no result. */
+
 import { LIMIT_HEADER } from '@erp-proxy/contract';
 import type { Conversation } from '../../execute/terms/conversation.ts';
+import { readHttpDate } from '../../text/http-date.ts';
 import { askOdoo, type QuestionFailure } from '../ask-odoo.ts';
 import type { DataRequest } from '../data-request.ts';
 import type { Ask } from './terms.ts';
@@ -24,7 +26,7 @@ export function createAsk(
     });
     if (!('result' in asked)) return { failure: asked, ...findCause(asked) };
     const tookSeconds = Math.ceil((nowMs() - startedMs) / 1000);
-    const answered = Math.floor(Date.parse(date ?? '') / 1000);
+    const answered = Math.floor(readHttpDate(date ?? '') / 1000);
     const limit = asked.headers[LIMIT_HEADER];
     return {
       result: asked.result,

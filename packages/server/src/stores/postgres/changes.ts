@@ -4,8 +4,9 @@
  */
 
 import pg from 'pg';
-import { TIMED_OUT, waitFor } from '../../streams/wait.ts';
+import { waitFor } from '../../streams/wait.ts';
 import type { ChangeListener, Store, StoreChange } from '../ports.ts';
+import { StoreError } from '../store-error.ts';
 import { endInTime } from './connection-pool.ts';
 
 const HEARTBEAT_MS = 400;
@@ -27,6 +28,8 @@ export async function openChangeFeed(config: pg.ClientConfig, onLost: () => void
   };
   let connection: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
+  /** The backend that listens. A pooler in transaction mode may give the connection another one. */
+  let backend = 0;
   let isWatching = false;
   let isClosed = false;
 
@@ -39,10 +42,13 @@ export async function openChangeFeed(config: pg.ClientConfig, onLost: () => void
     const timeout = setTimeout(() => client.connection.stream.destroy(), LISTEN_TIMEOUT_MS);
     try {
       await client.connect();
-      const { rows } = await client.query<{ channel: string }>(
-        "SELECT 'erp_proxy_' || oid AS channel FROM pg_namespace WHERE nspname = current_schema()",
+      const { rows } = await client.query<{ channel: string; pid: number }>(
+        "SELECT 'erp_proxy_' || oid AS channel, pg_backend_pid() AS pid FROM pg_namespace WHERE nspname = current_schema()",
       );
-      await client.query(`LISTEN ${rows[0]?.channel ?? ''}`);
+      const { channel = '', pid = 0 } = rows[0] ?? {};
+      backend = pid;
+      await client.query(`LISTEN ${channel}`);
+      await refuseTransactionMode(client, pid, config);
     } catch (error) {
       client.connection.stream.destroy();
       throw error;
@@ -57,8 +63,8 @@ export async function openChangeFeed(config: pg.ClientConfig, onLost: () => void
 
   async function beat(client: pg.Client): Promise<void> {
     try {
-      const answer = await waitFor(client.query('SELECT 1'), { timeoutMs: HEARTBEAT_TIMEOUT_MS });
-      if (answer === TIMED_OUT) return lose(client);
+      const answer = await waitFor(readBackend(client), { timeoutMs: HEARTBEAT_TIMEOUT_MS });
+      if (answer !== backend) return lose(client);
     } catch {
       return lose(client);
     }
@@ -99,6 +105,37 @@ export async function openChangeFeed(config: pg.ClientConfig, onLost: () => void
     },
   };
 }
+
+async function readBackend(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  return rows[0]?.pid ?? 0;
+}
+
+/**
+ * In transaction mode a pooler gives a backend to each transaction. The one that listens would tell others,
+ * or nobody, and changes of keys would be missed. Without a pooler, nothing is asked.
+ */
+async function refuseTransactionMode(
+  client: pg.Client & { processID?: number | null },
+  pid: number,
+  config: pg.ClientConfig,
+): Promise<void> {
+  if (client.processID === pid) return;
+  const other = new pg.Client(config);
+  other.on('error', () => {});
+  try {
+    await other.connect();
+    // It now has the backend that was used last, if nobody else may keep that.
+    await other.query('BEGIN');
+    await other.query('SELECT 1');
+    if ((await readBackend(client)) !== pid) throw new StoreError(TRANSACTION_MODE);
+  } finally {
+    other.connection.stream.destroy();
+  }
+}
+
+const TRANSACTION_MODE =
+  'it is behind a pooler in transaction mode, which loses notices of changed keys. Connect directly, or set the pooler to session mode.';
 
 function readChange(payload: string): StoreChange | null {
   const [, found, id] = /^(\w+) (.*)$/s.exec(payload) ?? [];

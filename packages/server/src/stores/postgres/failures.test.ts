@@ -19,6 +19,7 @@ test.each([
   [failure('timeout exceeded when trying to connect'), /does not answer in time/],
   [failure('Connection terminated unexpectedly'), /broke the connection off/],
   [failure('Client has encountered a connection error and is not queryable'), /broke the connection off/],
+  [failure('unsupported startup parameter: statement_timeout', '08P01'), /ignore_startup_parameters/],
   [failure('value too long', '22001'), /: value too long$/],
   [new StoreError('it is too new.'), /: it is too new\.$/],
   ['no error at all', /: no error at all$/],

@@ -86,8 +86,12 @@ const FAILURES: Record<string, string> = {
     'its certificate is for another name. Take the name that it is for as the host of store.url, or sslmode=verify-ca.',
 };
 
-/** Failures that the driver reports only by their text. */
+/** Failures that the driver or a pooler reports only by their text. */
 const DRIVER_FAILURES: readonly [RegExp, string][] = [
+  [
+    /unsupported startup parameter/i,
+    'a pooler refuses settings of the session. Connect directly, or see docs/postgresql.md#poolers about its ignore_startup_parameters.',
+  ],
   [
     new RegExp(TLS_MISSING),
     'it speaks no TLS. Turn ssl on there, or set sslmode=disable in store.url where nobody can listen in between.',

@@ -71,6 +71,32 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     expect(await schema.query('SELECT name FROM leases')).toEqual([{ name: 'later' }]);
   });
 
+  test('waits of all subscriptions end earlier, or those of none', async () => {
+    const { subscriptions } = await open();
+    for (const id of ['s', 't']) {
+      await subscriptions.insert({ id, name: id, body: '{}', createdAt: 0 }, 9);
+      const deliveries = [{ id: `${id}1`, record: '1', type: 'ping', body: '{}' }];
+      await subscriptions.commitReading(id, 0, { progress: '{}', now: 9_000_000, deliveries });
+    }
+    await schema.query(`
+      CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$;
+      CREATE TRIGGER fail BEFORE UPDATE ON deliveries
+        FOR EACH ROW WHEN (OLD.subscription = 't') EXECUTE FUNCTION fail();
+    `);
+    await expect(subscriptions.advanceWaits(31_000, 3_600_000)).rejects.toThrow('no');
+    const waits = 'SELECT subscription, next_at FROM deliveries ORDER BY subscription';
+    expect(await schema.query(waits)).toEqual([
+      { subscription: 's', next_at: '9000000' },
+      { subscription: 't', next_at: '9000000' },
+    ]);
+    await schema.query('DROP TRIGGER fail ON deliveries');
+    await subscriptions.advanceWaits(31_000, 3_600_000);
+    expect(await schema.query(waits)).toEqual([
+      { subscription: 's', next_at: '5400000' },
+      { subscription: 't', next_at: '5400000' },
+    ]);
+  });
+
   test('is migrated once if ten replicas open an empty schema at the same moment', async () => {
     const stores = await Promise.all(Array.from({ length: 10 }, () => open()));
     expect(stores.map(({ migration }) => migration?.from).sort()).toEqual([0, ...Array(9).fill(11)]);

@@ -341,29 +341,29 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
         await updateDue(statements, id);
       });
     },
-    async advanceWaits(after, ms) {
-      const found = await database.query<{ id: string }>(
-        `SELECT id FROM subscriptions WHERE retry_at > $1
-           OR EXISTS (
-             SELECT FROM deliveries WHERE subscription = subscriptions.id AND state = 'waiting' AND next_at > $1
-           )`,
-        [after],
-      );
-      for (const { id } of found) {
-        await database.transact(async (statements) => {
-          await lock(statements, id);
-          await statements.change(
-            `UPDATE deliveries SET next_at = next_at - $3
-             WHERE subscription = $1 AND state = 'waiting' AND next_at > $2`,
-            [id, after, ms],
-          );
-          await statements.change(
-            'UPDATE subscriptions SET retry_at = retry_at - $3 WHERE id = $1 AND retry_at > $2',
-            [id, after, ms],
-          );
-          await updateDue(statements, id);
-        });
-      }
+    advanceWaits(after, ms) {
+      // All of them or none: those that end earlier already would end too early if this is repeated.
+      return database.transact(async (statements) => {
+        const found = await statements.query<{ id: string }>(
+          `SELECT id FROM subscriptions WHERE retry_at > $1
+             OR EXISTS (
+               SELECT FROM deliveries WHERE subscription = subscriptions.id AND state = 'waiting' AND next_at > $1
+             )
+           ORDER BY id FOR UPDATE`,
+          [after],
+        );
+        const ids = found.map(({ id }) => id);
+        await statements.change(
+          `UPDATE deliveries SET next_at = next_at - $3
+           WHERE subscription = ANY($1) AND state = 'waiting' AND next_at > $2`,
+          [ids, after, ms],
+        );
+        await statements.change(
+          'UPDATE subscriptions SET retry_at = retry_at - $3 WHERE id = ANY($1) AND retry_at > $2',
+          [ids, after, ms],
+        );
+        await statements.change(`UPDATE subscriptions SET due_at = ${DUE_AT} WHERE id = ANY($1)`, [ids]);
+      });
     },
     async limitWaits({ now, claimMs, retryMs }) {
       const ends = [now + claimMs, now + retryMs];
