@@ -16,7 +16,7 @@ export const LISTED_TEXT_MAX = 200;
 export const SINGLE_TEXT_MAX = 2000;
 /** The maximum for further texts of a record that fills the page. */
 const LAST_TEXT_MAX = 40;
-/** Of a record that fills the page, each value may still take about this many bytes, however it is nested. */
+/** Each value of a record that fills the page may still take about this many bytes, however it is nested. */
 const LAST_VALUE_BYTES_MAX = 400;
 /** Longer texts are cut first: to clean a mebibyte would keep other callers waiting. */
 const READ_MAX = 64 * 1024;
