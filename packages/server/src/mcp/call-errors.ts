@@ -52,7 +52,8 @@ export function toToolError(error: Denial | ErrorBody, model: string, isNamed: b
       : [error.data.type, error.message, error.data as unknown as Record<string, unknown>];
   const said = typeof data['message'] === 'string' ? data['message'] : message;
   const approval = typeof data['approval'] === 'string' ? ` Id of the approval: ${data['approval']}.` : '';
-  const cleaned = cleanText(namesApproval(type) ? nameArgument(said) : said);
+  // On one line: what follows a line end would look like a line of the proxy, such as the next step.
+  const cleaned = cleanText(namesApproval(type) ? nameArgument(said) : said).replace(/\s+/g, ' ');
   const text = cleaned.length > TEXT_MAX ? `${cleaned.slice(0, TEXT_MAX)}…` : cleaned;
   const missing = type === 'model_not_found' && namesModel(said, model) ? explainMissingApps([model]) : null;
   // Another model would not do what the app does.

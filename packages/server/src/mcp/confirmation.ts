@@ -1,6 +1,6 @@
 /**
  * Asks a person before a call that cannot be undone, by elicitation. The client sends the call again with the answer.
- * A seal binds the answer to the arguments that the person was asked about.
+ * A seal binds the answer to the arguments and the server that the person was asked about.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -17,6 +17,8 @@ export interface ConfirmedCall {
   keyId: string;
   tool: string;
   args: unknown;
+  /** The server and its user: a name, or the only instance, can be another one by the time of the answer. */
+  place: readonly (string | number)[];
   question: () => Promise<string>;
 }
 
@@ -41,9 +43,9 @@ export function createConfirmation(secret: Uint8Array): Confirmation {
   const seals = createRequestStateCodec<string>({ key: secret, ttlSeconds: VALID_SECONDS });
   return {
     verify: seals.verify,
-    async ask({ keyId, tool, args, question }, context) {
+    async ask({ keyId, tool, args, place, question }, context) {
       const digest = createHash('sha256')
-        .update(JSON.stringify([keyId, tool, args]))
+        .update(JSON.stringify([keyId, tool, args, place]))
         .digest('base64url');
       const { inputResponses } = context.mcpReq;
       const answer = inputResponse(inputResponses, ANSWER);

@@ -38,7 +38,9 @@ export async function describeTarget(
     });
   const names = new Map<unknown, string>();
   for (const row of Array.isArray(rows) ? rows : []) {
-    if (isObject(row)) names.set(row['id'], quoteText(String(row['display_name']), NAME_LENGTH_MAX));
+    if (!isObject(row)) continue;
+    const { id, display_name: name } = row;
+    if (typeof name === 'string') names.set(id, quoteText(name, NAME_LENGTH_MAX));
   }
   // Odoo may give no names at all if one of the records does not exist.
   const records = shown.map((id) => (names.has(id) ? `${names.get(id)} (id ${id})` : `id ${id}`));

@@ -17,7 +17,7 @@ export interface Field {
   readonly store?: boolean;
   readonly searchable?: boolean;
   /** The field with the currency of an amount. */
-  readonly currency_field?: string | false;
+  readonly currency_field?: string;
 }
 
 export type Fields = ReadonlyMap<string, Field>;
@@ -110,19 +110,57 @@ const SEARCHED_FIELDS = [
   'vat',
 ];
 const TEXT_TYPES = new Set(['char', 'text']);
+const FIELD_NAME = /^[\w$]{1,128}$/;
+const MODEL_NAME = /^[\w.]{1,128}$/;
+/** A label and a help text, of which longer ones are cut. */
+const LABEL_LENGTH_MAX = 200;
+const HELP_LENGTH_MAX = 2000;
 const NEAREST_MAX = 3;
 /** More unknown names come from confused or hostile callers. */
 const UNKNOWN_MAX = 8;
 
+/** Leaves out what no Odoo has: names that are none, and attributes of another type. */
 export function readFields(described: unknown, english: unknown = null): Fields {
   const fields = new Map<string, Field>();
   for (const [name, value] of Object.entries(isObject(described) ? described : {})) {
-    if (!isObject(value)) continue;
-    const field = value as unknown as Field;
-    const other = isObject(english) ? (english[name] as Field | undefined)?.string : undefined;
-    fields.set(name, other === undefined || other === field.string ? field : { ...field, english: other });
+    if (!isObject(value) || !FIELD_NAME.test(name)) continue;
+    const field = readField(name, value);
+    const translated = isObject(english) ? english[name] : undefined;
+    const other = isObject(translated) ? readText(translated['string'], LABEL_LENGTH_MAX) : null;
+    fields.set(name, other === null || other === field.string ? field : { ...field, english: other });
   }
   return fields;
+}
+
+function readField(name: string, value: Record<string, unknown>): Field {
+  const { type, relation, selection, required, readonly, store, searchable, currency_field } = value;
+  const help = readText(value['help'], HELP_LENGTH_MAX);
+  return {
+    type: typeof type === 'string' && FIELD_NAME.test(type) ? type : 'unknown',
+    string: readText(value['string'], LABEL_LENGTH_MAX) ?? name,
+    ...(help === null ? {} : { help }),
+    ...(typeof relation === 'string' && MODEL_NAME.test(relation) ? { relation } : {}),
+    ...(Array.isArray(selection) ? { selection: selection.flatMap(readOption) } : {}),
+    ...(typeof required === 'boolean' ? { required } : {}),
+    ...(typeof readonly === 'boolean' ? { readonly } : {}),
+    ...(typeof store === 'boolean' ? { store } : {}),
+    ...(typeof searchable === 'boolean' ? { searchable } : {}),
+    ...(typeof currency_field === 'string' ? { currency_field } : {}),
+  };
+}
+
+/** A value of a selection with its label, as a list of one; an empty list if it is none. */
+function readOption(option: unknown): [string, string][] {
+  if (!Array.isArray(option)) return [];
+  const [key, label] = option;
+  // Modules also have numbers and false as values.
+  if (!['string', 'number', 'boolean'].includes(typeof key)) return [];
+  const value = String(key).slice(0, LABEL_LENGTH_MAX);
+  return [[value, readText(label, LABEL_LENGTH_MAX) ?? value]];
+}
+
+function readText(value: unknown, lengthMax: number): string | null {
+  return typeof value === 'string' ? value.slice(0, lengthMax) : null;
 }
 
 /** Names first. At least one. */
@@ -215,13 +253,13 @@ export function matchFields(fields: Fields, query: string, max: number): string[
 
 function rate(
   name: string,
-  { string, english = '', help, selection }: Field,
+  { string, english = '', help = '', selection }: Field,
   words: readonly string[],
 ): number {
-  const texts = [name, string, english].map((text) => String(text).toLowerCase());
+  const texts = [name, string, english].map((text) => text.toLowerCase());
   const parts = new Set(texts.flatMap((text) => text.split(/[^\p{L}\p{N}]+/u)));
   const values = (selection ?? []).flat().join(' ').toLowerCase();
-  const helpText = typeof help === 'string' ? help.toLowerCase() : '';
+  const helpText = help.toLowerCase();
   let rating = 0;
   for (const word of words) {
     const stem = word.length > 3 ? word.replace(/s$/, '') : word;
@@ -266,7 +304,7 @@ export async function describeUnknown(fields: Fields, names: ReadonlySet<string>
 export function findNear(fields: Fields, text: string, max: number): Promise<string[]> {
   const listOtherTexts = (name: string) => {
     const { string, english } = fields.get(name) as Field;
-    return [string, english, ...listOtherNames('field', name)].filter((other) => typeof other === 'string');
+    return [string, ...(english === undefined ? [] : [english]), ...listOtherNames('field', name)];
   };
   return findNearestOfMany(text, [...fields.keys()], max, { listOtherTexts });
 }

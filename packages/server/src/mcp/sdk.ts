@@ -19,7 +19,7 @@ import { INSTRUCTIONS } from './instructions.ts';
 import type { McpAnswer, McpRequest } from './mcp-request.ts';
 import type { RunTool } from './run-tool.ts';
 import type { Session } from './session.ts';
-import type { Tool } from './tool.ts';
+import type { Arguments, Tool } from './tool.ts';
 
 export interface SdkOptions {
   secret: Uint8Array;
@@ -125,9 +125,11 @@ function createServer(
     const canAsk = isModern && canShowQuestions(context);
     passage.client = { isModern, canAsk };
     const tool = findTool(params.name, offered.tools);
-    const confirm = async (args: unknown, session: Session): Promise<Asked | null> => {
+    const confirm = async (args: Arguments, session: Session): Promise<Asked | null> => {
       const question = () => tool.ask(args, session);
-      const result = await confirmation.ask({ keyId, tool: tool.name, args, question }, context);
+      const { id, url, db, userId } = await session.pickInstance(args.instance);
+      const place = [id, url, db, userId];
+      const result = await confirmation.ask({ keyId, tool: tool.name, args, place, question }, context);
       return result === null ? null : { kind: 'asked', result };
     };
     const outcome = await runTool(tool, params.arguments, request, canAsk ? confirm : null);

@@ -91,6 +91,7 @@ const KEPT_MS = 5 * 60_000;
 /** A field that is not known is looked for again after this time. */
 const KEPT_FRESH_MS = 10_000;
 const CALL_ID = 'mcp';
+const LANGUAGE = /^[\w@-]{1,32}$/;
 const INSTANCES_SHOWN_MAX = 10;
 /** Stands for the rule of a policy. */
 const UNASKED_RULE = 'mcp: the client cannot ask a person';
@@ -189,6 +190,7 @@ export class Session {
     if (hasManyMembers(bytes, ANSWER_MEMBERS_MAX) || hasManyValues(bytes, ANSWER_VALUES_MAX)) throw TOO_LARGE;
     const answer = writer.isWhole ? readAnswer(bytes) : null;
     if (answer === null) throw BROKEN_OFF;
+    if (answer === 'forged') throw FORGED;
     if (answer.error !== undefined) throw this.#explain(answer.error, model);
     const limit = writer.headers[LIMIT_HEADER];
     this.policyLimit = limit === undefined ? null : Number(limit);
@@ -229,8 +231,9 @@ export class Session {
     const read = await this.#deps.changes.read(Buffer.from(JSON.stringify(body)), conversation);
     if ('denial' in read) throw this.#explain(read.denial, query.model);
     if ('error' in read) {
-      const error = readAnswer(read.error)?.error;
-      throw error === undefined ? BROKEN_OFF : this.#explain(error, query.model);
+      const answer = readAnswer(read.error);
+      if (answer === null || answer === 'forged' || answer.error === undefined) throw BROKEN_OFF;
+      throw this.#explain(answer.error, query.model);
     }
     const changes = read.changes.map(({ record, ...change }) => ({
       ...change,
@@ -265,7 +268,7 @@ export class Session {
       const found = await this.call(instance, 'res.users', 'context_get', []).catch(nullIfRefused);
       const { lang, tz } = isObject(found) ? found : {};
       return {
-        ...(typeof lang === 'string' ? { lang } : {}),
+        ...(typeof lang === 'string' && LANGUAGE.test(lang) ? { lang } : {}),
         ...(typeof tz === 'string' && isTimeZone(tz) ? { tz } : {}),
       };
     });
@@ -361,6 +364,9 @@ const TOO_LARGE = new ToolError(
     next: 'Ask for fewer fields or records.',
   },
 );
+const FORGED = new ToolError('upstream_bad_response', 'The answer of Odoo has both a result and an error.', {
+  next: 'Tell the user. After a write, look first whether it was done.',
+});
 const BROKEN_OFF = new ToolError('upstream_unreachable', 'The answer of Odoo broke off.', {
   next: 'Try again. After a write, look first whether it was done.',
 });
@@ -370,10 +376,14 @@ interface ParsedAnswer {
   error?: Parameters<typeof toToolError>[0];
 }
 
-/** Null if it is no JSON: a long answer of a server is not checked before it is passed on. */
-function readAnswer(bytes: Uint8Array): ParsedAnswer | null {
+/**
+ * A long answer of a server is not checked before it is passed on. Null: it is no JSON. `forged`: an error, which is
+ * always the proxy's own, stands behind a result.
+ */
+function readAnswer(bytes: Uint8Array): ParsedAnswer | null | 'forged' {
   try {
-    return parse(bytes) as ParsedAnswer;
+    const answer = parse(bytes) as ParsedAnswer;
+    return 'result' in answer && 'error' in answer ? 'forged' : answer;
   } catch {
     return null;
   }

@@ -1,6 +1,7 @@
 /** Shows records as they are after a change, so that a model need not read them by another call. */
 import type { InstanceRecord } from '../instances/instances.ts';
 import { mayCall } from '../policy/abilities.ts';
+import { asRecords, pickMembers } from './as-rows.ts';
 import { chooseShown } from './fields.ts';
 import type { Session } from './session.ts';
 import { DATA_NOTE, showRecords } from './show.ts';
@@ -36,9 +37,10 @@ export async function showWritten(
     // Odoo would read all fields.
     if (names.length === 0) return {};
     const rows = await session.call(instance, model, 'read', [ids, names], { context: { bin_size: true } });
-    if (!Array.isArray(rows) || rows.length === 0) return {};
+    const written = pickMembers(asRecords(rows, ids), names);
+    if (written.length === 0) return {};
     return {
-      records: showRecords(rows, known, { omits: isUpdate ? 'nothing' : 'null' }).records,
+      records: showRecords(written, known, { omits: isUpdate ? 'nothing' : 'null' }).records,
       note: DATA_NOTE,
     };
   } catch {

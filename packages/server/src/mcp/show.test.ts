@@ -14,6 +14,20 @@ test('HTML is shown as text, with a line for each paragraph', () => {
   ).toBe('Call first thing\nThen<br>');
 });
 
+test.each([
+  ['variation selectors', String.fromCodePoint(0xe0141, 0xe0152, 0xfe00, 0xfe0f)],
+  ['letters without width', '\u034f\u115f\u1160\u17b4\u180b\u3164\uffa0'],
+  ['tags', String.fromCodePoint(0xe0041, 0xe0042)],
+  ['marks of direction', '\u200b\u202e\u2066\ufeff'],
+])('what a person cannot see is removed: %s', (_, hidden) => {
+  expect(show(`Pay${hidden} now`)).toBe('Pay now');
+  expect(showRecords([{ note: { [`a${hidden}`]: hidden } }], null).records).toEqual([{ note: { a: '' } }]);
+});
+
+test('emojis keep their joiner', () => {
+  expect(show('👩\u200d🔧')).toBe('👩\u200d🔧');
+});
+
 test('long text is cut, and its length is given', () => {
   expect(show('x'.repeat(300))).toBe(`${'x'.repeat(100)}… (300 characters)`);
   expect(show(`${'<br>'.repeat(100_000)}end`)).toBe('… (400003 characters)');

@@ -16,6 +16,8 @@ export const LISTED_TEXT_MAX = 200;
 export const SINGLE_TEXT_MAX = 2000;
 /** The maximum for further texts of a record that fills the page. */
 const LAST_TEXT_MAX = 40;
+/** Each value of a record that fills the page may still take about this many bytes, however it is nested. */
+const LAST_VALUE_BYTES_MAX = 400;
 /** Longer texts are cut first: to clean a mebibyte would keep other callers waiting. */
 const READ_MAX = 64 * 1024;
 const IDS_MAX = 20;
@@ -37,7 +39,7 @@ export interface ShowOptions {
   related?: ReadonlyMap<string, Fields | null>;
 }
 
-/** Shows records until the page is full; at least one. Changes the rows. */
+/** Shows records until the page is full; at least one. Changes the rows, whose members are the fields asked for. */
 export function showRecords(
   rows: readonly unknown[],
   fields: Fields | null,
@@ -51,6 +53,7 @@ export function showRecords(
     const clippedHere: string[] = [];
     for (const name of Object.keys(record)) {
       const value = record[name];
+      shower.bytesMax = Math.max(PAGE_BYTES_MAX, shower.bytes + LAST_VALUE_BYTES_MAX);
       const shown = related?.has(name)
         ? shower.showRelated(value, related.get(name) ?? null)
         : shower.show(value, isHtml(fields, name));
@@ -101,22 +104,21 @@ export interface ShownValue {
 
 /** Shows a value, and of lists and objects what fits into an answer. */
 export function showValue(value: unknown, textMax: number): ShownValue {
-  const shower = new ValueShower(textMax, PAGE_BYTES_MAX);
+  const shower = new ValueShower(textMax);
   return { shown: shower.show(value, false), isClipped: shower.isClipped };
 }
 
 class ValueShower {
   readonly #textMax: number;
-  readonly #bytesMax: number;
+  /** Size from which on items of lists and members of objects are left out. */
+  bytesMax = PAGE_BYTES_MAX;
   /** Whether a value was cut. */
   isClipped = false;
   /** The size of all values as JSON, at least; in bytes. */
   bytes = 0;
 
-  /** `bytesMax`: size from which on items of lists and members of objects are left out. */
-  constructor(textMax: number, bytesMax = Number.POSITIVE_INFINITY) {
+  constructor(textMax: number) {
     this.#textMax = textMax;
-    this.#bytesMax = bytesMax;
   }
 
   /**
@@ -147,8 +149,8 @@ class ValueShower {
     }
     const showInner = (item: unknown) => this.show(item, false, depth + 1);
     return Array.isArray(value)
-      ? this.#showItems(value, IDS_MAX, this.#bytesMax, showInner)
-      : this.#showMembers(value as Record<string, unknown>, this.#bytesMax, showInner);
+      ? this.#showItems(value, IDS_MAX, this.bytesMax, showInner)
+      : this.#showMembers(value as Record<string, unknown>, this.bytesMax, showInner);
   }
 
   /** A related record, or a list of them, as far as they fit into a page. */
@@ -194,11 +196,12 @@ class ValueShower {
     const names = Object.keys(object);
     for (const name of names) {
       if (this.bytes > bytesMax) break;
-      this.bytes += Buffer.byteLength(name) + 4;
       const item = object[name];
+      const nameShown = this.show(name, false);
       const itemShown = show(item, name);
-      isChanged ||= itemShown !== item;
-      members.push([name, itemShown]);
+      this.bytes += 2;
+      isChanged ||= itemShown !== item || nameShown !== name;
+      members.push([String(nameShown), itemShown]);
     }
     const isWhole = members.length === names.length;
     if (!isWhole) this.isClipped = true;
@@ -222,11 +225,17 @@ class ValueShower {
 /** Has nothing to remove, and one byte for each character. Quicker to test than to replace. */
 const PLAIN_TEXT = /^[\x20-\x7e\n\t]*$/;
 
-/** Removes control characters but line ends and tabs, and characters without width or that change the direction. */
+/**
+ * Removes control characters but line ends and tabs, and characters that have no width, are not displayed, such as
+ * variation selectors, or change the direction. A joiner stays: emojis need it.
+ */
 export function cleanText(text: string): string {
   if (PLAIN_TEXT.test(text)) return text;
-  return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|[\p{Cf}--\u{200d}]/gv, '');
+  return text.replace(INVISIBLE, '');
 }
+
+const INVISIBLE =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|[[\p{Cf}\p{Default_Ignorable_Code_Point}]--\u{200d}]/gv;
 
 /** Takes time in proportion to the length: no pattern can begin again inside its own match. */
 function stripTags(html: string): string {

@@ -1,7 +1,10 @@
 /** Calls that cannot be undone ask a person first, if the client can. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startSandbox } from '@erp-proxy/sandbox';
 import { describe, expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 import { send } from '../harness.ts';
-import { AGREE, startStage } from './stage.ts';
+import { AGREE, addInstance, startStage } from './stage.ts';
 
 test('asks before deleting, names the records, and deletes after a yes', async () => {
   const { connect, call } = await startStage();
@@ -117,6 +120,29 @@ test('a yes counts for the arguments that were asked about, and only with the se
   expect((await post([40], { inputResponses, requestState })).result.structuredContent).toEqual({
     deleted: [40],
   });
+});
+
+test('a yes does not count for another server that has got the name', async () => {
+  const { connect, call, proxy } = await startStage();
+  const other = closeAfterTest(await startSandbox({ version: 18 }));
+  const questions: string[] = [];
+  const client = await connect({
+    answer: async (message) => {
+      questions.push(message);
+      if (questions.length > 1) return { action: 'decline' };
+      const found = await proxy.app.instances.getVersion('prod');
+      if (found !== null) await proxy.app.instances.remove(found);
+      await addInstance(proxy, other, 'prod');
+      // The tools keep the list of instances for a second.
+      await sleep(1100);
+      return AGREE;
+    },
+  });
+  const { text } = await call('delete_records', { model: 'res.partner', ids: [40] }, client);
+  expect(questions).toHaveLength(2);
+  expect(text).toContain('Nothing was changed');
+  const count = { model: 'res.partner', domain: [['id', '=', 40]] };
+  expect((await call('count_records', count, client)).data.count).toBe(1);
 });
 
 describe('a client that cannot ask a person needs the word of an administrator', () => {

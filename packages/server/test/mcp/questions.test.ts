@@ -101,6 +101,31 @@ test('no other mark, and no pair of marks, looks like the end of a text', async 
   }
 });
 
+test('no text can hide a part of the question from a client that renders Markdown or HTML', async () => {
+  const { ask } = await startAsking();
+  const call = { model: 'sale.order', method: 'message_post', ids: [4] };
+  const keyword = { a: '<!-- &#8238; &lt R&D, A & B', partner_ids: [3], b: '[x](y "', c: '\\[z][1] -->' };
+  expect(await ask('call_method', { ...call, keyword })).toBe(
+    `Post a message on one record ${ORDER}, with {a: “＜!-- ＆#8238; ＆lt R＆D, A & B”, partner_ids: [3], b: “[x］(y '”, c: “＼[z］[1] -->”}?`,
+  );
+});
+
+test('texts from right to left do not turn the order of what is beside them', async () => {
+  const { ask } = await startAsking();
+  const call = { model: 'sale.order', method: 'action_lock', ids: [4] };
+  expect(await ask('call_method', { ...call, arguments: ['שלום', 100, 'مرحبا', 900, 'x'] })).toBe(
+    `Call action_lock for one record ${ORDER}, with [“\u2068שלום\u2069”, 100, “\u2068مرحبا\u2069”, 900, “x”]?`,
+  );
+});
+
+test('long arguments are cut before others are left out', async () => {
+  const { ask } = await startAsking();
+  const values = { note: 'x'.repeat(5000), ref: 'y'.repeat(5000), order_line: { delete: [1, 2] } };
+  expect(await ask('update_records', { model: 'sale.order', ids: [4], values })).toBe(
+    `Delete lines for good, of one record ${ORDER}, with {note: “${'x'.repeat(200)}…” (cut, 5000 characters), ref: “${'y'.repeat(200)}…” (cut, 5000 characters), order_line: {delete: [1, 2]}}?`,
+  );
+});
+
 test('long arguments are cut, and the cut is marked outside of the text', async () => {
   const { ask } = await startAsking();
   const call = { model: 'sale.order', method: 'message_post', ids: [4] };

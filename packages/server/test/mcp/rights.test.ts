@@ -207,6 +207,15 @@ test('fields that a policy denies are neither shown, nor found, nor searched', a
   expect(grouped.text).toMatch(/^(policy_denied|query_invalid): /);
 });
 
+test('a model of which the policy leaves no field to show is described by none', async () => {
+  const { connect, createKey, call } = await startStage();
+  const models = { 'res.partner': ['read', 'fields_get'] };
+  const fields = { 'res.partner': { allow: ['comment'] } };
+  const client = await connect({ key: await createKey({ instances: ['prod'], models, fields }) });
+  const { data } = await call('describe_model', { model: 'res.partner' }, client);
+  expect(data).toEqual({ model: 'res.partner', fields: [], others: 2 });
+});
+
 test.each([
   ['denied', { deny: ['email'] }],
   ['allowed', { allow: ['city', 'credit_limit'] }],

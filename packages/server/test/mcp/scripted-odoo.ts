@@ -1,7 +1,7 @@
 /** For tests: a proxy whose stored instance is a scripted Odoo. */
 import { closeAfterTest } from '../close-after-test.ts';
 import { send, startProxy } from '../harness.ts';
-import { type Script, startUpstream } from '../scripted-upstream.ts';
+import { answerLikeOdoo, printResult, type Script, startUpstream } from '../scripted-upstream.ts';
 
 /** Resolves to a function that sends a message to `/mcp`, and resolves to the text of its answer. */
 export async function startWithScript(script: Script): Promise<(body: string) => Promise<string>> {
@@ -19,4 +19,24 @@ export async function startWithScript(script: Script): Promise<(body: string) =>
     'x-proxy-api': proxy.key,
   };
   return async (body) => (await send(`${proxy.url}/mcp`, { method: 'POST', headers, body })).body.toString();
+}
+
+/**
+ * Resolves to a function that calls a tool. `answer` gives the result of a method as JSON text, and what follows it in
+ * the answer of Odoo, such as further members.
+ */
+export async function startScriptedTools(
+  answer: (method: string) => string,
+): Promise<(tool: string, args: object) => Promise<{ isError: boolean; text: string }>> {
+  const post = await startWithScript((socket, { body }) => {
+    const { args = [] } = JSON.parse(body.toString()).params ?? {};
+    answerLikeOdoo(socket, printResult(answer(String(args[4]))));
+  });
+  return async (name, args) => {
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } };
+    const answered = await post(JSON.stringify(message));
+    const json = /^data: (.*)$/m.exec(answered)?.[1] ?? answered;
+    const { isError = false, content } = JSON.parse(json).result;
+    return { isError, text: content[0].text };
+  };
 }

@@ -17,7 +17,7 @@ export interface ConnectOptions {
   /** `legacy`: the protocol of 2025. Default: that of 2026-07-28. */
   mode?: 'legacy' | 'modern';
   /** Answers questions to the person; absent: the client cannot ask. */
-  answer?: (message: string) => object;
+  answer?: (message: string) => object | Promise<object>;
 }
 
 /** Each version of Odoo, with a protocol that it has. */

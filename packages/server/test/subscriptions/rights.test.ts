@@ -31,6 +31,11 @@ test.each<[string, Policy, RegExp]>([
   ['the model', { ...POLICY, models: { 'crm.lead': ['*'] } }, /^policy_denied: .*`res.partner`/],
   ['the instance', { ...POLICY, instances: ['test'] }, /^policy_denied: .*"prod"/],
   ['subscriptions', { ...POLICY, data: ['export'] }, /^policy_denied: .*subscriptions/],
+  [
+    'reading without an approval',
+    { ...POLICY, approve: { 'res.partner': ['search_read'] } },
+    /^policy_denied: .*approval/,
+  ],
 ])('a delivery that is retried is not sent once the policy denies %s', async (_, narrowed, reason) => {
   const stage = await startStage();
   const { admin, odoo, receiver } = stage;

@@ -25,8 +25,9 @@ export function createDeliveryJudge({ keys, clock }: DeliveryJudgeDeps): JudgeDe
     const denied = authorizeData(client, 'subscriptions');
     if (denied !== null) return explain(denied.message);
     const call = describeReading(Buffer.from(body));
-    const { allowed, message } = explainCall(client.key, client.policy, { call }, clock());
-    return allowed ? null : explain(message);
+    const { allowed, approval, message } = explainCall(client.key, client.policy, { call }, clock());
+    if (!allowed) return explain(message);
+    return approval === null ? null : explain(`Reading needs an approval, because of \`${approval}\`.`);
   };
 }
 

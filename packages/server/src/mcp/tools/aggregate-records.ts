@@ -4,13 +4,13 @@ import type { InstanceRecord } from '../../instances/instances.ts';
 import { isObject } from '../../json/is-object.ts';
 import { NAMED_COUNT } from '../../odoo/grouping.ts';
 import { mayCallAnywhere } from '../../policy/abilities.ts';
+import { asRows } from '../as-rows.ts';
 import type { Fields } from '../fields.ts';
 import type { Session } from '../session.ts';
 import { DATA_NOTE, showRecords } from '../show.ts';
 import { defineTool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';
-import { asRows } from './as-rows.ts';
 import { listFieldsOf } from './search-records.ts';
 
 const LIMIT = 30;

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { mayCallAnywhere } from '../../policy/abilities.ts';
 import { defineTool } from '../tool.ts';
+import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';
 import { listFieldsOf } from './search-records.ts';
 
@@ -17,6 +18,10 @@ export const countRecords = defineTool({
   async run({ model, domain = [], instance }, session) {
     const target = await session.pickInstance(instance);
     await session.checkFields(target, model, listFieldsOf(domain));
-    return { count: Number(await session.call(target, model, 'search_count', [domain])) };
+    const count = await session.call(target, model, 'search_count', [domain]);
+    if (Number.isSafeInteger(count)) return { count };
+    throw new ToolError('upstream_bad_response', 'Odoo answered with something else than a number.', {
+      next: 'Tell the user.',
+    });
   },
 });

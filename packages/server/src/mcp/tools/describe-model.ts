@@ -49,11 +49,13 @@ export const describeModel = defineTool({
       });
     }
     const required = [...fields].filter(([, field]) => field.required === true && field.readonly !== true);
-    const names =
-      query.trim() === ''
-        ? [...new Set([...chooseShown(fields), ...required.map(([name]) => name)])].slice(0, FOUND_MAX)
-        : matchFields(fields, query, FOUND_MAX);
-    const isGuess = names.length === 0;
+    const isQuery = query.trim() !== '';
+    // Odoo or the policy can leave a model without those that are shown.
+    const main = () => chooseShown(fields).filter((name) => fields.has(name));
+    const names = isQuery
+      ? matchFields(fields, query, FOUND_MAX)
+      : [...new Set([...main(), ...required.map(([name]) => name)])].slice(0, FOUND_MAX);
+    const isGuess = isQuery && names.length === 0;
     const shown = isGuess ? await findNear(fields, query, NEAR_MAX) : names;
     return {
       model,
@@ -68,11 +70,11 @@ function describe(name: string, field: Field): Record<string, unknown> {
   const { type, string, english, relation, selection, required, readonly } = field;
   return {
     name,
-    label: cleanText(String(string)),
+    label: cleanText(string),
     ...(english === undefined ? {} : { english: cleanText(english) }),
     type,
-    ...(typeof relation === 'string' ? { relation } : {}),
-    ...(Array.isArray(selection) ? { values: describeSelection(selection) } : {}),
+    ...(relation === undefined ? {} : { relation }),
+    ...(selection === undefined ? {} : { values: describeSelection(selection) }),
     ...(required === true ? { required } : {}),
     ...(readonly === true ? { readonly } : {}),
   };
@@ -80,6 +82,6 @@ function describe(name: string, field: Field): Record<string, unknown> {
 
 function describeSelection(selection: NonNullable<Field['selection']>): Record<string, string> {
   return Object.fromEntries(
-    selection.slice(0, SELECTION_MAX).map(([key, label]) => [String(key), cleanText(String(label))]),
+    selection.slice(0, SELECTION_MAX).map(([key, label]) => [cleanText(key), cleanText(label)]),
   );
 }

@@ -3,12 +3,12 @@ import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
 import { isObject } from '../../json/is-object.ts';
 import { mayCall } from '../../policy/abilities.ts';
+import { asRows } from '../as-rows.ts';
 import type { Session } from '../session.ts';
 import { showRecords } from '../show.ts';
 import { defineTool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';
-import { asRows } from './as-rows.ts';
 
 const INSTANCES_MAX = 50;
 

@@ -1,6 +1,8 @@
 /** `list_changes`: what was made or changed since an earlier answer. */
 import { z } from 'zod';
+import { isObject } from '../../json/is-object.ts';
 import { mayCallAnywhere, mayUseData } from '../../policy/abilities.ts';
+import { pickMembers } from '../as-rows.ts';
 import { chooseShown } from '../fields.ts';
 import { linkRecords } from '../links.ts';
 import { DATA_NOTE, showRecords } from '../show.ts';
@@ -52,7 +54,10 @@ export const listChanges = defineTool({
     // A cursor is behind all changes of its answer. Those that do not fit are asked for again, by a lower limit.
     for (let count = limit; ; ) {
       const read = await session.readChanges(target, { model, domain, fields: names, since, limit: count });
-      const rows = read.changes.map(({ id, record }) => record ?? { id });
+      const rows = pickMembers(
+        read.changes.map(({ id, record }) => (isObject(record) ? record : { id })),
+        names,
+      );
       const { records, clipped, isCut } = showRecords(rows, known);
       if (isCut) {
         count = records.length;

@@ -1,8 +1,8 @@
 /** `list_models`: the models that the key may read, by words. */
 import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
-import { isObject } from '../../json/is-object.ts';
 import { listNamedModels, mayCall, restrictsModels } from '../../policy/abilities.ts';
+import { asRows } from '../as-rows.ts';
 import { KNOWN_MODELS } from '../known-models.ts';
 import { explainMissingApps } from '../missing-apps.ts';
 import type { Session } from '../session.ts';
@@ -13,6 +13,8 @@ import * as given from './arguments.ts';
 
 const FOUND_MAX = 15;
 const ASKED_MAX = 80;
+/** Longer names of models are cut. */
+const NAME_LENGTH_MAX = 200;
 const READING = ['search_read', 'read', 'search_count'];
 
 export const listModels = defineTool({
@@ -92,13 +94,17 @@ async function findInstalled(
       0,
       ASKED_MAX,
     ]);
-    return (Array.isArray(rows) ? rows : [])
-      .filter(isObject)
-      .map(({ model, name }) => ({ model: String(model), name: cleanText(String(name)) }));
+    return asRows(rows).flatMap(({ model, name }) =>
+      given.model.safeParse(model).success ? [{ model: String(model), name: showName(name) }] : [],
+    );
   } catch (error) {
     if (error instanceof ToolError && ['policy_denied', 'access_error'].includes(error.type)) return null;
     throw error;
   }
+}
+
+function showName(name: unknown): string {
+  return typeof name === 'string' ? cleanText(name.slice(0, NAME_LENGTH_MAX)) : '';
 }
 
 function nameKnown(models: readonly string[]): { model: string; name: string }[] {

@@ -122,7 +122,7 @@ async function describeFile(
   }
   const { name, mimetype, file_size: bytes } = row;
   const printed = readSize(value);
-  const size = typeof bytes === 'number' && bytes > 0 ? bytes : printed;
+  const size = Number.isSafeInteger(bytes) && Number(bytes) > 0 ? Number(bytes) : printed;
   return {
     name: typeof name === 'string' ? name : undefined,
     type: typeof mimetype === 'string' ? mimetype : undefined,
@@ -140,7 +140,7 @@ const UNITS: Readonly<Record<string, number>> = { bytes: 1, kb: 1024, mb: 1024 *
 
 /** A size as Odoo prints it for people, such as `12.35 Kb`. Null: it is none. */
 function readSize(text: string): number | null {
-  const [, number, unit = ''] = /^([\d.]{1,20}) ?(bytes|[kmg]b)$/i.exec(text) ?? [];
+  const [, number, unit = ''] = /^(\d{1,9}(?:\.\d{1,9})?) ?(bytes|[kmg]b)$/i.exec(text) ?? [];
   return number === undefined ? null : Math.round(Number(number) * (UNITS[unit.toLowerCase()] ?? 1));
 }
 

@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
 import { mayCallAnywhere } from '../../policy/abilities.ts';
+import { asRecords, asRows, pickMembers } from '../as-rows.ts';
 import { chooseOthers, choosePlain } from '../fields.ts';
 import type { Session } from '../session.ts';
 import { isUnset, SINGLE_TEXT_MAX } from '../show.ts';
 import { defineTool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';
-import { asRecords, asRows } from './as-rows.ts';
 import { planReading } from './related-records.ts';
 import { showFound } from './show-found.ts';
 
@@ -54,7 +54,8 @@ export const readRecords = defineTool({
     const names = isChosen ? plan.names : session.chooseFields(known, (all) => choosePlain(all, FIELDS_MAX));
     const page = ids.slice(0, IDS_READ_MAX);
     const context = { bin_size: true };
-    const rows = asRecords(await session.call(target, model, 'read', [page, names], { context }));
+    const found = asRecords(await session.call(target, model, 'read', [page, names], { context }), page);
+    const rows = pickMembers(found, names);
     // A policy can bound how many ids are read.
     const asked = session.policyLimit === null ? page : page.slice(0, session.policyLimit);
     const foundIds = rows.map(({ id }) => id);

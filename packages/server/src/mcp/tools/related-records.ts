@@ -4,12 +4,12 @@
  */
 import type { InstanceRecord } from '../../instances/instances.ts';
 import { isObject } from '../../json/is-object.ts';
+import { asRecords, pickMembers } from '../as-rows.ts';
 import { explainUnknownFields, listUnknownFields } from '../call-errors.ts';
 import { readFieldPaths } from '../field-paths.ts';
 import type { Fields } from '../fields.ts';
 import type { Session } from '../session.ts';
 import { printError, ToolError } from '../tool-error.ts';
-import { asRecords } from './as-rows.ts';
 
 /** What a call with `fields` reads. */
 export interface ReadingPlan {
@@ -133,8 +133,8 @@ async function readByIds(
 ): Promise<Map<number, Record<string, unknown>>> {
   if (ids.length === 0) return new Map();
   const context = { bin_size: true };
-  const rows = asRecords(await session.call(instance, model, 'read', [ids, names], { context }));
-  return new Map(rows.map((row) => [row.id, row]));
+  const rows = asRecords(await session.call(instance, model, 'read', [ids, names], { context }), ids);
+  return new Map(pickMembers(rows, names).map((row) => [row.id, row]));
 }
 
 /** How many rows have at most {@link RELATED_MAX} related records together; at least one. */

@@ -1,12 +1,12 @@
 /** `search_records`: records by a text or a domain, page by page. */
 import { z } from 'zod';
 import { mayCallAnywhere, maySearchByName, mayUseData, mayUseField } from '../../policy/abilities.ts';
+import { asRows, pickMembers } from '../as-rows.ts';
 import { chooseShown, searchByText } from '../fields.ts';
 import type { Session } from '../session.ts';
 import { defineTool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';
-import { asRows } from './as-rows.ts';
 import { planReading } from './related-records.ts';
 import { showFound } from './show-found.ts';
 
@@ -65,7 +65,7 @@ export const searchRecords = defineTool({
     const context = { bin_size: true };
     const rows = asRows(await session.call(target, model, 'search_read', params, { context }));
     const isLimited = rows.length > limit || rows.length === session.policyLimit;
-    const page = rows.slice(0, limit);
+    const page = pickMembers(rows.slice(0, limit), names);
     const omits = isChosen ? 'nothing' : 'null';
     const { records, ...more } = await showFound(session, target, { model, rows: page, known, plan, omits });
     const isMore = isLimited || records.length < page.length;

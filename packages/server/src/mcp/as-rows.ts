@@ -1,0 +1,27 @@
+/** The records or groups in a result of Odoo. */
+import { isObject } from '../json/is-object.ts';
+
+export interface RecordRow extends Record<string, unknown> {
+  id: number;
+}
+
+export function asRows(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** The records of these ids, each once, in the order in which Odoo gives them. */
+export function asRecords(value: unknown, ids: readonly number[]): RecordRow[] {
+  const wanted = new Set<unknown>(ids);
+  return asRows(value).filter((row): row is RecordRow => wanted.delete(row['id']));
+}
+
+/** The id and these members of each row. A server can send others, which would count for the size of an answer. */
+export function pickMembers<Row extends Record<string, unknown>>(
+  rows: readonly Row[],
+  names: readonly string[],
+): Row[] {
+  const picked = new Set(['id', ...names]);
+  return rows.map(
+    (row) => Object.fromEntries(Object.entries(row).filter(([name]) => picked.has(name))) as Row,
+  );
+}
