@@ -11,6 +11,7 @@ import { defineTool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';
 import { asRows } from './as-rows.ts';
+import { readDomain } from './domain-times.ts';
 import { listFieldsOf } from './search-records.ts';
 
 const LIMIT = 30;
@@ -29,7 +30,7 @@ export const aggregateRecords = defineTool({
   name: 'aggregate_records',
   title: 'Sum and group records',
   description:
-    'Sums, averages or counts records by group, in one call, whatever their number. E.g. sales of May by salesperson: model sale.order, domain [["state","=","sale"],["date_order",">=","2026-05-01"],["date_order","<","2026-06-01"]], group_by ["user_id"], measures ["amount_total:sum"] (datetimes in domains are UTC). Each group has its `count`.',
+    'Sums, averages or counts records by group, in one call, whatever their number. E.g. sales of May by salesperson: model sale.order, domain [["state","=","sale"],["date_order",">=","2026-05-01"],["date_order","<","2026-06-01"]], group_by ["user_id"], measures ["amount_total:sum"]. Each group has its `count`.',
   input: z.strictObject({
     model: given.model,
     group_by: z
@@ -59,7 +60,7 @@ export const aggregateRecords = defineTool({
   output: z.object({
     groups: z.array(given.record),
     next: given.next,
-    time_zone: z.string().optional().describe('In which datetimes were grouped.'),
+    time_zone: given.timeZone,
     note: given.note,
   }),
   example: '{"model": "sale.order", "group_by": ["user_id"], "measures": ["amount_total:sum"]}',
@@ -70,8 +71,9 @@ export const aggregateRecords = defineTool({
     const { model, group_by = [], measures = [], domain = [], order, limit = LIMIT, offset = 0 } = args;
     const target = await session.pickInstance(args.instance);
     await session.checkFields(target, model, [...listFieldsOf(domain), ...group_by, ...measures]);
+    const { where, zone } = await readDomain(session, target, model, domain);
     const grouping: Grouping = {
-      domain,
+      domain: where,
       groupBy: group_by,
       measures: [...new Set(measures.map((measure) => (measure.includes(':') ? measure : `${measure}:sum`)))],
       order,
@@ -87,7 +89,7 @@ export const aggregateRecords = defineTool({
     return {
       groups: records,
       ...(isMore ? { next: offset + records.length } : {}),
-      ...(isCutByTime ? { time_zone: (await session.userContext(target)).tz ?? 'UTC' } : {}),
+      ...(isCutByTime ? { time_zone: (await session.userContext(target)).tz ?? 'UTC' } : zone),
       // A count is the proxy's own. The maximum of a field can be a text.
       ...(group_by.length + measures.length > 0 && records.length > 0 ? { note: DATA_NOTE } : {}),
     };
