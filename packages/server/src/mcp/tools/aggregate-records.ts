@@ -53,6 +53,11 @@ export const aggregateRecords = defineTool({
       .max(500)
       .optional()
       .describe('By a group, a measure or the count: "amount_total:sum desc", "count desc".'),
+    min_count: z
+      .int()
+      .positive()
+      .optional()
+      .describe('Only groups of at least as many records, largest first.'),
     limit: given.limit(LIMIT, LIMIT_MAX),
     offset: given.offset,
     instance: given.instance,
@@ -68,7 +73,15 @@ export const aggregateRecords = defineTool({
   isOffered: (policy) =>
     ['read_group', 'formatted_read_group'].some((method) => mayCallAnywhere(policy, method)),
   async run(args, session) {
-    const { model, group_by = [], measures = [], domain = [], order, limit = LIMIT, offset = 0 } = args;
+    const {
+      model,
+      group_by = [],
+      measures = [],
+      domain = [],
+      limit = LIMIT,
+      offset = 0,
+      min_count = 0,
+    } = args;
     const target = await session.pickInstance(args.instance);
     await session.checkFields(target, model, [...listFieldsOf(domain), ...group_by, ...measures]);
     const { where, zone } = await readDomain(session, target, model, domain);
@@ -76,15 +89,18 @@ export const aggregateRecords = defineTool({
       domain: where,
       groupBy: group_by,
       measures: [...new Set(measures.map((measure) => (measure.includes(':') ? measure : `${measure}:sum`)))],
-      order,
+      order: min_count > 0 ? orderBySize(group_by, args.order) : args.order,
       limit: limit + 1,
       offset,
     };
     const rows = await readGroups(target, model, grouping, session);
+    const isLimited = rows.length > limit || rows.length === session.policyLimit;
     const fields = group_by.length + measures.length > 0 ? await session.fields(target, model) : null;
-    const groups = rows.slice(0, limit).map((row) => showGroup(row, grouping, fields));
-    const { records, isCut } = showRecords(groups, null);
-    const isMore = isCut || rows.length > limit;
+    const all = rows.map((row) => showGroup(row, grouping, fields));
+    // The largest groups come first, so that those behind a smaller one are smaller too.
+    const large = all.filter(({ count }) => Number(count) >= min_count);
+    const { records, isCut } = showRecords(large.slice(0, limit), null);
+    const isMore = isCut || (isLimited && large.length === all.length);
     const isCutByTime = group_by.some((name) => typeOf(fields, name) === 'datetime');
     return {
       groups: records,
@@ -95,6 +111,13 @@ export const aggregateRecords = defineTool({
     };
   },
 });
+
+/** Groups of one size have the order of the call, and then that of their values, so that each is on one page. */
+function orderBySize(groupBy: readonly string[], order: string | undefined): string {
+  const ordered = listWords(order);
+  const others = groupBy.filter((name) => !ordered.includes(name));
+  return ['__count desc', ...(order === undefined ? [] : [order]), ...others].join(', ');
+}
 
 /** `read_group` exists up to version 19, `formatted_read_group` from 19 on. */
 async function readGroups(
