@@ -84,7 +84,7 @@ export function showAction(
   return { ...action, hint: FOR_PAGES };
 }
 
-/** What Odoo's pages add to the context of a dialog. Many dialogs find their records by it. */
+/** What Odoo's pages add to the context of a dialog (docs/odoo-facts.md#active-records). */
 function nameActive({ model, ids }: RecordRef): Record<string, unknown> {
   const [id] = ids;
   return id === undefined ? {} : { active_model: model, active_id: id, active_ids: ids };

@@ -15,6 +15,11 @@ export function readZonedTime(text: string): string | null | undefined {
   return isDay(day) && moment !== null && PLAIN_YEAR.test(moment) ? printTime(moment) : null;
 }
 
+/** Whether the text has the form of a time with a zone. */
+export function isZonedTime(text: string): boolean {
+  return ZONED.test(text);
+}
+
 /** Whether there is such a day. `Date` accepts the 30th of February. */
 export function isDay(day: string): boolean {
   return new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) === true;

@@ -149,7 +149,11 @@ test('times that do not exist, and too many days, are refused', async () => {
   const compare = (count: number) =>
     ask('count_records', Array(count).fill(['date_order', '>', '2026-10-24']));
   expect((await compare(100)).data).toEqual({ count: 3, time_zone: ZONE });
-  expect((await compare(101)).text).toMatch(/^invalid_params: .*more than 100 days.*\nNext: /);
+  expect((await compare(101)).text).toMatch(/^invalid_params: .*more than 100 days and times.*\nNext: /);
+  const list = (count: number) =>
+    ask('count_records', [['date_order', 'in', Array(count).fill('2026-10-25T00:00:00+02:00')]]);
+  expect((await list(100)).data).toEqual({ count: 1 });
+  expect((await list(101)).text).toMatch(/^invalid_params: .*more than 100 days and times/);
   // Odoo says so itself.
   expect((await ask('count_records', [['date_order', '>', '2026-13-01']])).isError).toBe(true);
 });

@@ -1,10 +1,10 @@
 /**
- * Days and times with a zone in a domain, in the form of Odoo (docs/decisions/0059-days-in-domains.md,
+ * Days and times with a zone in a domain, in the form of Odoo (docs/decisions/0059-days-groups-dialogs.md,
  * docs/odoo-facts.md#days-and-zones).
  */
 import type { InstanceRecord } from '../../instances/instances.ts';
 import { createDayFinder, type LocalDay } from '../../odoo/local-day.ts';
-import { isDay, readZonedTime } from '../../odoo/zoned-time.ts';
+import { isDay, isZonedTime, readZonedTime } from '../../odoo/zoned-time.ts';
 import type { Session } from '../session.ts';
 import { ToolError } from '../tool-error.ts';
 
@@ -15,8 +15,8 @@ export interface ReadDomain {
   zone: { time_zone?: string };
 }
 
-/** Each one takes some 150 µs, which other callers wait for. */
-const DAYS_MAX = 100;
+/** Days and times that are converted. A day takes some 150 µs, which other callers wait for. */
+const CONVERTED_MAX = 100;
 const SHOWN_MAX = 100;
 const DAY = /^[12]\d{3}-\d\d-\d\d$/;
 /** What a comparison with a day means: with its beginning, or with its end. */
@@ -50,7 +50,7 @@ class DomainReader {
   readonly #session: Session;
   readonly #instance: InstanceRecord;
   #findDay: ((day: string) => LocalDay) | null = null;
-  #days = 0;
+  #converted = 0;
   timeZone: string | null = null;
 
   constructor(session: Session, instance: InstanceRecord) {
@@ -80,10 +80,11 @@ class DomainReader {
     if (type !== 'datetime') return condition;
     const [bound, name] = BOUNDS.get(operator) ?? [];
     if (bound !== undefined && name !== undefined && isDayText(value))
-      return [path, bound, (await this.#findLocalDay(value))[name]];
+      // Odoo refuses a day that does not exist.
+      return isDay(value) ? [path, bound, (await this.#findLocalDay(value))[name]] : condition;
     const day = values.find(isDayText);
     if (day !== undefined) throw refuseEqualDay(path, day);
-    const times = values.map(readTime);
+    const times = values.map((item) => (isZoned(item) ? this.#convert(item) : item));
     return [path, operator, Array.isArray(value) ? times : times[0]];
   }
 
@@ -101,32 +102,38 @@ class DomainReader {
   }
 
   async #findLocalDay(day: string): Promise<LocalDay> {
-    if (++this.#days > DAYS_MAX)
-      throw new ToolError(
-        'invalid_params',
-        `\`domain\` compares more than ${DAYS_MAX} days with datetimes.`,
-        {
-          next: 'Send datetimes in UTC, such as "2026-05-31 22:00:00".',
-        },
-      );
+    this.#count();
     this.timeZone ??= (await this.#session.userContext(this.#instance)).tz ?? 'UTC';
     this.#findDay ??= createDayFinder(this.timeZone);
     return this.#findDay(day);
   }
+
+  #convert(time: string): string {
+    this.#count();
+    return convertTime(time);
+  }
+
+  #count(): void {
+    if (++this.#converted <= CONVERTED_MAX) return;
+    const message = `\`domain\` has more than ${CONVERTED_MAX} days and times with a zone for datetimes.`;
+    throw new ToolError('invalid_params', message, {
+      next: 'Send times in UTC, such as "2026-05-31 22:00:00".',
+    });
+  }
 }
 
 function isDayText(value: unknown): value is string {
-  return typeof value === 'string' && DAY.test(value) && isDay(value);
+  return typeof value === 'string' && DAY.test(value);
 }
 
 function isZoned(value: unknown): value is string {
-  return typeof value === 'string' && readZonedTime(value) !== undefined;
+  return typeof value === 'string' && isZonedTime(value);
 }
 
-function readTime(value: unknown): unknown {
-  const time = typeof value === 'string' ? readZonedTime(value) : undefined;
-  if (time !== null) return time ?? value;
-  throw new ToolError('query_invalid', `There is no time "${value}".`, {
+function convertTime(text: string): string {
+  const time = readZonedTime(text);
+  if (typeof time === 'string') return time;
+  throw new ToolError('query_invalid', `There is no time "${text}".`, {
     next: 'Send a date and time that exist, such as "2026-05-31T22:00:00Z".',
   });
 }
@@ -137,7 +144,7 @@ function refuseUnknownType(path: string, values: readonly unknown[]): void {
   if (zoned === undefined) return;
   const message = `This key may not ask for the type of "${path.slice(0, SHOWN_MAX)}", so that times with a zone cannot be converted.`;
   throw new ToolError('policy_denied', message, {
-    next: `Send them in UTC: "${readTime(zoned)}" for "${zoned}".`,
+    next: `Send them in UTC: "${convertTime(zoned)}" for "${zoned}".`,
   });
 }
 
