@@ -417,7 +417,7 @@ const BOUNDARIES: Boundary[] = [
       '../*.ts',
       '../../instances/instances.ts',
       '../../json/is-object.ts',
-      '../../odoo/{grouping,methods}.ts',
+      '../../odoo/{grouping,local-day,methods,zoned-time}.ts',
       '../../policy/abilities.ts',
       '../../text/nearest.ts',
       'zod',

@@ -47,14 +47,27 @@ const BUTTONS: ReadonlyMap<string, string> = new Map([
   ['stock.backorder.confirmation', 'process'],
 ]);
 
-/** Null if the result is none. `mayCreate`: whether the key may create records of a model. */
-export function showAction(result: unknown, mayCreate: (model: string) => boolean): Action | null {
+/** Records of a model. */
+export interface RecordRef {
+  readonly model: string;
+  readonly ids: readonly number[];
+}
+
+/**
+ * Null if the result is none. `called`: the records whose method returned it. `mayCreate`: whether the key may create
+ * records of a model.
+ */
+export function showAction(
+  result: unknown,
+  called: RecordRef,
+  mayCreate: (model: string) => boolean,
+): Action | null {
   if (!isObject(result) || typeof result['type'] !== 'string' || !TYPE.test(result['type'])) return null;
   const { type, target, context, res_model, res_id } = result;
   const isDialog = type === WINDOW && target === 'new';
   const members = MEMBERS.map((name) => [name, result[name]] as const);
   // Only a dialog needs it: for the record that takes its place.
-  if (isDialog && isObject(context)) members.push(['context', context]);
+  if (isDialog) members.push(['context', { ...nameActive(called), ...(isObject(context) ? context : {}) }]);
   const value = showValue(
     Object.fromEntries(members.filter(([, member]) => !isEmpty(member))),
     SINGLE_TEXT_MAX,
@@ -71,6 +84,21 @@ export function showAction(result: unknown, mayCreate: (model: string) => boolea
   return { ...action, hint: FOR_PAGES };
 }
 
+/** What Odoo's pages add to the context of a dialog (docs/odoo-facts.md#active-records). */
+function nameActive({ model, ids }: RecordRef): Record<string, unknown> {
+  const [id] = ids;
+  return id === undefined ? {} : { active_model: model, active_id: id, active_ids: ids };
+}
+
+/** The records that the context of a dialog is about; null if it names none, or those of the dialog itself. */
+export function findActive(context: Record<string, unknown>, dialog: string): RecordRef | null {
+  const { active_model: model, active_id: id, active_ids: several } = context;
+  const ids: unknown[] = Array.isArray(several) && several.length > 0 ? several : [id];
+  const isId = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0;
+  if (typeof model !== 'string' || !MODEL.test(model) || model === dialog || !ids.every(isId)) return null;
+  return { model, ids };
+}
+
 function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : !value;
 }
@@ -85,7 +113,7 @@ function explainDialog(model: string | null, isClipped: boolean): string {
     return `${opened} Its context is too long to be sent back: call the method for fewer records. Or ${byPerson}.`;
   const button = BUTTONS.get(model);
   const create = `create_record {"model": "${model}", "values": {}, "context": …} with the context of \`result\``;
-  const press = `call_method of its button${button === undefined ? '' : ` ${button}`} with the new id`;
+  const press = `call_method of its button${button === undefined ? '' : ` ${button}`} with the new id and keyword {"context": …}, the same`;
   return `${opened} To go on: ${create}, then ${press}. Or ${byPerson}.`;
 }
 

@@ -11,6 +11,7 @@ import { DATA_NOTE, showRecords } from '../show.ts';
 import { defineTool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';
+import { readDomain } from './domain-times.ts';
 import { listFieldsOf } from './search-records.ts';
 
 const LIMIT = 30;
@@ -29,7 +30,7 @@ export const aggregateRecords = defineTool({
   name: 'aggregate_records',
   title: 'Sum and group records',
   description:
-    'Sums, averages or counts records by group, in one call, whatever their number. E.g. sales of May by salesperson: model sale.order, domain [["state","=","sale"],["date_order",">=","2026-05-01"],["date_order","<","2026-06-01"]], group_by ["user_id"], measures ["amount_total:sum"] (datetimes in domains are UTC). Each group has its `count`.',
+    'Sums, averages or counts records by group, in one call, whatever their number. E.g. sales of May by salesperson: model sale.order, domain [["state","=","sale"],["date_order",">=","2026-05-01"],["date_order","<","2026-06-01"]], group_by ["user_id"], measures ["amount_total:sum"]. Each group has its `count`.',
   input: z.strictObject({
     model: given.model,
     group_by: z
@@ -52,6 +53,11 @@ export const aggregateRecords = defineTool({
       .max(500)
       .optional()
       .describe('By a group, a measure or the count: "amount_total:sum desc", "count desc".'),
+    min_count: z
+      .int()
+      .positive()
+      .optional()
+      .describe('Only groups of at least as many records, largest first.'),
     limit: given.limit(LIMIT, LIMIT_MAX),
     offset: given.offset,
     instance: given.instance,
@@ -59,7 +65,7 @@ export const aggregateRecords = defineTool({
   output: z.object({
     groups: z.array(given.record),
     next: given.next,
-    time_zone: z.string().optional().describe('In which datetimes were grouped.'),
+    time_zone: given.timeZone,
     note: given.note,
   }),
   example: '{"model": "sale.order", "group_by": ["user_id"], "measures": ["amount_total:sum"]}',
@@ -67,32 +73,51 @@ export const aggregateRecords = defineTool({
   isOffered: (policy) =>
     ['read_group', 'formatted_read_group'].some((method) => mayCallAnywhere(policy, method)),
   async run(args, session) {
-    const { model, group_by = [], measures = [], domain = [], order, limit = LIMIT, offset = 0 } = args;
+    const {
+      model,
+      group_by = [],
+      measures = [],
+      domain = [],
+      limit = LIMIT,
+      offset = 0,
+      min_count = 0,
+    } = args;
     const target = await session.pickInstance(args.instance);
     await session.checkFields(target, model, [...listFieldsOf(domain), ...group_by, ...measures]);
+    const { where, zone } = await readDomain(session, target, model, domain);
     const grouping: Grouping = {
-      domain,
+      domain: where,
       groupBy: group_by,
       measures: [...new Set(measures.map((measure) => (measure.includes(':') ? measure : `${measure}:sum`)))],
-      order,
+      order: min_count > 0 ? orderBySize(group_by, args.order) : args.order,
       limit: limit + 1,
       offset,
     };
     const rows = await readGroups(target, model, grouping, session);
+    const isLimited = rows.length > limit || rows.length === session.policyLimit;
     const fields = group_by.length + measures.length > 0 ? await session.fields(target, model) : null;
-    const groups = rows.slice(0, limit).map((row) => showGroup(row, grouping, fields));
-    const { records, isCut } = showRecords(groups, null);
-    const isMore = isCut || rows.length > limit;
+    const all = rows.map((row) => showGroup(row, grouping, fields));
+    // The largest groups come first, so that those behind a smaller one are smaller too.
+    const large = all.filter(({ count }) => Number(count) >= min_count);
+    const { records, isCut } = showRecords(large.slice(0, limit), null);
+    const isMore = isCut || (isLimited && large.length === all.length);
     const isCutByTime = group_by.some((name) => typeOf(fields, name) === 'datetime');
     return {
       groups: records,
       ...(isMore ? { next: offset + records.length } : {}),
-      ...(isCutByTime ? { time_zone: (await session.userContext(target)).tz ?? 'UTC' } : {}),
+      ...(isCutByTime ? { time_zone: (await session.userContext(target)).tz ?? 'UTC' } : zone),
       // A count is the proxy's own. The maximum of a field can be a text.
       ...(group_by.length + measures.length > 0 && records.length > 0 ? { note: DATA_NOTE } : {}),
     };
   },
 });
+
+/** Groups of one size have the order of the call, and then that of their values, so that each is on one page. */
+function orderBySize(groupBy: readonly string[], order: string | undefined): string {
+  const ordered = listWords(order);
+  const others = groupBy.filter((name) => !ordered.includes(name));
+  return ['__count desc', ...(order === undefined ? [] : [order]), ...others].join(', ');
+}
 
 /** `read_group` exists up to version 19, `formatted_read_group` from 19 on. */
 async function readGroups(

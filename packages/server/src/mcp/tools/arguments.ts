@@ -28,7 +28,7 @@ function isPartOfDomain(item: unknown): boolean {
 }
 
 export const domain = conditions.describe(
-  'Odoo domain as JSON: conditions [field, operator, value], all of which must hold, e.g. [["state","=","draft"],["partner_id","ilike","deco"]]; either: ["|",["city","=","Namur"],["city","=","Gent"]]. Dates "2026-05-31", datetimes in UTC "2026-05-31 22:00:00". Operators: = != > >= < <= in "not in" like ilike "not ilike" =like =ilike (with %) child_of parent_of. Archived records too: ["active","in",[true,false]].',
+  'Odoo domain as JSON: conditions [field, operator, value], all of which must hold, e.g. [["state","=","draft"],["partner_id","ilike","deco"]]; either: ["|",["city","=","Namur"],["city","=","Gent"]]. Days "2026-05-31", for datetimes in the time zone of the user; times "2026-05-31T22:00:00+02:00", or in UTC "2026-05-31 20:00:00". Operators: = != > >= < <= in "not in" like ilike "not ilike" =like =ilike (with %) child_of parent_of. Archived records too: ["active","in",[true,false]].',
 );
 
 export const sameDomain = conditions.describe('As in search_records.');
@@ -93,4 +93,5 @@ export const notRead = z
   .record(z.string(), z.string())
   .optional()
   .describe('Why related records were not read.');
+export const timeZone = z.string().optional().describe('Of days in `domain`, and of date groups.');
 export const link = z.string().optional().describe('Address in Odoo; replace {id} by the id of a record.');

@@ -1,12 +1,14 @@
 /** `call_method`: a method of business logic. */
 import { z } from 'zod';
+import type { InstanceRecord } from '../../instances/instances.ts';
 import { isObject } from '../../json/is-object.ts';
 import { isReadOnlyMethod } from '../../odoo/methods.ts';
 import { mayCall, mayCallBusinessMethods } from '../../policy/abilities.ts';
 import { describeCall } from '../describe-call.ts';
 import { linkIds } from '../links.ts';
+import type { Session } from '../session.ts';
 import { DATA_NOTE, type ShownValue, SINGLE_TEXT_MAX, showValue } from '../show.ts';
-import { showAction } from '../show-action.ts';
+import { findActive, type RecordRef, showAction } from '../show-action.ts';
 import { showWritten } from '../show-written.ts';
 import { defineTool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
@@ -42,6 +44,7 @@ export const callMethod = defineTool({
     is_clipped: z.boolean().optional(),
     hint: z.string().optional(),
     records: z.array(given.record).optional(),
+    about: given.record.optional().describe('Records that the dialog was about.'),
     link: z.string().optional(),
     note: given.note,
   }),
@@ -54,17 +57,25 @@ export const callMethod = defineTool({
   },
   async run({ model, method, ids, arguments: positional = [], keyword = {}, approval, instance }, session) {
     const target = await session.pickInstance(instance);
-    const { context, ...named } = keyword;
+    const { context: sent, ...named } = keyword;
+    const context = readContext(sent);
     const params = ids === undefined ? positional : [ids, ...positional];
     const result = await session.call(target, model, method, params, {
       keyword: named,
       change: { approval },
-      context: readContext(context),
+      context,
     });
-    const action = showAction(result, (name) => mayCall(session.policy, name, 'create'));
+    const action = showAction(result, { model, ids: ids ?? [] }, (name) =>
+      mayCall(session.policy, name, 'create'),
+    );
+    const showAbout = () => {
+      const active = isReadOnlyMethod(method, model) ? null : findActive(context, model);
+      return active === null ? {} : showActive(target, active, session);
+    };
     if (action !== null && !action.isEnd) {
       const link = linkIds(target.url, action.opened ?? model, action.opened === null ? ids : action.ids);
-      return { ...describeResult(action), hint: action.hint, link };
+      const about = action.opened === null ? {} : await showAbout();
+      return { ...describeResult(action), ...about, hint: action.hint, link };
     }
     const isDone = result === true || result === null || action !== null;
     const made = CREATING_METHODS.has(method) ? readNewIds(result) : [];
@@ -74,9 +85,20 @@ export const callMethod = defineTool({
       ...describeResult(action ?? showValue(result, SINGLE_TEXT_MAX)),
       ...(linked.length > 0 ? { link: linkIds(target.url, model, linked) } : {}),
       ...(changed.length > 0 ? await showWritten({ instance: target, model, ids: changed }, session) : {}),
+      ...(isDone ? await showAbout() : {}),
     };
   },
 });
+
+/** The records that a dialog was about, as they are now; none if they cannot be shown. */
+async function showActive(
+  instance: InstanceRecord,
+  { model, ids }: RecordRef,
+  session: Session,
+): Promise<{ about?: { model: string; records: Record<string, unknown>[] }; note?: string }> {
+  const { records, ...note } = await showWritten({ instance, model, ids }, session);
+  return records === undefined ? {} : { about: { model, records }, ...note };
+}
 
 function readContext(context: unknown): Record<string, unknown> {
   if (context === undefined || context === null) return {};

@@ -8,6 +8,7 @@ import { linkRecords } from '../links.ts';
 import { DATA_NOTE, showRecords } from '../show.ts';
 import { defineTool } from '../tool.ts';
 import * as given from './arguments.ts';
+import { readDomain } from './domain-times.ts';
 import { listFieldsOf } from './search-records.ts';
 
 const LIMIT = 20;
@@ -40,6 +41,7 @@ export const listChanges = defineTool({
     cursor: z.string().describe('Send this as `since`.'),
     more: z.boolean().describe('There are more changes already.'),
     clipped: given.clipped,
+    time_zone: given.timeZone,
     link: given.link,
     note: given.note,
   }),
@@ -51,9 +53,11 @@ export const listChanges = defineTool({
     const known = await session.fields(target, model);
     const names = fields?.length ? fields : session.chooseFields(known, chooseShown);
     await session.checkFields(target, model, [...names, ...listFieldsOf(domain)]);
+    const { where, zone } = await readDomain(session, target, model, domain);
     // A cursor is behind all changes of its answer. Those that do not fit are asked for again, by a lower limit.
     for (let count = limit; ; ) {
-      const read = await session.readChanges(target, { model, domain, fields: names, since, limit: count });
+      const query = { model, domain: where, fields: names, since, limit: count };
+      const read = await session.readChanges(target, query);
       const rows = pickMembers(
         read.changes.map(({ id, record }) => (isObject(record) ? record : { id })),
         names,
@@ -69,6 +73,7 @@ export const listChanges = defineTool({
         ),
         cursor: read.cursor,
         more: read.more,
+        ...zone,
         ...(clipped.length > 0 ? { clipped } : {}),
         ...(read.changes.length > 0 ? { link: linkRecords(target.url, model), note: DATA_NOTE } : {}),
       };

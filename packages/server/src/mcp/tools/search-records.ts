@@ -7,6 +7,7 @@ import type { Session } from '../session.ts';
 import { defineTool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';
+import { readDomain } from './domain-times.ts';
 import { planReading } from './related-records.ts';
 import { showFound } from './show-found.ts';
 
@@ -35,6 +36,7 @@ export const searchRecords = defineTool({
     unknown_fields: given.unknownFields,
     clipped: given.clipped,
     not_read: given.notRead,
+    time_zone: given.timeZone,
     link: given.link,
     note: given.note,
   }),
@@ -59,9 +61,9 @@ export const searchRecords = defineTool({
         next: 'Use `domain` instead of `query`.',
       });
     }
+    const { where, zone } = await readDomain(session, target, model, domain);
     // Conditions without an operator between them must all hold.
-    const where = [...domain, ...byText];
-    const params = [where, names, offset, limit + 1, ...(order === undefined ? [] : [order])];
+    const params = [[...where, ...byText], names, offset, limit + 1, ...(order === undefined ? [] : [order])];
     const context = { bin_size: true };
     const rows = asRows(await session.call(target, model, 'search_read', params, { context }));
     const isLimited = rows.length > limit || rows.length === session.policyLimit;
@@ -75,6 +77,7 @@ export const searchRecords = defineTool({
       records,
       ...(isMore ? { next: offset + records.length } : {}),
       ...(isLong && mayUseData(session.policy, 'export') ? { hint: EXPORT_HINT } : {}),
+      ...zone,
       ...more,
     };
   },

@@ -7,6 +7,7 @@ import { findDuplicate, findValue, readMembers } from '../../json/members.ts';
 import { readInteger } from '../../json/number.ts';
 import type { ByteRange, JsonMember, JsonSpan } from '../../json/span.ts';
 import { decodeString } from '../../json/string.ts';
+import { readZonedTime } from '../zoned-time.ts';
 import type { FieldType, FieldTypes } from './field-types.ts';
 
 export type Parts = readonly (ByteRange | string)[];
@@ -164,16 +165,9 @@ class Conversion {
   /** A time with a zone, in UTC. Odoo stores no fractions of a second. */
   #convertDatetime(value: JsonSpan, path: string): Parts | null {
     if (value.end - value.start > DATETIME_LENGTH_MAX) return null;
-    const text = decodeString(this.#bytes, value);
-    const [, day, time, zone] = ZONED_DATETIME.exec(text) ?? [];
-    if (day === undefined) return null;
-    const seconds = time!.length === 5 ? `${time}:00` : time!;
-    // `Date` accepts the 30th of February.
-    const isDay = new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) === true;
-    const moment = new Date(`${day}T${seconds}${completeZone(zone!)}`).toJSON();
-    if (!isDay || moment === null || !PLAIN_YEAR.test(moment))
-      return this.#refuse(path, 'a date and time that exist');
-    return [JSON.stringify(`${moment.slice(0, 10)} ${moment.slice(11, 19)}`)];
+    const time = readZonedTime(decodeString(this.#bytes, value));
+    if (time === undefined) return null;
+    return time === null ? this.#refuse(path, 'a date and time that exist') : [JSON.stringify(time)];
   }
 
   #convertCommands(value: JsonSpan, relation: string | null, path: string): Parts | null {
@@ -280,17 +274,7 @@ class Conversion {
 
 const LINK_MEMBERS: ReadonlySet<string> = new Set(['id', 'name', 'display_name']);
 const DATETIME_LENGTH_MAX = 64;
-const ZONED_DATETIME =
-  /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2})?)(?:[.,]\d{1,9})?(Z|z|[+-]\d{2}(?::?\d{2})?)$/;
-const PLAIN_YEAR = /^(?!0000)\d{4}-/;
 const NAME_LENGTH_MAX = 64;
-
-/** `+02` and `+0200` as `+02:00`, the only form that `Date` reads. */
-function completeZone(zone: string): string {
-  if (zone.length === 1) return 'Z';
-  const digits = zone.slice(1).replace(':', '');
-  return `${zone[0]}${digits.slice(0, 2)}:${digits.slice(2) || '00'}`;
-}
 
 function joinPath(path: string, name: string): string {
   const short = name.length > NAME_LENGTH_MAX ? `${name.slice(0, NAME_LENGTH_MAX)}…` : name;

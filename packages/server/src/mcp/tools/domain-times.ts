@@ -1,0 +1,160 @@
+/**
+ * Days and times with a zone in a domain, in the form of Odoo (docs/decisions/0059-days-groups-dialogs.md,
+ * docs/odoo-facts.md#days-and-zones).
+ */
+import type { InstanceRecord } from '../../instances/instances.ts';
+import { createDayFinder, type LocalDay } from '../../odoo/local-day.ts';
+import { isDay, isZonedTime, readZonedTime } from '../../odoo/zoned-time.ts';
+import type { Session } from '../session.ts';
+import { ToolError } from '../tool-error.ts';
+
+export interface ReadDomain {
+  /** The domain for Odoo. */
+  where: unknown[];
+  /** The time zone of days that were compared with datetimes; absent if there are none. */
+  zone: { time_zone?: string };
+}
+
+/** Days and times that are converted. A day takes some 150 µs, which other callers wait for. */
+const CONVERTED_MAX = 100;
+const SHOWN_MAX = 100;
+const DAY = /^[12]\d{3}-\d\d-\d\d$/;
+/** What a comparison with a day means: with its beginning, or with its end. */
+const BOUNDS: ReadonlyMap<unknown, [operator: string, bound: keyof LocalDay]> = new Map([
+  ['<', ['<', 'from']],
+  ['>=', ['>=', 'from']],
+  ['>', ['>=', 'to']],
+  ['<=', ['<', 'to']],
+]);
+const EQUALITIES: readonly unknown[] = ['=', '!=', 'in', 'not in'];
+const SUBDOMAINS: readonly unknown[] = ['any', 'not any'];
+
+/** Throws a {@link ToolError} for a time that does not exist, and for a day that a datetime cannot be equal to. */
+export async function readDomain(
+  session: Session,
+  instance: InstanceRecord,
+  model: string,
+  domain: readonly unknown[],
+): Promise<ReadDomain> {
+  const reader = new DomainReader(session, instance);
+  const where = await reader.read(model, domain);
+  return { where, zone: reader.timeZone === null ? {} : { time_zone: reader.timeZone } };
+}
+
+interface FoundField {
+  type?: string;
+  relation?: string | undefined;
+}
+
+class DomainReader {
+  readonly #session: Session;
+  readonly #instance: InstanceRecord;
+  #findDay: ((day: string) => LocalDay) | null = null;
+  #converted = 0;
+  timeZone: string | null = null;
+
+  constructor(session: Session, instance: InstanceRecord) {
+    this.#session = session;
+    this.#instance = instance;
+  }
+
+  /** `model`: null if it is not known. */
+  async read(model: string | null, domain: readonly unknown[]): Promise<unknown[]> {
+    const read: unknown[] = [];
+    for (const item of domain) read.push(Array.isArray(item) ? await this.#readCondition(model, item) : item);
+    return read;
+  }
+
+  async #readCondition(model: string | null, condition: unknown[]): Promise<unknown[]> {
+    const [path, operator, value] = condition;
+    if (typeof path !== 'string' || condition.length !== 3) return condition;
+    if (SUBDOMAINS.includes(operator) && Array.isArray(value)) {
+      const { relation = null } = await this.#findField(model, path);
+      return [path, operator, await this.read(relation, value)];
+    }
+    const values: unknown[] = Array.isArray(value) ? value : [value];
+    const isCompared = BOUNDS.has(operator) || EQUALITIES.includes(operator);
+    if (!isCompared || !values.some((item) => isDayText(item) || isZoned(item))) return condition;
+    const { type } = await this.#findField(model, path);
+    if (type === undefined) refuseUnknownType(path, values);
+    if (type !== 'datetime') return condition;
+    const [bound, name] = BOUNDS.get(operator) ?? [];
+    if (bound !== undefined && name !== undefined && isDayText(value))
+      // Odoo refuses a day that does not exist.
+      return isDay(value) ? [path, bound, (await this.#findLocalDay(value))[name]] : condition;
+    const day = values.find(isDayText);
+    if (day !== undefined) throw refuseEqualDay(path, day);
+    const times = values.map((item) => (isZoned(item) ? this.#convert(item) : item));
+    return [path, operator, Array.isArray(value) ? times : times[0]];
+  }
+
+  /** The field at the end of a path. Its type is undefined if it is not known, and empty if there is no such field. */
+  async #findField(model: string | null, path: string): Promise<FoundField> {
+    if (model === null) return {};
+    let found: FoundField = { relation: model };
+    for (const name of path.split('.')) {
+      if (found.relation === undefined) return { type: '' };
+      const fields = await this.#session.fields(this.#instance, found.relation);
+      if (fields === null) return {};
+      found = fields.get(name) ?? { type: '' };
+    }
+    return found;
+  }
+
+  async #findLocalDay(day: string): Promise<LocalDay> {
+    this.#count();
+    this.timeZone ??= (await this.#session.userContext(this.#instance)).tz ?? 'UTC';
+    this.#findDay ??= createDayFinder(this.timeZone);
+    return this.#findDay(day);
+  }
+
+  #convert(time: string): string {
+    this.#count();
+    return convertTime(time);
+  }
+
+  #count(): void {
+    if (++this.#converted <= CONVERTED_MAX) return;
+    const message = `\`domain\` has more than ${CONVERTED_MAX} days and times with a zone for datetimes.`;
+    throw new ToolError('invalid_params', message, {
+      next: 'Send times in UTC, such as "2026-05-31 22:00:00".',
+    });
+  }
+}
+
+function isDayText(value: unknown): value is string {
+  return typeof value === 'string' && DAY.test(value);
+}
+
+function isZoned(value: unknown): value is string {
+  return typeof value === 'string' && isZonedTime(value);
+}
+
+function convertTime(text: string): string {
+  const time = readZonedTime(text);
+  if (typeof time === 'string') return time;
+  throw new ToolError('query_invalid', `There is no time "${text}".`, {
+    next: 'Send a date and time that exist, such as "2026-05-31T22:00:00Z".',
+  });
+}
+
+/** Up to 18, Odoo would ignore the zone. In a field of another type, the same text can be meant as it is. */
+function refuseUnknownType(path: string, values: readonly unknown[]): void {
+  const zoned = values.find(isZoned);
+  if (zoned === undefined) return;
+  const message = `This key may not ask for the type of "${path.slice(0, SHOWN_MAX)}", so that times with a zone cannot be converted.`;
+  throw new ToolError('policy_denied', message, {
+    next: `Send them in UTC: "${convertTime(zoned)}" for "${zoned}".`,
+  });
+}
+
+/** For Odoo, the day would be its first second in UTC. */
+function refuseEqualDay(path: string, day: string): ToolError {
+  const bounds = [
+    [path, '>=', day],
+    [path, '<=', day],
+  ];
+  return new ToolError('query_invalid', `"${path}" is a datetime, which no day is equal to.`, {
+    next: `For that day, send two conditions: ${bounds.map((bound) => JSON.stringify(bound)).join(', ')}.`,
+  });
+}
