@@ -159,7 +159,7 @@ export const PROXY_ERRORS = {
     code: -32016,
     httpStatus: 413,
     retry: 'never',
-    when: 'The body is larger than `http.bodyBytesMax`, or than the server accepts.',
+    when: 'The body is larger than `http.bodyBytesMax`, or than the server accepts. Or it exceeds a limit of its route, such as those of [tools](mcp.md#limits-log-and-audit).',
     remedy: 'Send less data in one call.',
   },
   unsupported_media_type: {
