@@ -10,7 +10,7 @@ const PROCESS_BYTES = 256 * MIB;
 /** A call can need so many times the memory of its body. */
 const BODY_FACTOR = 3;
 
-export interface MemoryShortage {
+interface MemoryShortage {
   limitMiB: number;
   neededMiB: number;
   advice: string;
