@@ -5,6 +5,7 @@ import { createLogger, type Logger } from '../observe/log.ts';
 import { type Command, CommandError, type CommandInput } from './command.ts';
 import { introduceFirstKey } from './first-key.ts';
 import { createFirstSecrets } from './first-secrets.ts';
+import { findMemoryShortage } from './memory-limit.ts';
 import { createSandboxOnDemand } from './sandbox-on-demand.ts';
 import { chooseBaseUrl, describeLink, makeSignInLink } from './sign-in-link.ts';
 import { setV8Flags } from './v8-flags.ts';
@@ -70,6 +71,8 @@ async function serve(
       print(`Console: ${base} (for a link that signs you in: erp-proxy console)\n\n`);
     }
   }
+  const shortage = isSpeaker ? findMemoryShortage(process.constrainedMemory(), settings) : null;
+  if (shortage !== null) app.logger.warn('memory limit is small', { ...shortage });
   app.logger.info('listening', { url, store: app.store.label });
   await stopped;
   app.logger.info('stopping');
