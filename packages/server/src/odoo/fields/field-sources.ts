@@ -4,6 +4,8 @@
  * `fields_get` describes them. Contains no decisions.
  */
 
+import { CONTEXT_FIELDS } from './field-context.ts';
+
 /** Stands for a search by name in a model, like the name of a field: it compares fields that only the model knows. */
 export const NAME_SEARCH = ' name search';
 
@@ -95,20 +97,27 @@ export function listNameFields(model: string | null): {
 }
 
 /**
- * Fields on which a display name declares to depend, but which it shows by members of the context only, or never
- * (docs/odoo-facts.md#computed-fields).
+ * Fields on which a display name declares to depend, but which it never shows, or only together with those that
+ * members of the context add (docs/odoo-facts.md#computed-fields).
  */
 const UNSHOWN_NAME_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['res.partner', ['email', 'vat', 'state_id', 'country_id']],
+  // 14 to 16: whether to show the company, and the kind of an address without a name.
+  ['res.partner', ['is_company', 'type']],
   ['product.product', ['product_tmpl_id']],
-  ['sale.order', ['partner_id']],
-  ['purchase.order', ['amount_total', 'currency_id']],
-  ['account.move', ['partner_id', 'date']],
+  ['purchase.order', ['currency_id']],
+  ['account.tax', ['tax_scope']],
+  ['event.event', ['seats_limited', 'seats_max']],
+  ['event.event.ticket', ['seats_limited', 'seats_max']],
+  ['hr.leave', ['tz', 'leave_type_request_unit']],
+  ['stock.location', ['usage']],
 ]);
 
-/** Whether the display name of a record shows a field on which it declares to depend. */
+/** Whether the display name of a record shows a field on which it declares to depend, whatever the context. */
 export function showsInName(model: string, field: string): boolean {
-  return UNSHOWN_NAME_FIELDS.get(model)?.includes(field) !== true;
+  if (UNSHOWN_NAME_FIELDS.get(model)?.includes(field)) return false;
+  return !CONTEXT_FIELDS.some(
+    (each) => each.model === model && each.fields.includes(field) && each.onlyDeny !== true,
+  );
 }
 
 const NONE: readonly string[] = [];
