@@ -1,6 +1,6 @@
 /** What `fields_get` says of fields that the server computes. */
 import { expect, test } from 'vitest';
-import { readFieldTypes } from './field-types.ts';
+import { countNames, readFieldTypes } from './field-types.ts';
 
 function listSources(fields: Record<string, object>) {
   const types = readFieldTypes(Buffer.from(JSON.stringify(fields)));
@@ -28,4 +28,14 @@ test.each([
 ])('a display name depends on what it declares: %j', (attributes) => {
   const fields = { display_name: { type: 'char', depends: ['x_code'], ...attributes } };
   expect(listSources(fields)).toEqual({ display_name: [['x_code']] });
+});
+
+test('the names on which fields depend count, because a server can declare many short ones', () => {
+  const count = (depends: readonly string[]) => {
+    const json = JSON.stringify({ x: { type: 'char', store: false, depends } });
+    return countNames(readFieldTypes(Buffer.from(json))!);
+  };
+  expect(count([])).toBe(1);
+  expect(count(['a', 'b.c'])).toBe(4);
+  expect(count(Array(1000).fill('a'))).toBe(1001);
 });

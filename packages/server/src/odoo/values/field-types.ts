@@ -57,6 +57,13 @@ export function readFieldTypes(result: Uint8Array): FieldTypes | null {
   }
 }
 
+/** The number of fields, and of names in the paths on which they depend. Each takes some 100 bytes at most. */
+export function countNames(types: FieldTypes): number {
+  let count = types.size;
+  for (const { computedFrom } of types.values()) for (const path of computedFrom) count += path.length;
+  return count;
+}
+
 function readName(bytes: Uint8Array, value: JsonSpan | undefined): string | null {
   return value?.kind === 'string' ? decodeString(bytes, value) : null;
 }
