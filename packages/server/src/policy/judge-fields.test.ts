@@ -90,11 +90,43 @@ const TYPES = new Map<string, FieldTypes>([
       ['x_deep_vats', computed('parent_id.partner_ids.vat')],
       ['x_hidden', computed('x_undescribed')],
       ['x_plain', computed('x_number')],
+      ['x_normalized', computed('gone_id.email_normalized')],
+      ['gone_id', to('gone.model')],
+      ['x_greeting', computed('partner_id')],
+      ['x_count', { ...computed('partner_id'), type: 'integer' }],
+      ['partner_id', to('res.partner')],
       ['parent_id', to('x.member')],
       ['partner_ids', to('res.partner', 'many2many')],
     ]),
   ],
-  ['x.visit', new Map([['member_id', to('x.member')]])],
+  [
+    'x.visit',
+    new Map([
+      ['member_id', to('x.member')],
+      ['display_name', computed('member_id', 'member_id.partner_id')],
+    ]),
+  ],
+  [
+    'x.card',
+    new Map([
+      ['display_name', computed('partner_id.vat', 'partner_id.complete_name')],
+      ['partner_id', to('res.partner')],
+    ]),
+  ],
+  // As Odoo 17 to 19 declare them.
+  ['account.tax', new Map([['display_name', computed('name', 'type_tax_use', 'tax_scope')]])],
+  [
+    'stock.lot',
+    new Map([['display_name', computed('name', 'use_expiration_date', 'expiration_date', 'alert_date')]]),
+  ],
+  [
+    'stock.location',
+    new Map([
+      ['display_name', computed('name', 'location_id.complete_name', 'usage')],
+      ['location_id', to('stock.location')],
+    ]),
+  ],
+  ['uom.uom', new Map([['display_name', computed('name', 'relative_factor', 'relative_uom_id')]])],
   // A model that the user may not use.
   ['gone.model', new Map()],
   ['res.country', new Map([['code', char]])],
@@ -495,6 +527,25 @@ describe('a field that the server computes from a denied field', () => {
     ['x.member', 'x_vats', null, DENY, true],
     ['x.member', 'x_deep_vats', null, DENY, true],
     ['x.member', 'x_deep_vats', null, number, false],
+    // The record on the way is of a model that the user may not use.
+    ['x.member', 'x_normalized', null, { 'res.partner': { deny: ['email'] } }, true],
+    // A text that depends on a record can show its name, and nothing else of it.
+    ['x.member', 'x_greeting', null, { 'res.partner': { deny: ['name'] } }, true],
+    ['x.member', 'x_greeting', null, DENY, false],
+    ['x.member', 'x_count', null, { 'res.partner': { deny: ['name'] } }, false],
+    ['x.visit', 'display_name', null, number, true],
+    ['x.visit', 'display_name', null, { 'res.partner': { deny: ['name'] } }, true],
+    ['x.visit', 'display_name', null, { 'res.partner': { allow: ['email'] } }, true],
+    ['x.visit', 'display_name', null, { 'res.partner': { allow: ['name'] } }, false],
+    // To allow the display name of a partner allows no other field in that of a card.
+    ['x.card', 'display_name', null, { 'res.partner': { allow: ['display_name'] } }, true],
+    ['x.card', 'display_name', null, { 'res.partner': { allow: ['display_name', 'vat'] } }, false],
+    ['x.card', 'display_name', null, { 'x.card': { allow: ['display_name'] }, ...ALLOW }, false],
+    // What display names declare, but show by the context only.
+    ['account.tax', 'display_name', null, { 'account.tax': { allow: ['name', 'amount'] } }, false],
+    ['stock.lot', 'display_name', null, { 'stock.lot': { allow: ['name'] } }, false],
+    ['stock.location', 'display_name', null, { 'stock.location': { allow: ['name'] } }, false],
+    ['uom.uom', 'display_name', null, { 'uom.uom': { allow: ['name'] } }, false],
     // The display name of a partner shows its email by the context only.
     ['res.partner', 'display_name', null, { 'res.partner': { deny: ['email', 'vat'] } }, false],
     ['res.partner', 'display_name', null, { 'res.partner': { allow: ['name'] } }, false],
@@ -519,7 +570,7 @@ describe('a field that the server computes from a denied field', () => {
 
   test('is the display name of a partner to which a module adds a code', () => {
     const partner = new Map(TYPES.get('res.partner'));
-    partner.set('display_name', computed('complete_name', 'email', 'x_code')).set('x_code', char);
+    partner.set('display_name', computed('complete_name', 'email', 'city', 'x_code')).set('x_code', char);
     const known = { types: new Map(TYPES).set('res.partner', partner), orders: ORDERS };
     const judge = (rule: FieldRule) =>
       new FieldJudge(new FieldRules({ 'res.partner': rule }), known).judge('sale.order', {
@@ -527,9 +578,10 @@ describe('a field that the server computes from a denied field', () => {
         tail: 'named',
       });
     expect(judge({ deny: ['x_code'] })?.rule.name).toBe(RULE);
+    expect(judge({ deny: ['city'] })?.rule.name).toBe(RULE);
     expect(judge({ deny: ['email'] })).toBeNull();
     expect(judge({ allow: ['name'] })?.rule.name).toBe(RULE);
-    expect(judge({ allow: ['name', 'x_code'] })).toBeNull();
+    expect(judge({ allow: ['name', 'city', 'x_code'] })).toBeNull();
     expect(judge({ allow: ['display_name'] })).toBeNull();
   });
 
@@ -539,6 +591,30 @@ describe('a field that the server computes from a denied field', () => {
     for (const field of types.get('x.member')!.keys())
       judged.judge('x.member', { path: [field], tail: null });
     expect([...judged.lacking.keys()]).toEqual([]);
+  });
+
+  test('is searched for once among those of a display name, however often records show it', () => {
+    let read = 0;
+    const paths = Array.from({ length: 1000 }, (_, n) => [`c${n}`]);
+    const counted: typeof paths = new Proxy(paths, {
+      get: (target, name) => {
+        read += 1;
+        return Reflect.get(target, name);
+      },
+    });
+    const wide = new Map([
+      ['display_name', { ...char, computedFrom: counted }],
+      ['parent_id', to('x.wide')],
+    ]);
+    const known: Known = { types: new Map([['x.wide', wide]]), orders: ORDERS };
+    const judged = new FieldJudge(
+      new FieldRules({ 'x.wide': { allow: ['name', 'parent_id', 'c*'] } }),
+      known,
+    );
+    for (let n = 0; n < 100; n += 1)
+      expect(judged.judge('x.wide', { path: ['parent_id'], tail: 'shown' })).toBeNull();
+    // An iteration also reads the length.
+    expect(read).toBeLessThan(3 * paths.length);
   });
 
   test('is found in time linear in the fields, however they depend on each other', () => {

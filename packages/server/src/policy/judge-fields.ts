@@ -54,6 +54,8 @@ export type LackingTypes = Map<string, Set<string>>;
 const ID = 'id';
 const DISPLAY_NAME = 'display_name';
 const COMPLETE_NAME = 'complete_name';
+/** Types of fields that can contain the name of a record. */
+const TEXTS: ReadonlySet<string> = new Set(['char', 'text', 'html']);
 /** Fields of orders that lead to no records in any model, so that their types need not be asked for. */
 const PLAIN_FIELDS: ReadonlySet<string> = new Set([
   'active',
@@ -81,6 +83,8 @@ export class FieldJudge {
   readonly #rules: FieldRules;
   readonly #known: Known;
   readonly #judgedOrders = new Map<string, JudgedOrder>();
+  /** By model: the rule that denies its display name because of what `allow` leaves out. */
+  readonly #judgedNames = new Map<string, CompiledFieldRule | null>();
   /** Computed fields that show a denied one, by model and name. */
   readonly #computed = new DependencyMarks<CompiledFieldRule>((key) => this.#expand(key));
   #denying: FieldJudge | null = null;
@@ -291,17 +295,35 @@ export class FieldJudge {
    */
   #judgeComputed(model: string, field: string, paths: FieldType['computedFrom']): CompiledFieldRule | null {
     if (field === DISPLAY_NAME && this.#rules.hasAllow) {
-      // A complete name shows what the display name does.
-      const { similar } = listNameFields(model);
-      for (const path of listShownPaths(model, field, paths)) {
-        if (path.length === 1 && similar.includes(path[0] ?? '')) continue;
-        const end = this.#follow(model, path);
-        const rule = end === 'lacking' ? null : this.#rules.findDenying(end, path.at(-1) ?? '');
-        if (rule !== null && !('allow' in rule.rule && rule.matches(DISPLAY_NAME))) return rule;
-      }
+      const rule = this.#judgeNameByAllow(model, paths);
+      if (rule !== null) return rule;
     }
     const judge = this.#rules.hasAllow ? this.#findDenyingJudge() : this;
     return judge === null ? null : judge.#computed.find(`${model} ${field}`);
+  }
+
+  /** Each model once: a call can name the records of one model by many fields. */
+  #judgeNameByAllow(model: string, paths: FieldType['computedFrom']): CompiledFieldRule | null {
+    const judged = this.#judgedNames.get(model);
+    if (judged !== undefined) return judged;
+    const isAllowed = this.#rules
+      .listNaming(model)
+      .some(({ rule, matches }) => 'allow' in rule && matches(DISPLAY_NAME));
+    const rule = isAllowed ? null : this.#findDenyingShown(model, paths);
+    this.#judgedNames.set(model, rule);
+    return rule;
+  }
+
+  #findDenyingShown(model: string, paths: FieldType['computedFrom']): CompiledFieldRule | null {
+    for (const { at, field } of this.#listSources(model, DISPLAY_NAME, paths, true)) {
+      // Names of records show what the display name does.
+      const { shown, similar } = listNameFields(at);
+      const isName = shown.includes(field) || similar.includes(field);
+      if (isName && at === model) continue;
+      const rule = this.#rules.findDenying(at, isName ? DISPLAY_NAME : field);
+      if (rule !== null) return rule;
+    }
+    return null;
   }
 
   /** The fields whose value a field has, or from which the server computes it. Used with `deny` alone. */
@@ -311,22 +333,45 @@ export class FieldJudge {
     if (own !== null || !this.#isWorthAsking(model, field)) return { mark: own, sources: [] };
     const type = this.#findType(model, field);
     if (type === 'lacking') return { mark: null, sources: [] };
-    if (type === null) return { mark: this.#rules.findDenying(ANY_MODEL, field), sources: [] };
+    if (type === null) return { mark: this.#findDenying(ANY_MODEL, field, 0), sources: [] };
+    const paths = type.related === null ? type.computedFrom : [type.related];
+    const isText = type.related === null && TEXTS.has(type.type);
     const sources: string[] = [];
-    const paths = type.related === null ? listShownPaths(model, field, type.computedFrom) : [type.related];
-    for (const path of paths) {
-      const last = path.at(-1) ?? '';
-      // To follow a longer path, the fields of further models are asked for.
-      if (path.length > 2 && !this.#mayDeny(last)) continue;
-      const end = this.#follow(model, path);
-      if (end === 'lacking') continue;
-      if (end !== ANY_MODEL) sources.push(`${end} ${last}`);
+    for (const source of this.#listSources(model, field, paths, isText)) {
+      if (source.at !== ANY_MODEL) sources.push(`${source.at} ${source.field}`);
       else {
-        const mark = this.#rules.findDenying(ANY_MODEL, last);
+        const mark = this.#findDenying(ANY_MODEL, source.field, 0);
         if (mark !== null) return { mark, sources: [] };
       }
     }
     return { mark: null, sources };
+  }
+
+  /**
+   * The last fields of the paths. A text that depends on a many2one field can show the name of its record:
+   * `["journal_id"]` is all that the display name of a payment method declares.
+   */
+  #listSources(
+    model: string,
+    field: string,
+    paths: FieldType['computedFrom'],
+    isText: boolean,
+  ): { at: string | null; field: string }[] {
+    const sources: { at: string | null; field: string }[] = [];
+    for (const path of paths) {
+      if (field === DISPLAY_NAME && !showsInName(model, path[0] ?? '')) continue;
+      const last = path.at(-1) ?? '';
+      // To follow a longer path, the fields of further models are asked for.
+      if (path.length > 2 && !this.#mayDeny(last)) continue;
+      const at = this.#follow(model, path);
+      if (at === 'lacking') continue;
+      sources.push({ at, field: last });
+      if (!isText || at === ANY_MODEL || !this.#isWorthAsking(at, DISPLAY_NAME)) continue;
+      const type = this.#findType(at, last);
+      if (type === 'lacking' || type?.type !== 'many2one') continue;
+      sources.push({ at: type.relation, field: DISPLAY_NAME });
+    }
+    return sources;
   }
 
   /** False saves a question: the field of a model without rules does not have the value of one that `deny` names. */
@@ -389,15 +434,6 @@ const TAIL_FIELDS: Readonly<Record<Exclude<Tail, 'parents' | null>, string>> = {
   sorted: DISPLAY_NAME,
   grouped: DISPLAY_NAME,
 };
-
-function listShownPaths(
-  model: string,
-  field: string,
-  paths: FieldType['computedFrom'],
-): FieldType['computedFrom'] {
-  if (field !== DISPLAY_NAME) return paths;
-  return paths.filter(([first = '']) => showsInName(model, first));
-}
 
 /** `none`: the field leads to no records. Null: to records of a model that is not known. */
 function findRelation(type: FieldType | null): string | null | 'none' {

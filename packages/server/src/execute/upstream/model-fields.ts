@@ -2,7 +2,7 @@
  * The types of the fields of models, as `fields_get` describes them to the credentials of a call. They are kept for a
  * while.
  */
-import { FIELD_ATTRIBUTES, readFieldTypes } from '../../odoo/values/field-types.ts';
+import { countNames, FIELD_ATTRIBUTES, readFieldTypes } from '../../odoo/values/field-types.ts';
 import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { type Kept, SingleFlightCache } from '../../streams/single-flight-cache.ts';
 import { ABORTED } from '../../streams/wait.ts';
@@ -24,11 +24,11 @@ interface ModelEntry {
   found: FoundTypes;
   /** When a field was looked for in vain, by its name. Survives a new question. */
   missing: Map<string, number>;
-  /** The number of its fields, or more if their names and texts are long. */
+  /** The number of its fields and of those on which they depend, or more if their names and texts are long. */
   weight: number;
 }
 
-/** Maximum number of fields of all models that are kept. A field takes some 100 bytes. */
+/** Maximum number of fields of all models that are kept, with the names on which they depend. */
 const FIELDS_MAX = 200_000;
 /** As JSON. A longer one counts as several. */
 const FIELD_BYTES_MAX = 200;
@@ -114,7 +114,7 @@ function nameModel({ target, model }: { target: Target; model: string }): string
 
 function weigh(answer: ServerAnswer, found: FoundTypes): number {
   if ('failed' in answer || 'failed' in found) return 1;
-  return Math.max(1, found.types.size, Math.ceil(answer.result.length / FIELD_BYTES_MAX));
+  return Math.max(1, countNames(found.types), Math.ceil(answer.result.length / FIELD_BYTES_MAX));
 }
 
 /** Nothing is kept that says more about the credentials or the moment than about the model. */

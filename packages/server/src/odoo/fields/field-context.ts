@@ -12,6 +12,7 @@ export interface ContextFields {
 }
 
 const ADDRESS = ['street', 'street2', 'zip', 'city', 'state_id', 'country_id'];
+const LOT_DATES = ['use_expiration_date', 'expiration_date', 'alert_date', 'removal_date'];
 const SUPPLIER_NAMES = ['product_name', 'product_code'];
 
 export const CONTEXT_FIELDS: readonly ContextFields[] = [
@@ -26,6 +27,7 @@ export const CONTEXT_FIELDS: readonly ContextFields[] = [
   { member: 'input_full_display_name', model: 'account.move', fields: ['partner_id', 'date'] },
   { member: 'input_full_display_name', model: 'res.partner', fields: ['name'] },
   { member: 'show_total_amount', model: 'purchase.order', fields: ['amount_total'] },
+  { member: 'append_type_to_tax_name', model: 'account.tax', fields: ['type_tax_use'] },
   // Products show the name and code of this vendor, which Odoo reads without the user's rights.
   { member: 'partner_id', model: 'product.supplierinfo', fields: SUPPLIER_NAMES, onlyDeny: true },
   { member: 'seller_id', model: 'product.supplierinfo', fields: SUPPLIER_NAMES, onlyDeny: true },
@@ -43,6 +45,9 @@ export const CONTEXT_FIELDS: readonly ContextFields[] = [
   { member: 'formatted_display_name', model: 'account.account', fields: ['description'] },
   { member: 'formatted_display_name', model: 'product.product', fields: ['last_purchase_date'] },
   { member: 'formatted_display_name', model: 'uom.uom', fields: ['relative_factor', 'relative_uom_id'] },
+  { member: 'formatted_display_name', model: 'stock.lot', fields: LOT_DATES },
+  { member: 'show_lot_removal_date', model: 'stock.lot', fields: LOT_DATES },
+  { member: 'formatted_display_name', model: 'stock.package', fields: ['package_type_id'] },
   // Comparing both answers would tell the value of `active`.
   { member: 'active_test', model: null, fields: ['active'], value: false },
 ];

@@ -95,18 +95,30 @@ export function listNameFields(model: string | null): {
 }
 
 /**
- * Fields on which a display name declares to depend, but which it shows by members of the context only, or never
- * (docs/odoo-facts.md#computed-fields).
+ * Fields on which Odoo's own display name of a model declares to depend, but which it shows by members of the context
+ * only (field-context.ts), or never (docs/odoo-facts.md#computed-fields). If a module declares another one that such a
+ * member adds, it may show it always.
  */
 const UNSHOWN_NAME_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['res.partner', ['email', 'vat', 'state_id', 'country_id']],
+  // The last two in 14 to 16: whether to show the company, and the kind of an address without a name.
+  ['res.partner', ['email', 'vat', 'state_id', 'country_id', 'is_company', 'type']],
+  ['res.users', ['leave_date_to']],
   ['product.product', ['product_tmpl_id']],
   ['sale.order', ['partner_id']],
+  ['sale.order.line', ['remaining_hours_available', 'remaining_hours']],
   ['purchase.order', ['amount_total', 'currency_id']],
   ['account.move', ['partner_id', 'date']],
+  ['account.tax', ['type_tax_use', 'tax_scope']],
+  ['event.event', ['seats_available', 'seats_limited', 'seats_max']],
+  ['event.event.ticket', ['seats_available', 'seats_limited', 'seats_max']],
+  ['hr.leave', ['tz', 'leave_type_request_unit']],
+  ['stock.location', ['usage']],
+  ['stock.lot', ['use_expiration_date', 'expiration_date', 'alert_date', 'removal_date']],
+  ['stock.package', ['package_type_id']],
+  ['uom.uom', ['relative_factor', 'relative_uom_id']],
 ]);
 
-/** Whether the display name of a record shows a field on which it declares to depend. */
+/** Whether the display name of a record shows a field on which it declares to depend, whatever the context. */
 export function showsInName(model: string, field: string): boolean {
   return UNSHOWN_NAME_FIELDS.get(model)?.includes(field) !== true;
 }

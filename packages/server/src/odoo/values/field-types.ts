@@ -27,7 +27,7 @@ export type FieldTypes = ReadonlyMap<string, FieldType>;
 
 /** The named arguments of the call of `fields_get` whose result {@link readFieldTypes} reads. */
 export const FIELD_ATTRIBUTES =
-  '{"attributes": ["type", "relation", "related", "relation_field", "depends", "store", "readonly"]}';
+  '{"attributes": ["type", "relation", "related", "relation_field", "depends", "store"]}';
 
 /** Null if the result does not describe fields. A field without a type is left out. */
 export function readFieldTypes(result: Uint8Array): FieldTypes | null {
@@ -45,7 +45,7 @@ export function readFieldTypes(result: Uint8Array): FieldTypes | null {
         relation: readName(result, findValue(attributes, 'relation')),
         related: readPath(result, findValue(attributes, 'related')),
         inverse: readName(result, findValue(attributes, 'relation_field')),
-        computedFrom: isComputedAtReading(attributes)
+        computedFrom: isComputedAtReading(name, attributes)
           ? readTexts(result, findValue(attributes, 'depends')).map((path) => path.split('.'))
           : NONE,
       });
@@ -57,15 +57,23 @@ export function readFieldTypes(result: Uint8Array): FieldTypes | null {
   }
 }
 
+/** The number of fields, and of names in the paths on which they depend. Each takes some 100 bytes at most. */
+export function countNames(types: FieldTypes): number {
+  let count = types.size;
+  for (const { computedFrom } of types.values()) for (const path of computedFrom) count += path.length;
+  return count;
+}
+
 function readName(bytes: Uint8Array, value: JsonSpan | undefined): string | null {
   return value?.kind === 'string' ? decodeString(bytes, value) : null;
 }
 
-/** A stored value, and one that can be written, may have been set by other means since. */
-function isComputedAtReading(attributes: Parameters<typeof findValue>[0]): boolean {
-  return (
-    findValue(attributes, 'store')?.kind === 'false' && findValue(attributes, 'readonly')?.kind === 'true'
-  );
+/**
+ * A stored value may have been set by other means since. To write another one writes the fields on which it depends.
+ * A display name is computed in any case: some models store it.
+ */
+function isComputedAtReading(name: string, attributes: Parameters<typeof findValue>[0]): boolean {
+  return name === 'display_name' || findValue(attributes, 'store')?.kind === 'false';
 }
 
 /** A text with dots, or the list of its parts in 14 and 15 (docs/odoo-facts.md#related-fields). */
