@@ -39,3 +39,13 @@ test('the names on which fields depend count, because a server can declare many 
   expect(count(['a', 'b.c'])).toBe(4);
   expect(count(Array(1000).fill('a'))).toBe(1001);
 });
+
+test('a model whose fields depend on very many others is not described', () => {
+  const describeModel = (fields: number) => {
+    const one = { type: 'char', store: false, depends: Array(100).fill('a') };
+    const all = Object.fromEntries(Array.from({ length: fields }, (_, n) => [`x${n}`, one]));
+    return readFieldTypes(Buffer.from(JSON.stringify(all)));
+  };
+  expect(describeModel(100)?.size).toBe(100);
+  expect(describeModel(101)).toBeNull();
+});

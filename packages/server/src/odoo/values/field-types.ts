@@ -2,7 +2,7 @@
 import { readDocument } from '../../json/document.ts';
 import { readElements } from '../../json/elements.ts';
 import { findValue, readMembers } from '../../json/members.ts';
-import type { JsonSpan } from '../../json/span.ts';
+import type { JsonMember, JsonSpan } from '../../json/span.ts';
 import { decodeString } from '../../json/string.ts';
 import { JsonSyntaxError } from '../../json/syntax-error.ts';
 
@@ -29,25 +29,36 @@ export type FieldTypes = ReadonlyMap<string, FieldType>;
 export const FIELD_ATTRIBUTES =
   '{"attributes": ["type", "relation", "related", "relation_field", "depends", "store"]}';
 
-/** Null if the result does not describe fields. A field without a type is left out. */
+/**
+ * Maximum number of names in all paths of a model. Models of Odoo have some thousands. The paths are followed at once,
+ * which takes some milliseconds for so many.
+ */
+const NAMES_MAX = 10_000;
+
+/**
+ * Null if the result does not describe fields, or fields that depend on very many others. A field without a type is
+ * left out.
+ */
 export function readFieldTypes(result: Uint8Array): FieldTypes | null {
   try {
     const { root } = readDocument(result);
     if (root.kind !== 'object') return null;
     const types = new Map<string, FieldType>();
+    let names = 0;
     for (const { name, value } of readMembers(result, root)) {
       if (value.kind !== 'object') continue;
       const attributes = readMembers(result, value);
       const type = readName(result, findValue(attributes, 'type'));
       if (type === null) continue;
+      const computedFrom = isComputedAtReading(name, attributes) ? readPaths(result, attributes) : NONE;
+      names += countIn(computedFrom);
+      if (names > NAMES_MAX) return null;
       types.set(name, {
         type,
         relation: readName(result, findValue(attributes, 'relation')),
         related: readPath(result, findValue(attributes, 'related')),
         inverse: readName(result, findValue(attributes, 'relation_field')),
-        computedFrom: isComputedAtReading(name, attributes)
-          ? readTexts(result, findValue(attributes, 'depends')).map((path) => path.split('.'))
-          : NONE,
+        computedFrom,
       });
     }
     return types;
@@ -60,8 +71,18 @@ export function readFieldTypes(result: Uint8Array): FieldTypes | null {
 /** The number of fields, and of names in the paths on which they depend. Each takes some 100 bytes at most. */
 export function countNames(types: FieldTypes): number {
   let count = types.size;
-  for (const { computedFrom } of types.values()) for (const path of computedFrom) count += path.length;
+  for (const { computedFrom } of types.values()) count += countIn(computedFrom);
   return count;
+}
+
+function countIn(paths: FieldType['computedFrom']): number {
+  let count = 0;
+  for (const path of paths) count += path.length;
+  return count;
+}
+
+function readPaths(result: Uint8Array, attributes: readonly JsonMember[]): FieldType['computedFrom'] {
+  return readTexts(result, findValue(attributes, 'depends')).map((path) => path.split('.'));
 }
 
 function readName(bytes: Uint8Array, value: JsonSpan | undefined): string | null {
@@ -72,7 +93,7 @@ function readName(bytes: Uint8Array, value: JsonSpan | undefined): string | null
  * A stored value may have been set by other means since. To write another one writes the fields on which it depends.
  * A display name is computed in any case: some models store it.
  */
-function isComputedAtReading(name: string, attributes: Parameters<typeof findValue>[0]): boolean {
+function isComputedAtReading(name: string, attributes: readonly JsonMember[]): boolean {
   return name === 'display_name' || findValue(attributes, 'store')?.kind === 'false';
 }
 
