@@ -168,7 +168,7 @@ function cutText(text: string, lengthMax: number): string {
   return text.length > lengthMax ? Buffer.from(text.slice(0, lengthMax)).toString() : text;
 }
 
-/** Of a field and an option without their texts. */
+/** A field and an option without their texts take so many bytes. */
 const FIELD_BYTES = 200;
 const OPTION_BYTES = 150;
 

@@ -39,7 +39,7 @@ const INSTANCES_MAX = 1000;
 const INSTANCES_KEPT_MS = 1000;
 /** Maximum size of the fields of models that are kept, and of users, for all keys. */
 const KNOWN_BYTES_MAX = 64 * 1024 * 1024;
-/** Of what is kept, without fields. */
+/** What is kept takes so many bytes without fields. */
 const ENTRY_BYTES = 1000;
 
 export function createMcp({ instances, changes, secret, version, clock, nowMs, onFault }: McpOptions): Mcp {
