@@ -155,12 +155,31 @@ function readOption(option: unknown): [string, string][] {
   const [key, label] = option;
   // Modules also have numbers and false as values.
   if (!['string', 'number', 'boolean'].includes(typeof key)) return [];
-  const value = String(key).slice(0, LABEL_LENGTH_MAX);
+  const value = cutText(String(key), LABEL_LENGTH_MAX);
   return [[value, readText(label, LABEL_LENGTH_MAX) ?? value]];
 }
 
 function readText(value: unknown, lengthMax: number): string | null {
-  return typeof value === 'string' ? value.slice(0, lengthMax) : null;
+  return typeof value === 'string' ? cutText(value, lengthMax) : null;
+}
+
+/** A copy, because a slice would keep the whole text in memory. */
+function cutText(text: string, lengthMax: number): string {
+  return text.length > lengthMax ? Buffer.from(text.slice(0, lengthMax)).toString() : text;
+}
+
+/** A field and an option without their texts take so many bytes. */
+const FIELD_BYTES = 200;
+const OPTION_BYTES = 150;
+
+/** About the number of bytes that the fields take in memory. */
+export function weighFields(fields: Fields): number {
+  let bytes = 0;
+  for (const [name, { string, english = '', help = '', currency_field = '', selection = [] }] of fields) {
+    bytes += FIELD_BYTES + [name, string, english, help, currency_field].join('').length;
+    for (const option of selection) bytes += OPTION_BYTES + option.join('').length;
+  }
+  return bytes;
 }
 
 /** Names first. At least one. */

@@ -7,6 +7,7 @@ import { Denial } from '../execute/terms/denial.ts';
 import type { Instances } from '../instances/instances.ts';
 import { SingleFlightCache } from '../streams/single-flight-cache.ts';
 import type { ChangesSource } from './changes-source.ts';
+import { weighFields } from './fields.ts';
 import type { McpHandler } from './handler.ts';
 import { loadHandler } from './load-handler.ts';
 import { readCallMeta } from './message.ts';
@@ -36,8 +37,10 @@ export interface Mcp {
 
 const INSTANCES_MAX = 1000;
 const INSTANCES_KEPT_MS = 1000;
-/** Maximum number of models whose fields are kept, and of users, for all keys. */
-const KNOWN_MAX = 1000;
+/** Maximum size of the fields of models that are kept, and of users, for all keys. */
+const KNOWN_BYTES_MAX = 64 * 1024 * 1024;
+/** What is kept takes so many bytes without fields. */
+const ENTRY_BYTES = 1000;
 
 export function createMcp({ instances, changes, secret, version, clock, nowMs, onFault }: McpOptions): Mcp {
   const stored = new SingleFlightCache<Awaited<ReturnType<SessionDeps['listInstances']>>>(1, nowMs);
@@ -49,7 +52,7 @@ export function createMcp({ instances, changes, secret, version, clock, nowMs, o
         ttlMs: INSTANCES_KEPT_MS,
       })),
     namePolicy: createPolicyNames(),
-    known: new SingleFlightCache(KNOWN_MAX, nowMs),
+    known: new SingleFlightCache(KNOWN_BYTES_MAX, nowMs, weigh),
     clock,
   };
   let loading: Promise<McpHandler> | null = null;
@@ -78,6 +81,10 @@ export function createMcp({ instances, changes, secret, version, clock, nowMs, o
       return null;
     },
   };
+}
+
+function weigh(known: NonNullable<unknown>): number {
+  return ENTRY_BYTES + (known instanceof Map ? weighFields(known) : 0);
 }
 
 /**

@@ -35,3 +35,8 @@ test('the records of a context are those of another model than the dialog', () =
   ];
   for (const context of wrong) expect(findActive(context, 'x.dialog'), JSON.stringify(context)).toBeNull();
 });
+
+test('the button that reverses an invoice has another name up to 16', () => {
+  const { hint } = showAction({ ...DIALOG, res_model: 'account.move.reversal' }, ORDERS, () => true)!;
+  expect(hint).toContain('its button refund_moves (up to 16: reverse_moves) with the new id');
+});

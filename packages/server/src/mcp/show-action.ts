@@ -38,7 +38,7 @@ const FOR_PAGES =
   'This is for the pages of Odoo; the proxy did nothing with it. Read the records to see what has changed.';
 /** The button by which a well-known dialog is completed. */
 const BUTTONS: ReadonlyMap<string, string> = new Map([
-  ['account.move.reversal', 'refund_moves'],
+  ['account.move.reversal', 'refund_moves (up to 16: reverse_moves)'],
   ['account.payment.register', 'action_create_payments'],
   ['crm.lead.lost', 'action_lost_reason_apply'],
   ['mail.compose.message', 'action_send_mail'],

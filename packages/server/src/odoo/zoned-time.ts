@@ -1,6 +1,6 @@
 /** Times with a zone, in the form of Odoo. Knows no call. */
 
-const ZONED = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2})?)(?:[.,]\d{1,9})?(Z|z|[+-]\d{2}(?::?\d{2})?)$/;
+const ZONED = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}(?::\d{2})?)(?:[.,]\d+)? ?(Z|z|[+-]\d{2}(?::?\d{2})?)$/;
 const PLAIN_YEAR = /^(?!0000)\d{4}-/;
 
 /**

@@ -41,6 +41,7 @@ describe.each(EACH_VERSION)('Odoo %i over %s', (version, protocol) => {
     const ask = async (args: object) => (await stage.call('aggregate_records', { ...ARGS, ...args })).data;
     expect((await ask({ min_count: 4 })).groups).toEqual(LARGE);
     expect(await ask({ min_count: 4 })).not.toHaveProperty('next');
+    for (const order of ['', ' ']) expect((await ask({ min_count: 4, order })).groups).toEqual(LARGE);
     for (const limit of [1, 2, 3, 4]) {
       const found: Group[] = [];
       for (let offset: number | undefined = 0; offset !== undefined; ) {

@@ -82,6 +82,8 @@ export const aggregateRecords = defineTool({
       offset = 0,
       min_count = 0,
     } = args;
+    // Models send an empty text for none.
+    const order = args.order?.trim() || undefined;
     const target = await session.pickInstance(args.instance);
     await session.checkFields(target, model, [...listFieldsOf(domain), ...group_by, ...measures]);
     const { where, zone } = await readDomain(session, target, model, domain);
@@ -89,7 +91,7 @@ export const aggregateRecords = defineTool({
       domain: where,
       groupBy: group_by,
       measures: [...new Set(measures.map((measure) => (measure.includes(':') ? measure : `${measure}:sum`)))],
-      order: min_count > 0 ? orderBySize(group_by, args.order) : args.order,
+      order: min_count > 0 ? orderBySize(group_by, order) : order,
       limit: limit + 1,
       offset,
     };

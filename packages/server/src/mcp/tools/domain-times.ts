@@ -17,6 +17,10 @@ export interface ReadDomain {
 
 /** Days and times that are converted. A day takes some 150 µs, which other callers wait for. */
 const CONVERTED_MAX = 100;
+/** Names in all different paths. Each can ask Odoo for the fields of a further model. */
+const NAMES_MAX = 200;
+/** Number of conditions that are read before other work gets its turn: some milliseconds. */
+const SLICE = 500;
 const SHOWN_MAX = 100;
 const DAY = /^[12]\d{3}-\d\d-\d\d$/;
 /** What a comparison with a day means: with its beginning, or with its end. */
@@ -26,12 +30,15 @@ const BOUNDS: ReadonlyMap<unknown, [operator: string, bound: keyof LocalDay]> = 
   ['>', ['>=', 'to']],
   ['<=', ['<', 'to']],
 ]);
-const EQUALITIES: readonly unknown[] = ['=', '!=', 'in', 'not in'];
+/** Odoo also takes operators in capital letters. */
+const EQUALITIES: readonly unknown[] = ['=', '==', '=?', '!=', '<>', 'in', 'not in'];
 const SUBDOMAINS: readonly unknown[] = ['any', 'not any'];
+
+type Asked = Pick<Session, 'fields' | 'userContext'>;
 
 /** Throws a {@link ToolError} for a time that does not exist, and for a day that a datetime cannot be equal to. */
 export async function readDomain(
-  session: Session,
+  session: Asked,
   instance: InstanceRecord,
   model: string,
   domain: readonly unknown[],
@@ -41,19 +48,25 @@ export async function readDomain(
   return { where, zone: reader.timeZone === null ? {} : { time_zone: reader.timeZone } };
 }
 
+type Condition = [path: string, operator: string, value: unknown];
+
 interface FoundField {
   type?: string;
   relation?: string | undefined;
 }
 
 class DomainReader {
-  readonly #session: Session;
+  readonly #session: Asked;
   readonly #instance: InstanceRecord;
   #findDay: ((day: string) => LocalDay) | null = null;
   #converted = 0;
+  /** By model and path. */
+  readonly #found = new Map<string, FoundField>();
+  #names = 0;
+  #conditions = 0;
   timeZone: string | null = null;
 
-  constructor(session: Session, instance: InstanceRecord) {
+  constructor(session: Asked, instance: InstanceRecord) {
     this.#session = session;
     this.#instance = instance;
   }
@@ -61,24 +74,23 @@ class DomainReader {
   /** `model`: null if it is not known. */
   async read(model: string | null, domain: readonly unknown[]): Promise<unknown[]> {
     const read: unknown[] = [];
-    for (const item of domain) read.push(Array.isArray(item) ? await this.#readCondition(model, item) : item);
+    for (const item of domain) read.push(isRead(item) ? await this.#readCondition(model, item) : item);
     return read;
   }
 
-  async #readCondition(model: string | null, condition: unknown[]): Promise<unknown[]> {
-    const [path, operator, value] = condition;
-    if (typeof path !== 'string' || condition.length !== 3) return condition;
-    if (SUBDOMAINS.includes(operator) && Array.isArray(value)) {
+  async #readCondition(model: string | null, [path, operator, value]: Condition): Promise<unknown[]> {
+    if (++this.#conditions % SLICE === 0) await new Promise((resolve) => setImmediate(resolve));
+    const condition = [path, operator, value];
+    const comparison = operator.toLowerCase();
+    if (SUBDOMAINS.includes(comparison) && Array.isArray(value)) {
       const { relation = null } = await this.#findField(model, path);
       return [path, operator, await this.read(relation, value)];
     }
     const values: unknown[] = Array.isArray(value) ? value : [value];
-    const isCompared = BOUNDS.has(operator) || EQUALITIES.includes(operator);
-    if (!isCompared || !values.some((item) => isDayText(item) || isZoned(item))) return condition;
     const { type } = await this.#findField(model, path);
     if (type === undefined) refuseUnknownType(path, values);
     if (type !== 'datetime') return condition;
-    const [bound, name] = BOUNDS.get(operator) ?? [];
+    const [bound, name] = BOUNDS.get(comparison) ?? [];
     if (bound !== undefined && name !== undefined && isDayText(value))
       // Odoo refuses a day that does not exist.
       return isDay(value) ? [path, bound, (await this.#findLocalDay(value))[name]] : condition;
@@ -91,9 +103,17 @@ class DomainReader {
   /** The field at the end of a path. Its type is undefined if it is not known, and empty if there is no such field. */
   async #findField(model: string | null, path: string): Promise<FoundField> {
     if (model === null) return {};
+    const key = `${model} ${path}`;
+    const found = this.#found.get(key) ?? (await this.#followPath(model, path));
+    this.#found.set(key, found);
+    return found;
+  }
+
+  async #followPath(model: string, path: string): Promise<FoundField> {
     let found: FoundField = { relation: model };
     for (const name of path.split('.')) {
       if (found.relation === undefined) return { type: '' };
+      if (++this.#names > NAMES_MAX) throw TOO_MANY_NAMES;
       const fields = await this.#session.fields(this.#instance, found.relation);
       if (fields === null) return {};
       found = fields.get(name) ?? { type: '' };
@@ -120,6 +140,27 @@ class DomainReader {
       next: 'Send times in UTC, such as "2026-05-31 22:00:00".',
     });
   }
+}
+
+const TOO_MANY_NAMES = new ToolError(
+  'invalid_params',
+  `\`domain\` compares days or times with more than ${NAMES_MAX} fields, those of paths included.`,
+  { next: 'Send fewer conditions, or times in UTC, such as "2026-05-31 22:00:00".' },
+);
+
+/** Whether an item of a domain has conditions inside of it, or compares something with a day or a time with a zone. */
+function isRead(item: unknown): item is Condition {
+  if (!Array.isArray(item) || item.length !== 3) return false;
+  const [path, operator, value] = item;
+  if (typeof path !== 'string' || typeof operator !== 'string') return false;
+  const comparison = operator.toLowerCase();
+  if (Array.isArray(value) && SUBDOMAINS.includes(comparison)) return true;
+  if (!BOUNDS.has(comparison) && !EQUALITIES.includes(comparison)) return false;
+  return Array.isArray(value) ? value.some(isTime) : isTime(value);
+}
+
+function isTime(value: unknown): boolean {
+  return isDayText(value) || isZoned(value);
 }
 
 function isDayText(value: unknown): value is string {

@@ -1,0 +1,36 @@
+/** Fields of models that are kept: a server that describes large ones must not fill the memory. */
+import { expect, test } from 'vitest';
+import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
+import { startWithScript } from './scripted-odoo.ts';
+
+async function start(fields: object) {
+  const described = JSON.stringify(fields);
+  const asked: string[] = [];
+  const post = await startWithScript((socket, { body }) => {
+    const { args } = JSON.parse(body.toString()).params;
+    if (args[4] === 'fields_get') asked.push(args[3]);
+    const results: Record<string, string> = { fields_get: described, context_get: '{}' };
+    answerLikeOdoo(socket, printResult(results[args[4]] ?? '1'));
+  });
+  return {
+    asked,
+    async count(model: string) {
+      const args = { model, domain: [['kind', '=', 'a']] };
+      const params = { name: 'count_records', arguments: args };
+      const answer = await post(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }));
+      expect(answer).toContain('\\"count\\":1');
+    },
+  };
+}
+
+test('fields with many values are kept for few models, and those of real ones for many', async () => {
+  const askAgain = async (selection: string[][]) => {
+    const { asked, count } = await start({ kind: { type: 'selection', selection } });
+    for (let number = 0; number < 25; number++) await count(`x.model${number}`);
+    await count('x.model24');
+    await count('x.model0');
+    return asked.slice(25);
+  };
+  expect(await askAgain([['a', 'A']])).toEqual([]);
+  expect(await askAgain(Array.from({ length: 30_000 }, (_, index) => [`k${index}`]))).toEqual(['x.model0']);
+});
