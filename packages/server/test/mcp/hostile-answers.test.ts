@@ -82,3 +82,23 @@ test('a language that is none is not shown, and not sent', async () => {
     tz: 'Europe/Paris',
   });
 });
+
+test('a count of a group that is no number is left out', async () => {
+  const rows = '[{"name":"Ann","__count":{"toString":null}},{"name":"Bob","__count":3}]';
+  const call = await startScriptedTools((method) => (method === 'read_group' ? rows : NAMES.fields_get));
+  for (const more of [{}, { min_count: 2 }]) {
+    const { text } = await call('aggregate_records', { model: 'res.partner', group_by: ['name'], ...more });
+    const { groups } = JSON.parse(text);
+    expect(groups.at(-1)).toEqual({ name: 'Bob', count: 3 });
+    expect(groups.slice(0, -1)).toEqual('min_count' in more ? [] : [{ name: 'Ann', count: null }]);
+  }
+});
+
+test('ids of companies that are no numbers are not asked for', async () => {
+  const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;
+  const user = `[{"id":2,"name":"Ann","login":"ann","company_ids":[${deep},"1",1]}]`;
+  const reads = [user, '[{"id":1,"name":"Main"}]'];
+  const call = await startScriptedTools((method) => (method === 'read' ? reads.shift() : undefined) ?? '{}');
+  const { isError, text } = await call('get_context', {});
+  expect([isError, text]).toEqual([false, expect.stringContaining('"companies":[{"id":1')]);
+});

@@ -100,7 +100,7 @@ export const aggregateRecords = defineTool({
     const fields = group_by.length + measures.length > 0 ? await session.fields(target, model) : null;
     const all = rows.map((row) => showGroup(row, grouping, fields));
     // The largest groups come first, so that those behind a smaller one are smaller too.
-    const large = all.filter(({ count }) => Number(count) >= min_count);
+    const large = all.filter(({ count }) => min_count === 0 || Number(count) >= min_count);
     const { records, isCut } = showRecords(large.slice(0, limit), null);
     const isMore = isCut || (isLimited && large.length === all.length);
     const isCutByTime = group_by.some((name) => typeOf(fields, name) === 'datetime');
@@ -222,7 +222,8 @@ function showGroup(
     shown[name] = span === null ? key : { name: key, ...span };
   }
   for (const measure of measures) shown[measure] = showMeasure(row[measure], typeOf(fields, measure));
-  shown['count'] = row['__count'] ?? row[`${groupBy[0]}_count`] ?? null;
+  const count = row['__count'] ?? row[`${groupBy[0]}_count`];
+  shown['count'] = Number.isSafeInteger(count) ? count : null;
   return shown;
 }
 

@@ -68,7 +68,8 @@ async function readUser(instance: InstanceRecord, session: Session) {
   const fields = ['name', 'login', 'company_id', 'company_ids'];
   const [row] = asRows(await orNothing(session.call(instance, 'res.users', 'read', [[userId], fields])));
   if (row === undefined) return { user: known, ...NO_COMPANIES };
-  const companies = Array.isArray(row['company_ids']) ? row['company_ids'] : [];
+  const ids = row['company_ids'];
+  const companies = Array.isArray(ids) ? ids.filter((id) => Number.isSafeInteger(id)) : [];
   const rows = mayCall(session.policy, 'res.company', 'read')
     ? asRows(
         await orNothing(session.call(instance, 'res.company', 'read', [companies, ['name', 'currency_id']])),
