@@ -1,19 +1,33 @@
 import { expect, test } from 'vitest';
-import { countMembers, countSeparators } from './count-members.ts';
+import { type CountLimits, findExcess } from './count-members.ts';
+
+const ANY = 1_000_000;
+
+/** The excess of a document that is long enough to be counted. */
+function find(text: string, limits: Partial<CountLimits>): string | null {
+  return findExcess(Buffer.from(text.padEnd(1000)), { membersMax: ANY, valuesMax: 400, ...limits });
+}
 
 test.each([
-  ['{}', 0],
-  ['[1, "a:b", "\\":"]', 0],
+  ['{"a":1}', 1],
+  ['[{"a":1}, "a:b", "\\":"]', 1],
   ['{"a": {"b:": ":"}, "c": [{"d": null}, {"d" : "\\\\"}]}', 5],
 ])('%s has %i members', (text, count) => {
-  expect(countMembers(Buffer.from(text), 100)).toBe(count);
+  expect(find(text, { membersMax: count })).toBeNull();
+  expect(find(text, { membersMax: count - 1 })).toBe('members');
 });
 
-test('ends with the first member beyond the limit', () => {
-  expect(countMembers(Buffer.from('{"a":1,"b":1,"c":1}'), 1)).toBe(2);
+test.each([
+  ['[1,"a,b",{"c":[2,3],"d":","}]', 5],
+  ['[1,2,3,4,5]', 5],
+  ['[[],["\\",",0]]', 3],
+])('%s has %i values that a separator follows, or that are last', (text, count) => {
+  expect(find(text, { valuesMax: count })).toBeNull();
+  expect(find(text, { valuesMax: count - 1 })).toBe('values');
 });
 
-test('separators outside of texts are counted, up to a bound', () => {
-  expect(countSeparators(Buffer.from('[1,"a,b",{"c":[2,3],"d":","}]'), 100)).toBe(4);
-  expect(countSeparators(Buffer.from('[1,2,3,4,5]'), 2)).toBe(3);
+test('a document that is too short for its bounds is not counted', () => {
+  expect(findExcess(Buffer.from('[1,2,3]'), { membersMax: 2, valuesMax: 4 })).toBeNull();
+  expect(findExcess(Buffer.from('[1,2,3,4]'), { membersMax: 2, valuesMax: 4 })).toBeNull();
+  expect(findExcess(Buffer.from('[1,2,3,4,5]'), { membersMax: 1, valuesMax: 4 })).toBe('values');
 });

@@ -1,26 +1,37 @@
-/** Counts members of objects and separators of a JSON document, without reading them. */
+/** Counts the members and the values of a JSON document, without reading them. */
 import { skipString } from './skip.ts';
 
 const QUOTE = 0x22;
 const COLON = 0x3a;
 const COMMA = 0x2c;
+/** `"":1,` */
+const MEMBER_BYTES_MIN = 5;
+/** A value and its separator. */
+const VALUE_BYTES_MIN = 2;
 
-/** The members of all objects. `bytes` is valid JSON. Ends as soon as there are more than `max`. */
-export function countMembers(bytes: Uint8Array, max: number): number {
-  return countOutsideStrings(bytes, COLON, max);
+/** Bounds for all objects and lists of a document together. */
+export interface CountLimits {
+  /** Members of objects. */
+  membersMax: number;
+  /** Values of objects and lists. */
+  valuesMax: number;
 }
 
-/** The commas between values in lists and objects. Otherwise as {@link countMembers}. */
-export function countSeparators(bytes: Uint8Array, max: number): number {
-  return countOutsideStrings(bytes, COMMA, max);
-}
-
-function countOutsideStrings(bytes: Uint8Array, searched: number, max: number): number {
-  let count = 0;
-  for (let at = 0; at < bytes.length; at++) {
+/** The bound that the document exceeds; null if it exceeds none. `bytes` is valid JSON. Passes over it once at most. */
+export function findExcess(
+  bytes: Uint8Array,
+  { membersMax, valuesMax }: CountLimits,
+): 'members' | 'values' | null {
+  const { length } = bytes;
+  if (length <= Math.min(membersMax * MEMBER_BYTES_MIN, valuesMax * VALUE_BYTES_MIN)) return null;
+  let members = 0;
+  let separators = 0;
+  for (let at = 0; at < length; at++) {
     const byte = bytes[at];
     if (byte === QUOTE) at = skipString(bytes, at) - 1;
-    else if (byte === searched && ++count > max) break;
+    else if (byte === COLON) {
+      if (++members > membersMax) return 'members';
+    } else if (byte === COMMA && ++separators >= valuesMax) return 'values';
   }
-  return count;
+  return null;
 }

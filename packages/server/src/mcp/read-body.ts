@@ -2,21 +2,20 @@
  * Reads the body of a request to `/mcp` within its limits. They bound the time for which a request keeps other callers
  * waiting: the value is read and judged at once, and objects with thousands of names are slow to read and to judge.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BATCH_CALLS_MAX } from '@erp-proxy/contract';
 import { Denial } from '../execute/terms/denial.ts';
 import { parseDocument } from '../execute/thread/large-calls.ts';
 import { viewAsBuffer } from '../json/buffer.ts';
-import { countMembers, countSeparators } from '../json/count-members.ts';
+import { findExcess } from '../json/count-members.ts';
 import { isObject } from '../json/is-object.ts';
 
 const BODY_BYTES_MAX = 1024 * 1024;
+/** A longer JSON text is counted and parsed in two turns of the event loop. */
+export const SLICE_BYTES = 64 * 1024;
 export const DEPTH_MAX = 100;
-/** Maximum number of members of all objects, such as the values of a record with its lines. */
-const MEMBERS_MAX = 10_000;
-/** Maximum number of values in all lists and objects. Long lists of numbers are slow to read for their size. */
-const VALUES_MAX = 100_000;
-/** `"":1,` */
-const MEMBER_BYTES_MIN = 5;
+/** Members such as the values of a record with its lines. Long lists of numbers are slow to read for their size. */
+const LIMITS = { membersMax: 10_000, valuesMax: 100_000 };
 /** The same of a message, of its parameters, of `_meta` and of the arguments of a tool. */
 const NAMES_MAX = 100;
 
@@ -24,8 +23,11 @@ export async function readBody(bytes: Uint8Array, signal: AbortSignal): Promise<
   if (bytes.length > BODY_BYTES_MAX) return refuse(`${BODY_BYTES_MAX / 2 ** 20} MiB`);
   const document = await parseDocument(bytes, DEPTH_MAX, signal);
   if (document instanceof Denial) return document;
-  if (hasManyMembers(bytes, MEMBERS_MAX)) return refuse(`${MEMBERS_MAX} members in its objects`);
-  if (hasManyValues(bytes, VALUES_MAX)) return refuse(`${VALUES_MAX} values in its lists and objects`);
+  const excess = findExcess(bytes, LIMITS);
+  if (excess === 'members') return refuse(`${LIMITS.membersMax} members in its objects`);
+  if (excess === 'values') return refuse(`${LIMITS.valuesMax} values in its lists and objects`);
+  // Counting and parsing would together block the event loop for too long.
+  if (bytes.length > SLICE_BYTES) await nextTurn();
   const value: unknown = JSON.parse(viewAsBuffer(bytes).toString());
   const messages: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (messages.length > BATCH_CALLS_MAX) return refuse(`${BATCH_CALLS_MAX} messages`);
@@ -34,16 +36,6 @@ export async function readBody(bytes: Uint8Array, signal: AbortSignal): Promise<
       `${NAMES_MAX} arguments of a tool, and ${NAMES_MAX} members in a message, \`params\` and \`_meta\``,
     );
   return { value };
-}
-
-/** Whether all objects of a JSON text together have more members. */
-export function hasManyMembers(bytes: Uint8Array, max: number): boolean {
-  return bytes.length > max * MEMBER_BYTES_MIN && countMembers(bytes, max) > max;
-}
-
-/** Whether a JSON text has more values than are read at once. A value and its separator take two bytes. */
-export function hasManyValues(bytes: Uint8Array, max: number): boolean {
-  return bytes.length > 2 * max && countSeparators(bytes, max) >= max;
 }
 
 function refuse(limit: string): Denial {

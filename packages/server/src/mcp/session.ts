@@ -2,11 +2,13 @@
  * What the tools of one request share: the instances of the key, the fields of models, and calls on Odoo. All calls go
  * through the pipeline of the execute route, so that a tool can do nothing that the key may not do.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type DataRoute, LIMIT_HEADER } from '@erp-proxy/contract';
 import type { Conversation } from '../execute/terms/conversation.ts';
 import { isIdempotencyKey } from '../idempotency/call-names.ts';
 import type { InstanceRecord } from '../instances/instances.ts';
 import { viewAsBuffer } from '../json/buffer.ts';
+import { findExcess } from '../json/count-members.ts';
 import { isObject } from '../json/is-object.ts';
 import { isTimeZone } from '../odoo/time-zone.ts';
 import { mayUseField, mayUseModel } from '../policy/abilities.ts';
@@ -25,7 +27,7 @@ import {
   readFields,
   type UnknownFields,
 } from './fields.ts';
-import { hasManyMembers, hasManyValues } from './read-body.ts';
+import { SLICE_BYTES } from './read-body.ts';
 import { ToolError } from './tool-error.ts';
 
 /** What the sessions of all requests share. */
@@ -84,9 +86,8 @@ export interface UserContext {
 
 /** The answer is parsed at once, which must not keep other callers waiting for long. */
 const ANSWER_BYTES_MAX = 1024 * 1024;
-/** About a hundred records of a hundred fields, each with id and name of a related record. */
-const ANSWER_MEMBERS_MAX = 30_000;
-const ANSWER_VALUES_MAX = 200_000;
+/** Members: about a hundred records of a hundred fields, each with id and name of a related record. */
+const ANSWER_LIMITS = { membersMax: 30_000, valuesMax: 200_000 };
 const KEPT_MS = 5 * 60_000;
 /** A field that is not known is looked for again after this time. */
 const KEPT_FRESH_MS = 10_000;
@@ -187,7 +188,11 @@ export class Session {
     if (denial !== null) throw this.#explain(denial, model);
     if (writer.isTooLarge) throw TOO_LARGE;
     const bytes = writer.join();
-    if (hasManyMembers(bytes, ANSWER_MEMBERS_MAX) || hasManyValues(bytes, ANSWER_VALUES_MAX)) throw TOO_LARGE;
+    const isLong = bytes.length > SLICE_BYTES;
+    // Receiving, counting and parsing would together block the event loop for too long.
+    if (isLong) await nextTurn();
+    if (findExcess(bytes, ANSWER_LIMITS) !== null) throw TOO_LARGE;
+    if (isLong) await nextTurn();
     const answer = writer.isWhole ? readAnswer(bytes) : null;
     if (answer === null) throw BROKEN_OFF;
     if (answer === 'forged') throw FORGED;

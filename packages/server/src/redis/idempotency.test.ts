@@ -5,7 +5,7 @@ import { createIdempotency, type Idempotency } from '../idempotency/idempotency.
 import { RedisAwayError, type RedisClient } from './client.ts';
 import { createRedisIdempotency } from './idempotency.ts';
 import { defineScript } from './script.ts';
-import { openTestRedis, type TestRedis } from './test-redis.fixture.ts';
+import { openTestRedis, PATIENCE_MS, type TestRedis } from './test-redis.fixture.ts';
 
 const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
 const POLL = { timeout: 10_000, interval: 10 };
@@ -28,7 +28,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
 
   beforeEach(async () => {
     testRedis = await openTestRedis(SERVER_URL);
-    [one, two] = await Promise.all([testRedis.connect(testRedis.wire.url), testRedis.connect()]);
+    [one, two] = await Promise.all([testRedis.connect(testRedis.wire.url, PATIENCE_MS), testRedis.connect()]);
   });
   afterEach(async () => {
     await testRedis.close();

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { closeAfterTest } from '../../test/close-after-test.ts';
 import { runCommand } from '../../test/commands/run-command.ts';
 import { buildKey } from '../../test/stores/store-suite.ts';
@@ -88,8 +88,9 @@ const FILL: Record<PartName, (store: Store) => Promise<unknown>> = {
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'erp-proxy-copy-'));
+  // It is removed after the stores in it have closed: `closeAfterTest` goes in reverse order.
+  closeAfterTest({ close: () => rmSync(folder, { recursive: true }) });
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const copy = (from: string, to: string) => copyStore(from, to, { isSnapshot: false });
 const nameFile = () => `sqlite:${join(folder, `${randomUUID()}.db`)}`;

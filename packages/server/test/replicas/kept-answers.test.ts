@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
 import {
   answerLikeOdoo,
@@ -30,9 +30,12 @@ describe.skipIf(SERVER_URL === '')('two proxies that keep answers in the Redis o
   let upstream: ScriptedUpstream;
   let one: RunningProxy;
   let two: RunningProxy;
+  /** All that were started, to be closed before their folder is removed. */
+  let started: RunningProxy[];
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'erp-proxy-'));
+    started = [];
     wire = await createWire(SERVER_URL);
     upstream = await startUpstream((socket, _request, index) =>
       answerLikeOdoo(socket, printResult(String(index))),
@@ -43,17 +46,20 @@ describe.skipIf(SERVER_URL === '')('two proxies that keep answers in the Redis o
       await expect.poll(() => readState(proxy), POLL).not.toBe('redis for kept answers is away');
   });
   afterEach(async () => {
-    await Promise.all([one.close(), two.close()]);
+    await Promise.all(started.map((proxy) => proxy.close()));
     await upstream.close();
     await wire.close();
     rmSync(folder, { recursive: true });
   });
 
-  const start = (redisUrl = wire.url) =>
-    startProxy({
+  const start = async (redisUrl = wire.url) => {
+    const proxy = await startProxy({
       allow: [upstream.url],
       settings: { 'store.url': `sqlite:${folder}/store.db`, 'redis.url': redisUrl, 'cache.store': 'redis' },
     });
+    started.push(proxy);
+    return proxy;
+  };
   const read = (changes = {}) => makeCall(upstream.url, { action: 'search_read', ...changes });
   const write = (changes = {}) => read({ action: 'write', params: [[1], {}], ...changes });
   const ask = async (proxy: RunningProxy, headers: Record<string, string> = MINUTE, changes = {}) =>
@@ -119,7 +125,6 @@ describe.skipIf(SERVER_URL === '')('two proxies that keep answers in the Redis o
 
   test('return no answer from before a write by a process that had lost Redis, and was restarted', async () => {
     const reader = await start(SERVER_URL);
-    onTestFinished(() => reader.close());
     const before = await keep(reader);
     wire.cut();
     expect((await two.call(write())).status).toBe(200);

@@ -9,8 +9,10 @@ import type { Socket } from 'node:net';
 const UNANSWERED_MAX = 16;
 /** The bytes are fed in pieces of this size, each of which holds some dozens of requests at most. */
 const PIECE_BYTES = 2 * 1024;
-/** Pieces that are fed in one turn of the event loop. In chunks of one byte, they have some thousand chunks. */
+/** Pieces that are fed in one turn of the event loop. */
 const PIECES_MAX = 8;
+/** Time for feeding in one turn. A piece in chunks of one byte has some hundred chunks, each of which is expensive. */
+const FEEDING_MS_MAX = 2;
 /** Requests that are answered in one turn. More can be in the last piece. */
 const ANSWERS_MAX = 64;
 
@@ -24,9 +26,10 @@ export class RoutedConnection {
   /** Bytes that HTTP has not received. The socket is paused until there are none: others would pile up here. */
   #unread: Buffer | null;
   #isAdvancing = false;
-  /** Pieces that were fed, and requests that were answered, since other connections had their turn. */
+  /** What this connection has used since other connections had their turn: pieces fed, requests answered, time. */
   #pieces = 0;
   #answers = 0;
+  #feedingMs = 0;
   /** Other connections get their turn before this one is fed again. */
   #isYielding = false;
   /**
@@ -90,7 +93,7 @@ export class RoutedConnection {
     if (this.#isAdvancing || this.#isYielding) return;
     this.#isAdvancing = true;
     while (this.#unread !== null && !this.#isHttpPaused && this.#unanswered.size < UNANSWERED_MAX) {
-      if (this.#pieces >= PIECES_MAX || this.#answers >= ANSWERS_MAX) {
+      if (this.#isTurnUsed) {
         this.#isYielding = true;
         setImmediate(this.#continue);
         break;
@@ -98,7 +101,9 @@ export class RoutedConnection {
       const piece = this.#unread.subarray(0, PIECE_BYTES);
       this.#unread = piece.length < this.#unread.length ? this.#unread.subarray(piece.length) : null;
       this.#pieces++;
+      const startedMs = performance.now();
       this.#feed(piece);
+      this.#feedingMs += performance.now() - startedMs;
     }
     this.#isAdvancing = false;
     const isPaused = this.#socket.isPaused();
@@ -107,10 +112,15 @@ export class RoutedConnection {
     } else if (isPaused) this.#resume();
   };
 
+  get #isTurnUsed(): boolean {
+    return this.#pieces >= PIECES_MAX || this.#answers >= ANSWERS_MAX || this.#feedingMs > FEEDING_MS_MAX;
+  }
+
   readonly #continue = (): void => {
     this.#isYielding = false;
     this.#pieces = 0;
     this.#answers = 0;
+    this.#feedingMs = 0;
     this.advance();
   };
 
