@@ -11,7 +11,7 @@ import { StartError } from '../config/start-error.ts';
 import { createChanges } from '../data/changes/changes.ts';
 import { createExporter } from '../data/export/export.ts';
 import { createDeliveryJudge } from '../data/subscriptions/judge-delivery.ts';
-import { createChangeReader } from '../data/subscriptions/read-subscription.ts';
+import { createSubscriptionReader } from '../data/subscriptions/read-subscription.ts';
 import { createCredentialNames } from '../execute/call/credentials-id.ts';
 import { createExecuteBackground } from '../execute/operations.ts';
 import { Admission } from '../execute/request/admission.ts';
@@ -285,17 +285,18 @@ export async function createApp({
     data: 'subscriptions',
     isBackground: true,
   });
+  const reader = createSubscriptionReader({
+    run: runBackground,
+    keys,
+    instances,
+    overlapSeconds: settings.changes.overlapSeconds,
+    nowMs,
+  });
   const subscriptionWorker = createSubscriptionWorker({
     store,
-    reader: createChangeReader({
-      run: runBackground,
-      keys,
-      instances,
-      overlapSeconds: settings.changes.overlapSeconds,
-      nowMs,
-    }),
+    reader,
     notices: services.expiryNotices,
-    judge: createDeliveryJudge({ keys, clock }),
+    judge: createDeliveryJudge({ keys, check: reader.checkReading, clock, nowMs }),
     send: services.sendDelivery,
     openSecrets: services.subscriptions.openSecrets,
     owner: randomUUID(),

@@ -12,7 +12,11 @@ import { type Body, readBody } from './row.ts';
 import type { SendDelivery } from './sender.ts';
 
 /** Why the key of the subscription may not give what the delivery holds; null: it may. */
-export type JudgeDelivery = (subscription: Body, delivery: ClaimedDelivery) => Promise<string | null>;
+export type JudgeDelivery = (
+  subscription: Body,
+  delivery: ClaimedDelivery,
+  signal: AbortSignal,
+) => Promise<string | null>;
 
 export interface OutboxOptions {
   store: SubscriptionStore;
@@ -180,7 +184,9 @@ export class Outbox {
     }
     const sent = await Promise.all(
       deliveries.map(async (delivery) => {
-        const failure = unsigned ?? (await judge(body, delivery));
+        const failure = unsigned ?? (await judge(body, delivery, signal));
+        // The judge was interrupted.
+        if (failure !== null && signal.aborted) return null;
         return failure === null
           ? send({ url, secrets, delivery, signal, maySend })
           : { ...UNSENT, delivery, failure };

@@ -53,6 +53,37 @@ test.each<[string, Policy, RegExp]>([
   expect(listUpserts(stage)).toHaveLength(sent + 1);
 });
 
+test('a field that Odoo computes from a denied one is not sent, nor without an answer of Odoo', async () => {
+  const stage = await startStage();
+  const { admin, proxy, receiver, sandbox, subscribe } = stage;
+  const policy: Policy = { ...POLICY, models: { 'res.country': ['search', 'search_read'] } };
+  const withoutPhoneCode: Policy = { ...policy, fields: { 'res.country': { deny: ['phone_code'] } } };
+  const withoutCode: Policy = { ...policy, fields: { 'res.country': { deny: ['code'] } } };
+  const { record: key } = await proxy.app.keys.create({ name: 'hooks', policy });
+  receiver.answer = refuseWith(500);
+  await subscribe({
+    key: key.id,
+    model: 'res.country',
+    fields: ['name', 'image_url'],
+    domain: [['code', '=', 'BE']],
+  });
+  const countSent = () => receiver.list('res.country.upserted').length;
+  await expect.poll(countSent, POLL).toBeGreaterThan(0);
+  const [sent] = receiver.list('res.country.upserted');
+  expect(sent?.json.data.record).toMatchObject({ image_url: expect.stringMatching(/be\.png$/) });
+  await admin.updateKey(key.id, { policy: withoutCode });
+  const before = countSent();
+  receiver.answer = TAKE;
+  await expect.poll(() => findRefusal(stage), POLL).toMatch(/^policy_denied: .*`image_url`/);
+  await admin.updateInstance('prod', { api_key: 'not-the-key' });
+  await admin.updateKey(key.id, { policy: withoutPhoneCode });
+  await expect.poll(() => findRefusal(stage), POLL).toMatch(/^access_denied/);
+  expect(countSent()).toBe(before);
+  await admin.updateInstance('prod', { api_key: sandbox.users.admin.apiKey });
+  await expect.poll(() => findRefusal(stage), POLL).toBeUndefined();
+  expect(countSent()).toBe(before + 1);
+});
+
 test('a replay sends no field that is denied now, although the subscription was changed to others', async () => {
   const stage = await startStage();
   const { admin, odoo, show } = stage;

@@ -69,6 +69,15 @@ export function askSecond(query: ChangesQuery, { second, id }: Place, limit: num
   });
 }
 
+/** Fields of no record. */
+export function askNothing(fields: readonly string[]): Question {
+  return build('search_read', '[["id","=",0]]', '{}', {
+    fields: JSON.stringify(fields),
+    order: '"id"',
+    limit: '1',
+  });
+}
+
 /** The ids that match. */
 export function askMatching({ domain, context }: ChangesQuery, ids: readonly number[]): Question {
   return build('search', addTerms(`["id","in",[${ids.join()}]]`, domain), context, {

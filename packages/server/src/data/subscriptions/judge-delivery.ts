@@ -2,41 +2,85 @@
  * Judges a stored delivery by the key of its subscription as it is now: since the reading, the key may have ended, or
  * its policy may have been changed. The fields are those that the delivery holds.
  */
+import { createHash } from 'node:crypto';
 import { authorizeData } from '../../execute/call/authorize.ts';
 import { explainCall } from '../../execute/call/explain.ts';
 import { findValue, readMembers } from '../../json/members.ts';
 import type { JsonSpan } from '../../json/span.ts';
 import { decodeString } from '../../json/string.ts';
 import type { Keys } from '../../keys/keys.ts';
+import { SingleFlightCache } from '../../streams/single-flight-cache.ts';
+import type { ReadRefusal } from '../../subscriptions/change-reader.ts';
 import type { JudgeDelivery } from '../../subscriptions/outbox.ts';
 import { findClient } from './find-client.ts';
 
-export interface DeliveryJudgeDeps {
-  keys: Pick<Keys, 'findClient'>;
-  /** Milliseconds since 1970. */
-  clock: () => number;
+/** A reading that gives what a delivery holds. */
+export interface Reading {
+  /** Id of the key. */
+  key: string;
+  /** Name of the instance. */
+  instance: string;
+  model: string;
+  /** At least one. */
+  fields: readonly string[];
 }
 
-export function createDeliveryJudge({ keys, clock }: DeliveryJudgeDeps): JudgeDelivery {
-  return async (subscription, { body }) => {
+/**
+ * Why the key may not make the reading, by what the server says of the fields; null: it may. Asks the server without
+ * reading a record. Never rejects.
+ */
+export type CheckReading = (reading: Reading, signal: AbortSignal) => Promise<ReadRefusal | null>;
+
+export interface DeliveryJudgeDeps {
+  keys: Pick<Keys, 'findClient'>;
+  check: CheckReading;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+  /** Monotonic clock in milliseconds. */
+  nowMs: () => number;
+}
+
+/** Allowed readings that are remembered, and for how long. */
+const READINGS_MAX = 10_000;
+const REMEMBERED_MS = 24 * 3_600_000;
+
+export function createDeliveryJudge({ keys, check, clock, nowMs }: DeliveryJudgeDeps): JudgeDelivery {
+  /** What `check` has said, by field rules and reading. */
+  const checked = new SingleFlightCache<{ refusal: ReadRefusal | null }>(READINGS_MAX, nowMs);
+
+  return async (subscription, { body }, signal) => {
     if (!('key' in subscription) || subscription.key === null) return null;
     const client = await findClient(subscription, keys);
     if ('problem' in client) return client.problem;
     const denied = authorizeData(client, 'subscriptions');
     if (denied !== null) return explain(denied.message);
-    const call = describeReading(Buffer.from(body));
-    const { allowed, approval, message } = explainCall(client.key, client.policy, { call }, clock());
-    if (!allowed) return explain(message);
-    return approval === null ? null : explain(`Reading needs an approval, because of \`${approval}\`.`);
+    const reading = describeReading(Buffer.from(body), subscription.key);
+    const explained = explainCall(client.key, client.policy, { call: buildCall(reading) }, clock());
+    if (!explained.allowed) return explain(explained.message);
+    if (explained.approval !== null)
+      return explain(`Reading needs an approval, because of \`${explained.approval}\`.`);
+    const rules = client.policy?.policy.fields;
+    if (rules === undefined || reading.fields.every((field) => field === 'id')) return null;
+    // Only the server knows which fields show others. Without its answer, nothing is sent.
+    const { refusal } = await checked.get(hash([rules, reading]), async () => {
+      const value = { refusal: await check(reading, signal) };
+      return { value, ttlMs: value.refusal === null ? REMEMBERED_MS : 0 };
+    });
+    return refusal === null ? null : refusal.problem;
   };
+}
+
+/** Rules can be long. */
+function hash(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64');
 }
 
 function explain(message: string): string {
   return `policy_denied: ${message}`;
 }
 
-/** The call that reads what the delivery holds. `bytes`: the body of the delivery, which is ours. */
-function describeReading(bytes: Uint8Array): object {
+/** The reading of what the delivery holds. `bytes`: the body of the delivery, which is ours. */
+function describeReading(bytes: Uint8Array, key: string): Reading {
   const body = readMembers(bytes, { kind: 'object', start: 0, end: bytes.length });
   const data = readMembers(bytes, findValue(body, 'data') as JsonSpan);
   const record = findValue(data, 'record');
@@ -45,12 +89,21 @@ function describeReading(bytes: Uint8Array): object {
     const value = findValue(data, name);
     return value === undefined ? '' : decodeString(bytes, value);
   };
+  // A call that names no field would ask for all.
+  return {
+    key,
+    instance: text('instance'),
+    model: text('model'),
+    fields: fields.length === 0 ? ['id'] : fields,
+  };
+}
+
+function buildCall({ instance, model, fields }: Reading): object {
   return {
     action: 'search_read',
-    model_id: text('model'),
+    model_id: model,
     params: [[]],
-    // A call that names none would ask for all.
-    keyword: { fields: fields.length === 0 ? ['id'] : fields },
-    erp_instance: { name: text('instance') },
+    keyword: { fields },
+    erp_instance: { name: instance },
   };
 }

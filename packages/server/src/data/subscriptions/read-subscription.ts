@@ -10,6 +10,7 @@ import { PROXY_CLIENT } from '../../keys/proxy-client.ts';
 import type { ChangeReader, ReadRefusal, ReadResult } from '../../subscriptions/change-reader.ts';
 import type { RecordSubscription } from '../../subscriptions/row.ts';
 import type { QuestionFailure } from '../ask-odoo.ts';
+import { askNothing } from '../changes/changes-questions.ts';
 import { createAsk } from '../changes/create-ask.ts';
 import { findGone } from '../changes/find-gone.ts';
 import { listIds } from '../changes/list-ids.ts';
@@ -17,6 +18,7 @@ import { readChanges } from '../changes/read-changes.ts';
 import type { Ask, ChangesFault, ChangesRead, ChangesState } from '../changes/terms.ts';
 import { type DataRequest, readDataRequest } from '../data-request.ts';
 import { findClient } from './find-client.ts';
+import type { CheckReading } from './judge-delivery.ts';
 
 export interface SubscriptionReaderDeps {
   run: RunBackground;
@@ -45,16 +47,21 @@ const PAGE_MAX = 1000;
 /** A reading ends early once it has taken this long. */
 const READING_MS = 10_000;
 
-export function createChangeReader({
+/** Reads for subscriptions, and checks for the judge of deliveries. */
+export interface SubscriptionReader extends ChangeReader {
+  checkReading: CheckReading;
+}
+
+export function createSubscriptionReader({
   run,
   keys,
   instances,
   overlapSeconds,
   nowMs,
-}: SubscriptionReaderDeps): ChangeReader {
+}: SubscriptionReaderDeps): SubscriptionReader {
   /** Runs `work` as the key of the subscription, and explains why it gives nothing. */
   async function converse<Result extends object>(
-    subscription: RecordSubscription,
+    subscription: Source,
     signal: AbortSignal,
     work: (ask: Ask<QuestionFailure>, signal: AbortSignal) => Promise<Result | Obstacle>,
   ): Promise<Result | ReadRefusal> {
@@ -98,6 +105,13 @@ export function createChangeReader({
       converse(subscription, signal, (ask) => listIds(ask, describeQuery(subscription), max)),
     findGone: (subscription, ids, signal) =>
       converse(subscription, signal, (ask) => findGone(ask, describeQuery(subscription), ids)),
+    async checkReading({ fields, ...source }, signal) {
+      const checked = await converse(source, signal, async (ask) => {
+        const asked = await ask(askNothing(fields));
+        return 'failure' in asked ? { failure: asked.failure } : {};
+      });
+      return 'problem' in checked ? checked : null;
+    },
   };
 }
 
@@ -124,14 +138,14 @@ function noteChanges({ changes, state, more }: Changes, isCopySkipped: boolean):
   };
 }
 
+/** What the calls of a subscription need. */
+type Source = Pick<RecordSubscription, 'key' | 'instance' | 'model'>;
+
 /** Archived records are read, too: they would seem to have vanished. */
 const SHOW_ARCHIVED = '{"active_test":false}';
 
 /** What else is wrong with the instance, the call tells. */
-async function isMissing(
-  { instance }: RecordSubscription,
-  instances: Pick<Instances, 'find'>,
-): Promise<boolean> {
+async function isMissing({ instance }: Source, instances: Pick<Instances, 'find'>): Promise<boolean> {
   try {
     return (await instances.find(instance)) === null;
   } catch {
@@ -139,7 +153,7 @@ async function isMissing(
   }
 }
 
-function explainMissing({ instance }: RecordSubscription): ReadRefusal {
+function explainMissing({ instance }: Source): ReadRefusal {
   const problem = `There is no instance "${instance}" any more: store it again, or give the subscription another one.`;
   return { problem, isKeyOver: false };
 }
@@ -148,7 +162,7 @@ function describeQuery({ domain, fields }: RecordSubscription) {
   return { domain: JSON.stringify(domain), fields, context: SHOW_ARCHIVED };
 }
 
-function buildRequest({ model, instance }: RecordSubscription): DataRequest {
+function buildRequest({ model, instance }: Source): DataRequest {
   const text = JSON.stringify({ model_id: model, erp_instance: { name: instance } });
   const request = readDataRequest(Buffer.from(text), []);
   if ('denial' in request) throw new Error(request.denial.message);
@@ -157,7 +171,7 @@ function buildRequest({ model, instance }: RecordSubscription): DataRequest {
 
 async function explainFailure(
   failure: QuestionFailure,
-  subscription: RecordSubscription,
+  subscription: Source,
   keys: Pick<Keys, 'findClient'>,
 ): Promise<ReadRefusal> {
   if ('denial' in failure) return explainDenial(failure.denial);
