@@ -10,6 +10,7 @@ import type { InstanceRecord } from '../instances/instances.ts';
 import { viewAsBuffer } from '../json/buffer.ts';
 import { findExcess } from '../json/count-members.ts';
 import { isObject } from '../json/is-object.ts';
+import { createTimePrinter, type PrintTime } from '../odoo/local-time.ts';
 import { isTimeZone } from '../odoo/time-zone.ts';
 import { mayUseField, mayUseModel } from '../policy/abilities.ts';
 import type { CompiledPolicy } from '../policy/compile.ts';
@@ -266,6 +267,12 @@ export class Session {
     const own = { ...(lang === undefined ? {} : { lang }), ...(tz === undefined ? {} : { tz }) };
     if (lang !== undefined && tz !== undefined) return own;
     return { ...(await this.#askUserContext(instance)), ...own };
+  }
+
+  /** Prints datetimes in the time zone of the user; in UTC if that is not known. */
+  async timePrinter(instance: InstanceRecord): Promise<PrintTime> {
+    const { tz = 'UTC' } = await this.userContext(instance);
+    return createTimePrinter(tz);
   }
 
   #askUserContext(instance: InstanceRecord): Promise<UserContext> {

@@ -30,17 +30,23 @@ export async function showWritten(
   if (ids.length === 0 || ids.length > SHOWN_MAX || !mayCall(session.policy, model, 'read')) return {};
   try {
     const known = await session.fields(instance, model);
+    const setsLines = set.some((name) => known?.get(name)?.type === 'one2many');
     const names = session.chooseFields(known, (fields) => {
-      const shown = isUpdate ? ['display_name'] : chooseShown(fields);
-      return [...new Set([...shown, ...set])].filter((name) => fields.has(name));
+      // Lines change totals, and a method can archive.
+      const shown = isUpdate && !setsLines ? ['display_name'] : chooseShown(fields);
+      const archived = isUpdate ? [] : ['active'];
+      return [...new Set([...shown, ...archived, ...set])].filter((name) => fields.has(name));
     });
     // Odoo would read all fields.
     if (names.length === 0) return {};
     const rows = await session.call(instance, model, 'read', [ids, names], { context: { bin_size: true } });
     const written = pickMembers(asRecords(rows, ids), names);
     if (written.length === 0) return {};
+    // Most records are active.
+    if (!set.includes('active')) for (const row of written) if (row['active'] === true) delete row['active'];
+    const printTime = await session.timePrinter(instance);
     return {
-      records: showRecords(written, known, { omits: isUpdate ? 'nothing' : 'null' }).records,
+      records: showRecords(written, known, { omits: isUpdate ? 'nothing' : 'null', printTime }).records,
       note: DATA_NOTE,
     };
   } catch {

@@ -1,9 +1,10 @@
 /**
- * Makes values of Odoo fit for a model: texts are cut, HTML becomes text, and invisible characters are removed, because
- * they can hide instructions from a person who reads along. Pure.
+ * Makes values of Odoo fit for a model: texts are cut, HTML becomes text, datetimes get the time zone of the user, and
+ * invisible characters are removed, because they can hide instructions from a person who reads along. Pure.
  */
 
 import { isObject } from '../json/is-object.ts';
+import type { PrintTime } from '../odoo/local-time.ts';
 import type { Fields } from './fields.ts';
 
 /** Stands in each answer that has values of records. */
@@ -37,17 +38,19 @@ export interface ShowOptions {
   omits?: 'null' | 'unset' | 'nothing';
   /** By field that has related records in place of ids: their fields, null if these are not known. */
   related?: ReadonlyMap<string, Fields | null>;
+  /** Default: datetimes stay as they are. */
+  printTime?: PrintTime;
 }
 
 /** Shows records until the page is full; at least one. Changes the rows, whose members are the fields asked for. */
 export function showRecords(
   rows: readonly unknown[],
   fields: Fields | null,
-  { textMax = LISTED_TEXT_MAX, omits = 'nothing', related }: ShowOptions = {},
+  { textMax = LISTED_TEXT_MAX, omits = 'nothing', related, printTime }: ShowOptions = {},
 ): Page {
   const clipped = new Set<string>();
   const records: Record<string, unknown>[] = [];
-  const shower = new ValueShower(textMax);
+  const shower = new ValueShower(textMax, printTime);
   for (const row of rows) {
     const record = isObject(row) ? omitValues(row, omits) : {};
     const clippedHere: string[] = [];
@@ -56,7 +59,7 @@ export function showRecords(
       shower.bytesMax = Math.max(PAGE_BYTES_MAX, shower.bytes + LAST_VALUE_BYTES_MAX);
       const shown = related?.has(name)
         ? shower.showRelated(value, related.get(name) ?? null)
-        : shower.show(value, isHtml(fields, name));
+        : shower.show(value, typeOf(fields, name));
       if (shown !== value) record[name] = shown;
       shower.bytes += name.length + 4;
       if (shower.isClipped) {
@@ -92,8 +95,8 @@ export function isUnset(field: string, value: unknown, recordName: unknown): boo
   return typeof value === 'string' && value === recordName && field !== 'name';
 }
 
-function isHtml(fields: Fields | null, name: string): boolean {
-  return fields?.get(name)?.type === 'html';
+function typeOf(fields: Fields | null, name: string): string | undefined {
+  return fields?.get(name)?.type;
 }
 
 export interface ShownValue {
@@ -105,11 +108,12 @@ export interface ShownValue {
 /** Shows a value, and of lists and objects what fits into an answer. */
 export function showValue(value: unknown, textMax: number): ShownValue {
   const shower = new ValueShower(textMax);
-  return { shown: shower.show(value, false), isClipped: shower.isClipped };
+  return { shown: shower.show(value), isClipped: shower.isClipped };
 }
 
 class ValueShower {
   readonly #textMax: number;
+  readonly #printTime: PrintTime | undefined;
   /** Size from which on items of lists and members of objects are left out. */
   bytesMax = PAGE_BYTES_MAX;
   /** Whether a value was cut. */
@@ -117,16 +121,20 @@ class ValueShower {
   /** The size of all values as JSON, at least; in bytes. */
   bytes = 0;
 
-  constructor(textMax: number) {
+  constructor(textMax: number, printTime?: PrintTime) {
     this.#textMax = textMax;
+    this.#printTime = printTime;
   }
 
   /**
    * Changes nothing: a related record can be in several places. A list or an object that is shown whole is returned as
-   * it is, because a copy costs time to make and to print.
+   * it is, because a copy costs time to make and to print. `type`: that of the field, if it is known.
    */
-  show(value: unknown, isHtml: boolean, depth = 0): unknown {
+  show(given: unknown, type?: string, depth = 0): unknown {
+    const isTime = type === 'datetime' && typeof given === 'string' && this.#printTime !== undefined;
+    const value = isTime ? this.#printTime?.(given) : given;
     if (typeof value === 'string') {
+      const isHtml = type === 'html';
       if (!isHtml && value.length <= this.#findTextMax() && PLAIN_TEXT.test(value)) {
         this.bytes += value.length + 2;
         return value;
@@ -147,7 +155,7 @@ class ValueShower {
       this.isClipped = true;
       return '…';
     }
-    const showInner = (item: unknown) => this.show(item, false, depth + 1);
+    const showInner = (item: unknown) => this.show(item, undefined, depth + 1);
     return Array.isArray(value)
       ? this.#showItems(value, IDS_MAX, this.bytesMax, showInner)
       : this.#showMembers(value as Record<string, unknown>, this.bytesMax, showInner);
@@ -158,9 +166,9 @@ class ValueShower {
     const showRecord = (record: unknown) =>
       isObject(record)
         ? this.#showMembers(record, Number.POSITIVE_INFINITY, (item, name) =>
-            this.show(item, isHtml(fields, name), 2),
+            this.show(item, typeOf(fields, name), 2),
           )
-        : this.show(record, false, 1);
+        : this.show(record, undefined, 1);
     if (!Array.isArray(value)) return showRecord(value);
     return this.#showItems(value, Number.POSITIVE_INFINITY, PAGE_BYTES_MAX, showRecord);
   }
@@ -197,7 +205,7 @@ class ValueShower {
     for (const name of names) {
       if (this.bytes > bytesMax) break;
       const item = object[name];
-      const nameShown = this.show(name, false);
+      const nameShown = this.show(name);
       const itemShown = show(item, name);
       this.bytes += 2;
       isChanged ||= itemShown !== item || nameShown !== name;

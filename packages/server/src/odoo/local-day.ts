@@ -1,4 +1,5 @@
 /** Days in a time zone. Knows no call. */
+import { createOffsetFinder } from './zone-offset.ts';
 import { printTime } from './zoned-time.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -11,13 +12,7 @@ export interface LocalDay {
 
 /** Returns a function that finds when a day such as `2026-10-25`, which must exist, begins and ends in the zone. */
 export function createDayFinder(zone: string): (day: string) => LocalDay {
-  const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' });
-  const findOffsetMs = (ms: number): number => {
-    const name = format.formatToParts(ms).find(({ type }) => type === 'timeZoneName')?.value ?? '';
-    const [, sign, ...units] = /^GMT([+-])(\d+):(\d+)(?::(\d+))?$/.exec(name) ?? [];
-    const [hours = 0, minutes = 0, seconds = 0] = units.map((unit) => Number(unit ?? 0));
-    return (sign === '-' ? -1000 : 1000) * ((hours * 60 + minutes) * 60 + seconds);
-  };
+  const findOffsetMs = createOffsetFinder(zone);
   /** Clocks that are set forward at midnight skip it. The day then begins at the first time that they show. */
   const findStart = (midnight: number): string => {
     const offsets = [midnight + DAY_MS, midnight - DAY_MS].map(findOffsetMs);

@@ -145,7 +145,10 @@ test('a default in the context that deletes lines is asked about', async () => {
 test('an answer without texts of others has no note, and one without records no link', async () => {
   const { call } = await startStage();
   const model = 'res.partner';
-  const domain = [['name', '=', 'nobody']];
+  const domain = [
+    ['name', '=', 'nobody'],
+    ['active', 'in', [true, false]],
+  ];
   expect((await call('search_records', { model, domain })).data).toEqual({ records: [] });
   expect((await call('read_records', { model, ids: [99_999] })).data).toEqual({
     records: [],

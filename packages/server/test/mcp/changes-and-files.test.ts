@@ -33,7 +33,7 @@ describe.each([14, 16, 18, 19] as SandboxVersion[])('Odoo %i', (version) => {
       changes: ids.slice(0, 2).map((id, index) => ({
         change: 'upsert',
         id,
-        at: expect.stringMatching(/Z$/),
+        at: expect.stringMatching(/T\d\d:\d\d:\d\d[+-]\d\d:00$/),
         record: { id, name: `Followed ${index}` },
       })),
       more: true,

@@ -61,7 +61,7 @@ describe.each(EACH_VERSION)('Odoo %i over %s', (version, protocol) => {
     expect((await ask('count_records', day)).data).toEqual({ count: 2, time_zone: ZONE });
     const total = { measures: ['date_order:min'] };
     expect((await ask('aggregate_records', day, total)).data).toMatchObject({
-      groups: [{ 'date_order:min': '2026-10-24T22:00:00Z', count: 2 }],
+      groups: [{ 'date_order:min': '2026-10-25T00:00:00+02:00', count: 2 }],
       time_zone: ZONE,
     });
     const changes = await ask('list_changes', day, { fields: ['name'] });

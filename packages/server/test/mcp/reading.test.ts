@@ -4,6 +4,7 @@ import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
 import { startWithScript } from './scripted-odoo.ts';
 import { EACH_VERSION, startStage } from './stage.ts';
 
+const ARCHIVED = 'No active record matches. For archived ones, add ["active","=",false] to `domain`.';
 const LINE_FIELDS = ['name', 'order_line.product_id', 'order_line.price_unit', 'user_id.login'];
 
 describe.each(EACH_VERSION)('Odoo %i over %s', (version, protocol) => {
@@ -59,15 +60,19 @@ describe.each(EACH_VERSION)('Odoo %i over %s', (version, protocol) => {
     const args = { model: 'sale.order', domain, group_by: ['date_order:month'] };
     const months = await group(args);
     expect(months.time_zone).toBe('Europe/Brussels');
-    const october = { name: 'October 2026', from: '2026-09-30 22:00:00', to: '2026-10-31 23:00:00' };
+    const october = {
+      name: 'October 2026',
+      from: '2026-10-01T00:00:00+02:00',
+      to: '2026-11-01T00:00:00+01:00',
+    };
     expect(months.groups[0]['date_order:month']).toEqual(october);
     const measures = ['date_order:max'];
     const [last] = (await group({ model: 'sale.order', domain, measures })).groups;
-    expect(last['date_order:max']).toMatch(/^2026-11-\d\dT\d\d:\d\d:\d\dZ$/);
+    expect(last['date_order:max']).toMatch(/^2026-11-\d\dT\d\d:\d\d:\d\d\+01:00$/);
     const both = (await group({ ...args, group_by })).groups[0];
     expect(both).toMatchObject({
       'date_order:month': october,
-      'date_order:year': { name: '2026', from: '2025-12-31 23:00:00', to: '2026-12-31 23:00:00' },
+      'date_order:year': { name: '2026', from: '2026-01-01T00:00:00+01:00', to: '2027-01-01T00:00:00+01:00' },
     });
     const { from, to } = october;
     const counted = await call('count_records', {
@@ -109,13 +114,31 @@ test('an answer without records has neither a link nor a note', async () => {
   const { call } = await startStage();
   const none = [['id', '=', 0]];
   const model = 'res.partner';
-  expect((await call('search_records', { model, domain: none })).data).toEqual({ records: [] });
+  expect((await call('search_records', { model, domain: none })).data).toEqual({
+    records: [],
+    hint: ARCHIVED,
+  });
   expect((await call('read_records', { model, ids: [999_999] })).data).toEqual({
     records: [],
     missing: [999_999],
   });
   const args = { model, domain: none, group_by: ['city'] };
   expect((await call('aggregate_records', args)).data).toEqual({ groups: [] });
+});
+
+test('a search without a match says that archived records were left out, if there can be any', async () => {
+  const { call } = await startStage();
+  const search = async (args: object) => (await call('search_records', args)).data;
+  const none = { model: 'res.partner', domain: [['name', '=', 'nobody']] };
+  expect((await search(none)).hint).toBe(ARCHIVED);
+  expect((await search({ ...none, query: 'nobody', domain: undefined })).hint).toBe(ARCHIVED);
+  expect(await search({ ...none, offset: 10 })).not.toHaveProperty('hint');
+  expect(await search({ ...none, domain: [...none.domain, ['active', '=', true]] })).not.toHaveProperty(
+    'hint',
+  );
+  expect(await search({ ...none, domain: [['name', 'ilike', 'deco']] })).not.toHaveProperty('hint');
+  // Orders cannot be archived.
+  expect(await search({ ...none, model: 'sale.order' })).not.toHaveProperty('hint');
 });
 
 test('operators of the description work, and archived records are found', async () => {
@@ -284,7 +307,11 @@ test('a date group has the span in which Odoo cut it, also in another time zone'
   expect(structuredContent).toMatchObject({
     groups: [
       {
-        'date_order:month': { name: 'May 2026', from: '2026-04-30 22:00:00', to: '2026-05-31 22:00:00' },
+        'date_order:month': {
+          name: 'May 2026',
+          from: '2026-05-01T00:00:00+02:00',
+          to: '2026-06-01T00:00:00+02:00',
+        },
         count: 3,
       },
       { 'date_order:month': null, count: 1 },

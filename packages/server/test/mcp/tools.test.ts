@@ -75,7 +75,7 @@ describe.each(EACH_VERSION)('Odoo %i over %s', (version, protocol) => {
           partner_id: { id: 10, name: 'Deco Addict' },
           state: 'draft',
           user_id: { id: 2, name: 'Mitchell Admin' },
-          date_order: '2026-10-21T01:31:00Z',
+          date_order: '2026-10-21T03:31:00+02:00',
           amount_total: expect.any(Number),
           currency_id: { id: 1, name: 'USD' },
         },
@@ -145,11 +145,19 @@ describe.each(EACH_VERSION)('Odoo %i over %s', (version, protocol) => {
     const months = await call('aggregate_records', { model: 'sale.order', group_by: ['date_order:month'] });
     expect(months.data.groups).toEqual([
       {
-        'date_order:month': { name: 'October 2026', from: '2026-09-30 22:00:00', to: '2026-10-31 23:00:00' },
+        'date_order:month': {
+          name: 'October 2026',
+          from: '2026-10-01T00:00:00+02:00',
+          to: '2026-11-01T00:00:00+01:00',
+        },
         count: 4,
       },
       {
-        'date_order:month': { name: 'November 2026', from: '2026-10-31 23:00:00', to: '2026-11-30 23:00:00' },
+        'date_order:month': {
+          name: 'November 2026',
+          from: '2026-11-01T00:00:00+01:00',
+          to: '2026-12-01T00:00:00+01:00',
+        },
         count: 5,
       },
     ]);

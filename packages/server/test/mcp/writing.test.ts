@@ -42,6 +42,25 @@ describe('the records are shown after a change', () => {
     });
   });
 
+  test('the total after a change of lines', async () => {
+    const { call } = await startStage();
+    const [line] = (await call('read_records', { model: 'sale.order', ids: [1], fields: ['order_line'] }))
+      .data.records[0].order_line;
+    const values = { order_line: { update: [{ id: line, product_uom_qty: 100, price_unit: 7 }] } };
+    const { data } = await call('update_records', { model: 'sale.order', ids: [1], values });
+    expect(data.records[0]).toMatchObject({ name: 'S00001', amount_total: expect.any(Number) });
+    expect(data.records[0].amount_total).toBeGreaterThanOrEqual(700);
+    expect(data.records[0].order_line).toContain(line);
+  });
+
+  test('that a method has archived the record, and nothing of it otherwise', async () => {
+    const { call } = await startStage();
+    const run = async (method: string) =>
+      (await call('call_method', { model: 'res.partner', method, ids: [10] })).data.records[0];
+    expect(await run('action_archive')).toMatchObject({ id: 10, active: false });
+    expect(await run('action_unarchive')).not.toHaveProperty('active');
+  });
+
   test('the state after a button, and the name of a copy', async () => {
     const { call } = await startStage();
     const run = async (method: string, ids: number[]) =>

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
 import { isObject } from '../../json/is-object.ts';
 import { NAMED_COUNT } from '../../odoo/grouping.ts';
+import type { PrintTime } from '../../odoo/local-time.ts';
 import { mayCallAnywhere } from '../../policy/abilities.ts';
 import { asRows } from '../as-rows.ts';
 import type { Fields } from '../fields.ts';
@@ -38,7 +39,7 @@ export const aggregateRecords = defineTool({
       .max(4)
       .optional()
       .describe(
-        'Fields of the model itself; dates with day, week, month, quarter or year: "date_order:month", with `from` and `to` for a domain. Left out: one total.',
+        'Fields of the model itself; dates with day, week, month, quarter or year: "date_order:month". The answer has `from` and `to` of each, for a domain. Left out: one total.',
       ),
     measures: z
       .array(z.string())
@@ -57,7 +58,7 @@ export const aggregateRecords = defineTool({
       .int()
       .positive()
       .optional()
-      .describe('Only groups of at least as many records, largest first.'),
+      .describe('Leaves out groups of fewer records. The largest groups come first.'),
     limit: given.limit(LIMIT, LIMIT_MAX),
     offset: given.offset,
     instance: given.instance,
@@ -98,7 +99,8 @@ export const aggregateRecords = defineTool({
     const rows = await readGroups(target, model, grouping, session);
     const isLimited = rows.length > limit || rows.length === session.policyLimit;
     const fields = group_by.length + measures.length > 0 ? await session.fields(target, model) : null;
-    const all = rows.map((row) => showGroup(row, grouping, fields));
+    const printTime = await session.timePrinter(target);
+    const all = rows.map((row) => showGroup(row, grouping, fields, printTime));
     // The largest groups come first, so that those behind a smaller one are smaller too.
     const large = all.filter(({ count }) => min_count === 0 || Number(count) >= min_count);
     const { records, isCut } = showRecords(large.slice(0, limit), null);
@@ -210,6 +212,7 @@ function showGroup(
   row: Record<string, unknown>,
   { groupBy, measures }: Grouping,
   fields: Fields | null,
+  printTime: PrintTime,
 ): Record<string, unknown> {
   const shown: Record<string, unknown> = {};
   for (const [index, name] of groupBy.entries()) {
@@ -219,9 +222,13 @@ function showGroup(
     const isDate = type === undefined ? name.includes(':') : type.startsWith('date');
     const span = isDate && value ? findSpan(row, name, countSame(groupBy.slice(0, index), name)) : null;
     const key = showKey(value, type);
-    shown[name] = span === null ? key : { name: key, ...span };
+    // A key that may not ask for types sends times of a domain in the form of Odoo.
+    const printBound =
+      type === 'datetime' ? (time: string) => printTime(toIso(time)) : (time: string) => time;
+    shown[name] = span === null ? key : { name: key, from: printBound(span.from), to: printBound(span.to) };
   }
-  for (const measure of measures) shown[measure] = showMeasure(row[measure], typeOf(fields, measure));
+  for (const measure of measures)
+    shown[measure] = showMeasure(row[measure], typeOf(fields, measure), printTime);
   const count = row['__count'] ?? row[`${groupBy[0]}_count`];
   shown['count'] = Number.isSafeInteger(count) ? count : null;
   return shown;
@@ -243,10 +250,15 @@ function showKey(value: unknown, type: string | undefined): unknown {
   return typeof id === 'number' ? { id, name } : (name ?? id);
 }
 
-function showMeasure(value: unknown, type: string | undefined): unknown {
+function showMeasure(value: unknown, type: string | undefined, printTime: PrintTime): unknown {
   if (typeof value === 'number') return Math.round(value * 1e6) / 1e6;
   if (value === false && type !== 'boolean') return null;
-  return type === 'datetime' && typeof value === 'string' ? `${value.replace(' ', 'T')}Z` : (value ?? null);
+  return type === 'datetime' && typeof value === 'string' ? printTime(toIso(value)) : (value ?? null);
+}
+
+/** A time in the form of Odoo. */
+function toIso(time: string): string {
+  return `${time.replace(' ', 'T')}Z`;
 }
 
 /**

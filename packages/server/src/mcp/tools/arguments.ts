@@ -28,7 +28,7 @@ function isPartOfDomain(item: unknown): boolean {
 }
 
 export const domain = conditions.describe(
-  'Odoo domain as JSON: conditions [field, operator, value], all of which must hold, e.g. [["state","=","draft"],["partner_id","ilike","deco"]]; either: ["|",["city","=","Namur"],["city","=","Gent"]]. Days "2026-05-31", for datetimes in the time zone of the user; times "2026-05-31T22:00:00+02:00", or in UTC "2026-05-31 20:00:00". Operators: = != > >= < <= in "not in" like ilike "not ilike" =like =ilike (with %) child_of parent_of. Archived records too: ["active","in",[true,false]].',
+  'Odoo domain as JSON: conditions [field, operator, value], all of which must hold, e.g. [["state","=","draft"],["partner_id","ilike","deco"]]; either: ["|",["city","=","Namur"],["city","=","Gent"]]. Day of a datetime, in the time zone of the user: ["date_order",">=","2026-05-31"] from its beginning, "<=" to its end. Times: "2026-05-31T22:00:00+02:00", or in UTC "2026-05-31 20:00:00". Operators: = != > >= < <= in "not in" like ilike "not ilike" =like =ilike (with %) child_of parent_of. Archived records too: ["active","in",[true,false]].',
 );
 
 export const sameDomain = conditions.describe('As in search_records.');
@@ -54,7 +54,7 @@ export const ids = (max: number) =>
 export const values = z
   .record(z.string(), z.unknown())
   .describe(
-    'Fields with their values. Many2one: an id. One2many and many2many: {"add":[ids]}, {"remove":[ids]}, {"create":[{…}]}, {"update":[{"id":4,…}]}. Datetime: "2026-05-31T22:00:00Z". Empty: null.',
+    'Fields with their values. Many2one: an id. One2many and many2many: {"add":[ids]}, {"remove":[ids]}, {"create":[{…}]}, {"update":[{"id":4,…}]}. Datetime: "2026-05-31T22:00:00+02:00". Empty: null.',
   );
 
 /** The one value, or a list of such. */
@@ -73,7 +73,7 @@ export const order = z.string().max(500).optional().describe('E.g. "date_order d
 export const limit = (standard: number, max: number) =>
   z.int().positive().max(max).optional().describe(`At most this many. Default: ${standard}.`);
 
-export const offset = z.int().nonnegative().optional().describe('`next` of the answer before.');
+export const offset = z.int().nonnegative().optional().describe('`next` of the previous answer.');
 
 export const approval = z
   .string()
@@ -93,5 +93,5 @@ export const notRead = z
   .record(z.string(), z.string())
   .optional()
   .describe('Why related records were not read.');
-export const timeZone = z.string().optional().describe('Of days in `domain`, and of date groups.');
+export const timeZone = z.string().optional().describe('The zone of days in `domain`, and of date groups.');
 export const link = z.string().optional().describe('Address in Odoo; replace {id} by the id of a record.');

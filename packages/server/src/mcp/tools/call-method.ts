@@ -34,7 +34,13 @@ export const callMethod = defineTool({
       .ids(IDS_MAX)
       .optional()
       .describe('Records whose method is called. Left out: a method of the model.'),
-    arguments: z.array(z.unknown()).max(20).optional().describe('Positional arguments behind the ids.'),
+    arguments: z
+      .array(z.unknown())
+      .max(20)
+      .optional()
+      .describe(
+        'Positional arguments behind the ids. Datetimes here and in `keyword` in UTC: "2026-05-31 20:00:00".',
+      ),
     keyword: z.record(z.string(), z.unknown()).optional().describe('Named arguments, also `context`.'),
     approval: given.approval,
     instance: given.instance,

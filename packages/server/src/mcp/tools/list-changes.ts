@@ -23,7 +23,7 @@ export const listChanges = defineTool({
     'Lists records that were made or changed since an earlier answer: send its `cursor` as `since`, with the same model, domain and fields. Without `since` it begins with all records that match. For records changed after a date use search_records with write_date.',
   input: z.strictObject({
     model: given.model,
-    since: z.string().max(SINCE_LENGTH_MAX).optional().describe('`cursor` of the answer before.'),
+    since: z.string().max(SINCE_LENGTH_MAX).optional().describe('`cursor` of the previous answer.'),
     domain: given.sameDomain,
     fields: given.fields,
     limit: given.limit(LIMIT, LIMIT_MAX),
@@ -54,6 +54,7 @@ export const listChanges = defineTool({
     const names = fields?.length ? fields : session.chooseFields(known, chooseShown);
     await session.checkFields(target, model, [...names, ...listFieldsOf(domain)]);
     const { where, zone } = await readDomain(session, target, model, domain);
+    const printTime = await session.timePrinter(target);
     // A cursor is behind all changes of its answer. Those that do not fit are asked for again, by a lower limit.
     for (let count = limit; ; ) {
       const query = { model, domain: where, fields: names, since, limit: count };
@@ -62,15 +63,16 @@ export const listChanges = defineTool({
         read.changes.map(({ id, record }) => (isObject(record) ? record : { id })),
         names,
       );
-      const { records, clipped, isCut } = showRecords(rows, known);
+      const { records, clipped, isCut } = showRecords(rows, known, { printTime });
       if (isCut) {
         count = records.length;
         continue;
       }
       return {
-        changes: read.changes.map(({ change, id, at }, index) =>
-          change === 'left' ? { change, id, at } : { change, id, at, record: records[index] },
-        ),
+        changes: read.changes.map(({ change, id, at: time }, index) => {
+          const at = time === null ? null : printTime(time);
+          return change === 'left' ? { change, id, at } : { change, id, at, record: records[index] };
+        }),
         cursor: read.cursor,
         more: read.more,
         ...zone,

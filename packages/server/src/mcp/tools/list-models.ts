@@ -27,7 +27,7 @@ export const listModels = defineTool({
       .string()
       .max(200)
       .optional()
-      .describe('One or two words, e.g. “invoice”. Left out: all that are common.'),
+      .describe('One or two words, e.g. “invoice”. Left out: the most common models.'),
     instance: given.instance,
   }),
   output: z.object({
@@ -64,7 +64,9 @@ export const listModels = defineTool({
     const missing = isWhole
       ? explainMissingApps(wanted.filter((model) => mayRead(model) && !has(model)))
       : null;
-    const nothing = restrictsModels(session.policy, READING) ? NOTHING_ALLOWED_HINT : NOTHING_HINT;
+    const isRestricted = restrictsModels(session.policy, READING);
+    // That an app is missing says it all if the key may read all models.
+    const nothing = isRestricted ? NOTHING_ALLOWED_HINT : missing === null ? NOTHING_HINT : null;
     const hints = [missing, models.length === 0 ? nothing : null].filter((hint) => hint !== null);
     return { models, ...(hints.length > 0 ? { hint: hints.join(' ') } : {}) };
   },

@@ -25,7 +25,7 @@ export const readRecords = defineTool({
   name: 'read_records',
   title: 'Read records',
   description:
-    'Reads records whose ids are known. Without `fields`, what is absent is empty, false or 0, or in `not_shown`: name that in `fields`. Binary fields return their size.',
+    'Reads records whose ids are known. Without `fields`, absent fields are empty, false or 0; `not_shown` lists others that are filled in: ask for them by `fields`. Binary fields return their size.',
   input: z.strictObject({
     model: given.model,
     ids: given.ids(IDS_MAX),
@@ -36,7 +36,7 @@ export const readRecords = defineTool({
     records: z.array(given.record),
     missing: z.array(z.int()).optional().describe('Ids that do not exist or are not visible.'),
     rest: z.array(z.int()).optional().describe('Ids that did not fit: read them by another call.'),
-    not_shown: z.array(z.string()).optional().describe('Other fields that are filled in.'),
+    not_shown: z.array(z.string()).optional().describe('Further fields that are filled in.'),
     unknown_fields: given.unknownFields,
     clipped: given.clipped,
     not_read: given.notRead,

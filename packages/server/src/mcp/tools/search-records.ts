@@ -73,16 +73,23 @@ export const searchRecords = defineTool({
     const isMore = isLimited || records.length < page.length;
     // A model that asks for a few records does not need all of them.
     const isLong = isMore && offset > 0 && args.limit === undefined;
+    const isEmpty = records.length === 0 && offset === 0;
+    const mayBeArchived = known?.has('active') === true && !listFieldsOf(domain).includes('active');
+    const hints = [
+      ...(isLong && mayUseData(session.policy, 'export') ? [EXPORT_HINT] : []),
+      ...(isEmpty && mayBeArchived ? [ARCHIVED_HINT] : []),
+    ];
     return {
       records,
       ...(isMore ? { next: offset + records.length } : {}),
-      ...(isLong && mayUseData(session.policy, 'export') ? { hint: EXPORT_HINT } : {}),
+      ...(hints.length > 0 ? { hint: hints.join(' ') } : {}),
       ...zone,
       ...more,
     };
   },
 });
 
+const ARCHIVED_HINT = 'No active record matches. For archived ones, add ["active","=",false] to `domain`.';
 const EXPORT_HINT = 'All records at once: a program can send POST /api/erp/export with this key.';
 
 /** A search by the name of a partner compares other fields too, so that a rule can deny it, and allow the name. */

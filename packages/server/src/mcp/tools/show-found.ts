@@ -31,7 +31,8 @@ export async function showFound(
   { model, rows, known, plan, ...options }: Found,
 ): Promise<ShownRecords> {
   const { related, notRead, ...read } = await readRelated(session, instance, rows, plan.relations);
-  const { records, clipped } = showRecords(read.rows, known, { ...options, related });
+  const printTime = await session.timePrinter(instance);
+  const { records, clipped } = showRecords(read.rows, known, { ...options, related, printTime });
   const cut = [...new Set([...clipped, ...read.clipped])];
   return {
     records,

@@ -1,0 +1,35 @@
+/** Times in a time zone. Knows no call. */
+import { createOffsetFinder } from './zone-offset.ts';
+
+const UTC_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+const PLAIN_YEAR = /^\d{4}-/;
+const MINUTE_MS = 60_000;
+
+/** Prints a time such as `2026-05-31T22:00:00Z` in another form. Other texts stay. */
+export type PrintTime = (time: string) => string;
+
+/**
+ * Returns a function that prints a time as the clocks of the zone, which must exist, show it:
+ * `2026-06-01T00:00:00+02:00`. Times stay in UTC if that is the zone, and where ISO 8601 cannot express them: offsets
+ * with seconds, years with more than four digits.
+ */
+export function createTimePrinter(zone: string): PrintTime {
+  if (zone === 'UTC') return (time) => time;
+  let findOffsetMs: ((ms: number) => number) | null = null;
+  return (time) => {
+    if (!UTC_TIME.test(time)) return time;
+    const ms = Date.parse(time);
+    if (Number.isNaN(ms)) return time;
+    findOffsetMs ??= createOffsetFinder(zone);
+    const offsetMs = findOffsetMs(ms);
+    const local = new Date(ms + offsetMs).toJSON();
+    if (offsetMs % MINUTE_MS !== 0 || !PLAIN_YEAR.test(local)) return time;
+    return `${local.slice(0, 19)}${printOffset(offsetMs / MINUTE_MS)}`;
+  };
+}
+
+function printOffset(minutes: number): string {
+  const size = Math.abs(minutes);
+  const digits = (count: number) => String(count).padStart(2, '0');
+  return `${minutes < 0 ? '-' : '+'}${digits(Math.floor(size / 60))}:${digits(size % 60)}`;
+}

@@ -1,0 +1,59 @@
+/** Datetimes in the time zone of the user, which tools also take. */
+import { describe, expect, test } from 'vitest';
+import { EACH_VERSION, startStage } from './stage.ts';
+
+// Midnight of Brussels.
+const UTC = '2026-05-31 22:00:00';
+const LOCAL = '2026-06-01T00:00:00+02:00';
+const ORDER = { model: 'sale.order', fields: ['date_order'] };
+
+describe.each(EACH_VERSION)('Odoo %i over %s', (version, protocol) => {
+  const start = async () => {
+    const stage = await startStage({ version, settings: { 'upstream.protocol': protocol } });
+    stage.sandbox.putRaw('sale.order', 1, { date_order: UTC });
+    return stage;
+  };
+
+  test('each tool shows a datetime in the zone of the user', async () => {
+    const { call } = await start();
+    const domain = [['id', '=', 1]];
+    expect((await call('search_records', { ...ORDER, domain })).data.records[0].date_order).toBe(LOCAL);
+    expect((await call('read_records', { ...ORDER, ids: [1] })).data.records[0].date_order).toBe(LOCAL);
+    const lines = {
+      model: 'sale.order.line',
+      domain: [['order_id', '=', 1]],
+      fields: ['order_id.date_order'],
+    };
+    expect((await call('search_records', lines)).data.records[0].order_id.date_order).toBe(LOCAL);
+    expect((await call('list_changes', { ...ORDER, domain })).data.changes[0].record.date_order).toBe(LOCAL);
+    const latest = { model: 'sale.order', domain, measures: ['date_order:max'] };
+    expect((await call('aggregate_records', latest)).data.groups[0]['date_order:max']).toBe(LOCAL);
+  });
+
+  test('a shown datetime can be sent back, in a domain and as a value', async () => {
+    const { call } = await start();
+    const equal = { model: 'sale.order', domain: [['date_order', '=', LOCAL]] };
+    expect((await call('count_records', equal)).data.count).toBe(1);
+    const values = { date_order: '2026-12-01T00:00:00+01:00' };
+    const updated = await call('update_records', { model: 'sale.order', ids: [1], values });
+    expect(updated.data.records[0]).toMatchObject(values);
+    expect((await call('count_records', equal)).data.count).toBe(0);
+    const { data } = await call('create_record', {
+      model: 'sale.order',
+      values: { partner_id: 10, ...values },
+    });
+    expect(data.records[0]).toMatchObject(values);
+  });
+});
+
+test('it stays in UTC for a key that may not ask for the time zone', async () => {
+  const { call, sandbox, connect, createKey } = await startStage();
+  sandbox.putRaw('sale.order', 1, { date_order: UTC });
+  const key = await createKey({
+    instances: ['prod'],
+    models: { 'sale.order': ['search_read', 'fields_get'] },
+  });
+  const client = await connect({ key });
+  const found = await call('search_records', { ...ORDER, domain: [['id', '=', 1]] }, client);
+  expect(found.data.records[0].date_order).toBe('2026-05-31T22:00:00Z');
+});
