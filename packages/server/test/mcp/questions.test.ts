@@ -40,6 +40,16 @@ test('well-known methods are named in plain words, others by their name', async 
   expect(await ask('call_method', post)).toBe('Post one invoice of account.move on prod: id 4?');
 });
 
+test('the button of a well-known dialog is named by what it does', async () => {
+  const { ask, call } = await startAsking();
+  const context = { active_model: 'sale.order', active_id: 4, default_order_id: 4 };
+  const { data } = await call('create_record', { model: 'sale.order.cancel', values: {}, context });
+  const press = { model: 'sale.order.cancel', method: 'action_cancel', ids: [data.id], keyword: { context } };
+  expect(await ask('call_method', press)).toMatch(
+    /^Cancel orders by one dialog of sale\.order\.cancel on prod: .+, with \{context: \{active_model: “sale\.order”, active_id: 4, /,
+  );
+});
+
 test('the question has all arguments', async () => {
   const { ask } = await startAsking();
   const call = { model: 'sale.order', method: 'action_lock', ids: [4] };
