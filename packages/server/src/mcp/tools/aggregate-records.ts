@@ -58,7 +58,7 @@ export const aggregateRecords = defineTool({
       .int()
       .positive()
       .optional()
-      .describe('Leaves out groups of fewer records. The largest groups come first.'),
+      .describe('Leaves out groups of fewer records. Then the largest groups come first.'),
     limit: given.limit(LIMIT, LIMIT_MAX),
     offset: given.offset,
     instance: given.instance,

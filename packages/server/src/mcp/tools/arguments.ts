@@ -28,7 +28,7 @@ function isPartOfDomain(item: unknown): boolean {
 }
 
 export const domain = conditions.describe(
-  'Odoo domain as JSON: conditions [field, operator, value], all of which must hold, e.g. [["state","=","draft"],["partner_id","ilike","deco"]]; either: ["|",["city","=","Namur"],["city","=","Gent"]]. Day of a datetime, in the time zone of the user: ["date_order",">=","2026-05-31"] from its beginning, "<=" to its end. Times: "2026-05-31T22:00:00+02:00", or in UTC "2026-05-31 20:00:00". Operators: = != > >= < <= in "not in" like ilike "not ilike" =like =ilike (with %) child_of parent_of. Archived records too: ["active","in",[true,false]].',
+  'Odoo domain as JSON: conditions [field, operator, value], all of which must hold, e.g. [["state","=","draft"],["partner_id","ilike","deco"]]; either: ["|",["city","=","Namur"],["city","=","Gent"]]. Day of a datetime, in the time zone of the user: ["date_order",">=","2026-05-31"] from its beginning, "<=" to its end, both for one day. Times: "2026-05-31T22:00:00+02:00", or in UTC "2026-05-31 20:00:00". Operators: = != > >= < <= in "not in" like ilike "not ilike" =like =ilike (with %) child_of parent_of. Archived records too: ["active","in",[true,false]].',
 );
 
 export const sameDomain = conditions.describe('As in search_records.');

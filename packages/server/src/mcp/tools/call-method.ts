@@ -23,7 +23,7 @@ export const callMethod = defineTool({
   name: 'call_method',
   title: 'Call a method',
   description:
-    'Calls a method that the other tools do not cover, as the buttons of Odoo do: action_confirm or action_cancel of sale.order (cancels a draft; a sent or confirmed one opens a dialog), action_post of account.move (Invoicing), message_post (keyword {"body": "…"}), activity_schedule, copy. A person may be asked first.',
+    'Calls a method that the other tools do not cover, as the buttons of Odoo do: action_confirm or action_cancel of sale.order (up to Odoo 18, a sent or confirmed one opens a dialog), action_post of account.move (Invoicing), message_post (keyword {"body": "…"}), activity_schedule, copy. A person may be asked first.',
   input: z.strictObject({
     model: given.model,
     method: z
