@@ -1,11 +1,13 @@
 /** What the question to a person says about the call: the records, what is done with them, and all arguments. */
+import type { Policy } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
 import { startStage } from './stage.ts';
 
-async function startAsking() {
+async function startAsking(policy?: Policy) {
   const stage = await startStage();
   let question = '';
   const client = await stage.connect({
+    ...(policy === undefined ? {} : { key: await stage.createKey(policy) }),
     answer: (message) => {
       question = message;
       return { action: 'decline' };
@@ -21,7 +23,8 @@ async function startAsking() {
   };
 }
 
-const ORDER = 'of sale.order on prod: “S00004” (id 4)';
+const S00004 = '“S00004” (id 4, “Gemini Furniture”, “Sales Order”)';
+const ORDER = `of sale.order on prod: ${S00004}`;
 
 test('well-known methods are named in plain words, others by their name', async () => {
   const { ask } = await startAsking();
@@ -29,7 +32,7 @@ test('well-known methods are named in plain words, others by their name', async 
     ask('call_method', { model: 'sale.order', method, ids: [4], ...more });
   expect(await askFor('action_confirm')).toBe(`Confirm one quotation ${ORDER}?`);
   expect(await askFor('action_cancel', { ids: [4, 5] })).toBe(
-    'Cancel 2 orders of sale.order on prod: “S00004” (id 4), “S00005” (id 5)?',
+    `Cancel 2 orders of sale.order on prod: ${S00004}, “S00005” (id 5, “Azure Interior”, “Quotation Sent”)?`,
   );
   expect(await askFor('message_post', { keyword: { body: 'We deliver on Monday.' } })).toBe(
     `Post a message on one record ${ORDER}: “We deliver on Monday.”?`,
@@ -38,6 +41,20 @@ test('well-known methods are named in plain words, others by their name', async 
   expect(await askFor('action_lock')).toBe(`Call action_lock for one record ${ORDER}?`);
   const post = { model: 'account.move', method: 'action_post', ids: [4] };
   expect(await ask('call_method', post)).toBe('Post one invoice of account.move on prod: id 4?');
+});
+
+test('a record is named by what the key may read of it', async () => {
+  const askBy = async (policy: object) => {
+    const { ask } = await startAsking({ instances: ['prod'], models: { '*': ['*'] }, ...policy });
+    return ask('call_method', { model: 'sale.order', method: 'action_lock', ids: [4] });
+  };
+  const lock = (told: string) => `Call action_lock for one record of sale.order on prod: “S00004” (${told})?`;
+  expect(await askBy({ fields: { 'sale.order': { deny: ['state'] } } })).toBe(
+    lock('id 4, “Gemini Furniture”'),
+  );
+  expect(await askBy({ fields: { 'res.partner': { deny: ['name'] } } })).toBe(lock('id 4, “Sales Order”'));
+  // Without the fields of the model.
+  expect(await askBy({ models: { 'sale.order': ['read', 'action_lock'] } })).toBe(lock('id 4'));
 });
 
 test('the button of a well-known dialog is named by what it does', async () => {
