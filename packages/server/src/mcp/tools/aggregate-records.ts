@@ -256,9 +256,11 @@ function showMeasure(value: unknown, type: string | undefined, printTime: PrintT
   return type === 'datetime' && typeof value === 'string' ? printTime(toIso(value)) : (value ?? null);
 }
 
-/** A time in the form of Odoo. */
+const ODOO_TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
+
+/** A time in the form of Odoo as normalized values have it. Other texts stay. */
 function toIso(time: string): string {
-  return `${time.replace(' ', 'T')}Z`;
+  return ODOO_TIME.test(time) ? `${time.replace(' ', 'T')}Z` : time;
 }
 
 /**
