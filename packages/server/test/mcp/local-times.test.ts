@@ -57,3 +57,14 @@ test('it stays in UTC for a key that may not ask for the time zone', async () =>
   const found = await call('search_records', { ...ORDER, domain: [['id', '=', 1]] }, client);
   expect(found.data.records[0].date_order).toBe('2026-05-31T22:00:00Z');
 });
+
+test('what reaches Odoo unchanged is described as UTC', async () => {
+  const { connect } = await startStage();
+  const { tools } = await (await connect()).listTools();
+  const describe = (tool: string, argument: string) => {
+    const { properties = {} } = tools.find(({ name }) => name === tool)?.inputSchema ?? {};
+    return (properties[argument] as { description: string }).description;
+  };
+  expect(describe('call_method', 'arguments')).toMatch(/Datetimes here and in `keyword` in UTC/);
+  expect(describe('create_record', 'context')).toMatch(/Datetimes in UTC/);
+});
