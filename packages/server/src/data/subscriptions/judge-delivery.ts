@@ -68,7 +68,9 @@ export function createDeliveryJudge({ keys, check, clock, nowMs }: DeliveryJudge
       const isRemembered = value.refusal === null && hasRules(await findClient(subscription, keys), rules);
       return { value, ttlMs: isRemembered ? REMEMBERED_MS : 0 };
     });
-    return refusal === null ? null : refusal.problem;
+    if (refusal === null) return null;
+    // The reason is logged, without what Odoo says.
+    return refusal.summary ?? refusal.problem;
   };
 }
 
