@@ -46,6 +46,25 @@ describe.each(EACH_VERSION)('Odoo %i over %s', (version, protocol) => {
   });
 });
 
+test.each([
+  [18, 0],
+  [19, 1],
+] as const)('Odoo %i finds %i records by their shown `write_date`', async (version, equal) => {
+  const clock = () => Math.floor(Date.now() / 1000) * 1000 + 500;
+  const { call } = await startStage({ version, clock });
+  const model = 'res.partner';
+  const { id } = (await call('create_record', { model, values: { name: 'Ann' } })).data;
+  const { data } = await call('read_records', { model, ids: [id], fields: ['write_date'] });
+  const count = async (operator: string) => {
+    const domain = [
+      ['id', '=', id],
+      ['write_date', operator, data.records[0].write_date],
+    ];
+    return (await call('count_records', { model, domain })).data.count;
+  };
+  expect([await count('='), await count('>=')]).toEqual([equal, 1]);
+});
+
 test('it stays in UTC for a key that may not ask for the time zone', async () => {
   const { call, sandbox, connect, createKey } = await startStage();
   sandbox.putRaw('sale.order', 1, { date_order: UTC });
