@@ -11,7 +11,7 @@ import { findExcess } from '../json/count-members.ts';
 import { isObject } from '../json/is-object.ts';
 
 const BODY_BYTES_MAX = 1024 * 1024;
-/** A longer JSON text is counted and parsed in two turns of the event loop. */
+/** A longer JSON text is counted and parsed in different turns of the event loop. */
 export const SLICE_BYTES = 64 * 1024;
 export const DEPTH_MAX = 100;
 /** Members such as the values of a record with its lines. Long lists of numbers are slow to read for their size. */

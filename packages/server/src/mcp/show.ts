@@ -113,7 +113,7 @@ export function showValue(value: unknown, textMax: number): ShownValue {
 
 class ValueShower {
   readonly #textMax: number;
-  readonly #printTime: PrintTime | undefined;
+  readonly #printTime: PrintTime;
   /** Size from which on items of lists and members of objects are left out. */
   bytesMax = PAGE_BYTES_MAX;
   /** Whether a value was cut. */
@@ -121,7 +121,7 @@ class ValueShower {
   /** The size of all values as JSON, at least; in bytes. */
   bytes = 0;
 
-  constructor(textMax: number, printTime?: PrintTime) {
+  constructor(textMax: number, printTime: PrintTime = (time) => time) {
     this.#textMax = textMax;
     this.#printTime = printTime;
   }
@@ -131,8 +131,7 @@ class ValueShower {
    * it is, because a copy costs time to make and to print. `type`: that of the field, if it is known.
    */
   show(given: unknown, type?: string, depth = 0): unknown {
-    const isTime = type === 'datetime' && typeof given === 'string' && this.#printTime !== undefined;
-    const value = isTime ? this.#printTime?.(given) : given;
+    const value = type === 'datetime' && typeof given === 'string' ? this.#printTime(given) : given;
     if (typeof value === 'string') {
       const isHtml = type === 'html';
       if (!isHtml && value.length <= this.#findTextMax() && PLAIN_TEXT.test(value)) {

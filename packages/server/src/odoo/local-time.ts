@@ -18,8 +18,10 @@ export function createTimePrinter(zone: string): PrintTime {
   let findOffsetMs: ((ms: number) => number) | null = null;
   return (time) => {
     if (!UTC_TIME.test(time)) return time;
-    const ms = Date.parse(time);
-    if (Number.isNaN(ms)) return time;
+    const moment = new Date(time);
+    // `Date` accepts the 30th of February.
+    if (moment.toJSON()?.slice(0, 19) !== time.slice(0, 19)) return time;
+    const ms = moment.getTime();
     findOffsetMs ??= createOffsetFinder(zone);
     const offsetMs = findOffsetMs(ms);
     const local = new Date(ms + offsetMs).toJSON();

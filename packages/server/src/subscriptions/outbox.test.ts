@@ -124,3 +124,24 @@ test('a secret that cannot be opened is a failed attempt, with its reason and th
   expect(delivery?.nextAt).toBeGreaterThan(Date.now());
   expect(errors).toEqual([]);
 });
+
+test('a refusal while the process stops is no failed attempt: the process itself may be the reason', async () => {
+  const { promise: judged, resolve: refuse } = Promise.withResolvers<string>();
+  let isJudging = false;
+  const { store, outbox } = await startOutbox({
+    send: () => Promise.reject(new Error('nothing may be sent')),
+    judge() {
+      isJudging = true;
+      return judged;
+    },
+  });
+  await addDelivery(store, 'first');
+  outbox.wake();
+  await expect.poll(() => isJudging).toBe(true);
+  const closed = outbox.close(60_000);
+  refuse('overloaded: The proxy is shutting down; send the call again in a moment.');
+  await closed;
+  expect(await store.subscriptions.findByName('s')).toMatchObject({ failures: 0, lastFailure: null });
+  const [delivery] = await store.subscriptions.listDeliveries('s', { beforeSeq: null, limit: 1 });
+  expect(delivery).toMatchObject({ state: 'waiting', failure: null });
+});

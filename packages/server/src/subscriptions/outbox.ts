@@ -185,8 +185,8 @@ export class Outbox {
     const sent = await Promise.all(
       deliveries.map(async (delivery) => {
         const failure = unsigned ?? (await judge(body, delivery, signal));
-        // The judge was interrupted.
-        if (failure !== null && signal.aborted) return null;
+        // While the process stops, calls on Odoo are refused. That says nothing about the delivery.
+        if (failure !== null && this.#isClosed) return null;
         return failure === null
           ? send({ url, secrets, delivery, signal, maySend })
           : { ...UNSENT, delivery, failure };

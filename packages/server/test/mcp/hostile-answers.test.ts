@@ -94,6 +94,20 @@ test('a count of a group that is no number is left out', async () => {
   }
 });
 
+test.each(['2026-05-31', '2026-05-31T22:00:00+00:00', '2026-05-31 22:00:00.5', 'soon'])(
+  'a bound or a maximum that is no time of Odoo stays as it is: %s',
+  async (time) => {
+    const range = { 'day:month': { from: time, to: time } };
+    const rows = JSON.stringify([{ 'day:month': 'May', __range: range, day: time, __count: 1 }]);
+    const fields = '{"day":{"type":"datetime","string":"Day"}}';
+    const call = await startScriptedTools((method) => (method === 'read_group' ? rows : fields));
+    const args = { model: 'x.event', group_by: ['day:month'], measures: ['day:max'] };
+    expect(JSON.parse((await call('aggregate_records', args)).text).groups).toEqual([
+      { 'day:month': { name: 'May', from: time, to: time }, 'day:max': time, count: 1 },
+    ]);
+  },
+);
+
 test('ids of companies that are no numbers are not asked for', async () => {
   const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;
   const user = `[{"id":2,"name":"Ann","login":"ann","company_ids":[${deep},"1",1]}]`;

@@ -1,5 +1,7 @@
 /** Datetimes in the time zone of the user, which tools also take. */
 import { describe, expect, test } from 'vitest';
+import { measureBlocking } from '../measure-blocking.ts';
+import { startScriptedTools } from './scripted-odoo.ts';
 import { EACH_VERSION, startStage } from './stage.ts';
 
 // Midnight of Brussels.
@@ -46,6 +48,25 @@ describe.each(EACH_VERSION)('Odoo %i over %s', (version, protocol) => {
   });
 });
 
+test.each([
+  [18, 0],
+  [19, 1],
+] as const)('Odoo %i finds %i records by their shown `write_date`', async (version, equal) => {
+  const clock = () => Math.floor(Date.now() / 1000) * 1000 + 500;
+  const { call } = await startStage({ version, clock });
+  const model = 'res.partner';
+  const { id } = (await call('create_record', { model, values: { name: 'Ann' } })).data;
+  const { data } = await call('read_records', { model, ids: [id], fields: ['write_date'] });
+  const count = async (operator: string) => {
+    const domain = [
+      ['id', '=', id],
+      ['write_date', operator, data.records[0].write_date],
+    ];
+    return (await call('count_records', { model, domain })).data.count;
+  };
+  expect([await count('='), await count('>=')]).toEqual([equal, 1]);
+});
+
 test('it stays in UTC for a key that may not ask for the time zone', async () => {
   const { call, sandbox, connect, createKey } = await startStage();
   sandbox.putRaw('sale.order', 1, { date_order: UTC });
@@ -56,4 +77,40 @@ test('it stays in UTC for a key that may not ask for the time zone', async () =>
   const client = await connect({ key });
   const found = await call('search_records', { ...ORDER, domain: [['id', '=', 1]] }, client);
   expect(found.data.records[0].date_order).toBe('2026-05-31T22:00:00Z');
+});
+
+test('what reaches Odoo unchanged is described as UTC', async () => {
+  const { connect } = await startStage();
+  const { tools } = await (await connect()).listTools();
+  const describe = (tool: string, argument: string) => {
+    const { properties = {} } = tools.find(({ name }) => name === tool)?.inputSchema ?? {};
+    return (properties[argument] as { description: string }).description;
+  };
+  expect(describe('call_method', 'arguments')).toMatch(/Datetimes here and in `keyword` in UTC/);
+  expect(describe('create_record', 'context')).toMatch(/Datetimes in UTC/);
+});
+
+test('more groups than fit keep the event loop no longer than in UTC, however many there are', async () => {
+  const names = Array.from('abcdefghij');
+  const described = names.map((name) => [name, { type: 'datetime', string: name, store: true }]);
+  const row = Object.fromEntries(names.map((name) => [name, UTC]));
+  const rows = JSON.stringify(Array.from({ length: 2900 }, () => row));
+  const measure = async (tz: string) => {
+    const answers = { context_get: JSON.stringify({ tz }), read_group: rows };
+    const fields = JSON.stringify(Object.fromEntries(described));
+    const call = await startScriptedTools((method) => answers[method as 'read_group'] ?? fields);
+    const measures = names.map((name) => `${name}:max`);
+    let shortestMs = Number.POSITIVE_INFINITY;
+    for (let run = 0; run < 5; run++) {
+      const blockedMs = await measureBlocking(async () => {
+        const { text } = await call('aggregate_records', { model: 'x.event', measures });
+        expect(text).toContain(tz === 'UTC' ? '"a:max":"2026-05-31T22:00:00Z"' : `"a:max":"${LOCAL}"`);
+      });
+      shortestMs = Math.min(shortestMs, blockedMs);
+    }
+    return shortestMs;
+  };
+  const utcMs = await measure('UTC');
+  // Was more than ten times as long.
+  expect(await measure('Europe/Brussels')).toBeLessThan(3 * utcMs);
 });

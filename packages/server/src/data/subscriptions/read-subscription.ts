@@ -2,6 +2,7 @@
  * Reads the changes of a subscription through calls that no request asks for. Each reading is made as the key of the
  * subscription, whose policy and limits hold, or as the proxy itself.
  */
+import { BUSINESS_ERRORS } from '@erp-proxy/contract';
 import type { RunBackground } from '../../execute/run-request.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import type { Instances } from '../../instances/instances.ts';
@@ -184,7 +185,9 @@ async function explainFailure(
   const client = data.type === 'unauthorized' ? await findClient(subscription, keys) : PROXY_CLIENT;
   if ('problem' in client) return client;
   const problem = `${data.type}: ${clip(data.message ?? message)}`;
-  return { problem, summary: `Odoo answered ${data.type}.`, isKeyOver: false };
+  // Other errors are the proxy's own.
+  const isOfOdoo = data.type in BUSINESS_ERRORS;
+  return { problem, ...(isOfOdoo ? { summary: `Odoo answered ${data.type}.` } : {}), isKeyOver: false };
 }
 
 function explainDenial({ type, message }: Denial): ReadRefusal {

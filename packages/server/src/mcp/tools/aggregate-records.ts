@@ -99,15 +99,16 @@ export const aggregateRecords = defineTool({
     const rows = await readGroups(target, model, grouping, session);
     const isLimited = rows.length > limit || rows.length === session.policyLimit;
     const fields = group_by.length + measures.length > 0 ? await session.fields(target, model) : null;
-    const printTime = await session.timePrinter(target);
-    const all = rows.map((row) => showGroup(row, grouping, fields, printTime));
+    const all = rows.map((row) => showGroup(row, grouping, fields));
     // The largest groups come first, so that those behind a smaller one are smaller too.
     const large = all.filter(({ count }) => min_count === 0 || Number(count) >= min_count);
     const { records, isCut } = showRecords(large.slice(0, limit), null);
+    const printTime = await session.timePrinter(target);
     const isMore = isCut || (isLimited && large.length === all.length);
     const isCutByTime = group_by.some((name) => typeOf(fields, name) === 'datetime');
     return {
-      groups: records,
+      // Only those that are shown: a hostile server gives many more, and each time takes some µs.
+      groups: records.map((group) => printTimes(group, grouping, fields, printTime)),
       ...(isMore ? { next: offset + records.length } : {}),
       ...(isCutByTime ? { time_zone: (await session.userContext(target)).tz ?? 'UTC' } : zone),
       // A count is the proxy's own. The maximum of a field can be a text.
@@ -212,7 +213,6 @@ function showGroup(
   row: Record<string, unknown>,
   { groupBy, measures }: Grouping,
   fields: Fields | null,
-  printTime: PrintTime,
 ): Record<string, unknown> {
   const shown: Record<string, unknown> = {};
   for (const [index, name] of groupBy.entries()) {
@@ -222,16 +222,34 @@ function showGroup(
     const isDate = type === undefined ? name.includes(':') : type.startsWith('date');
     const span = isDate && value ? findSpan(row, name, countSame(groupBy.slice(0, index), name)) : null;
     const key = showKey(value, type);
-    // A key that may not ask for types sends times of a domain in the form of Odoo.
-    const printBound =
-      type === 'datetime' ? (time: string) => printTime(toIso(time)) : (time: string) => time;
-    shown[name] = span === null ? key : { name: key, from: printBound(span.from), to: printBound(span.to) };
+    shown[name] = span === null ? key : { name: key, ...span };
   }
-  for (const measure of measures)
-    shown[measure] = showMeasure(row[measure], typeOf(fields, measure), printTime);
+  for (const measure of measures) shown[measure] = showMeasure(row[measure], typeOf(fields, measure));
   const count = row['__count'] ?? row[`${groupBy[0]}_count`];
   shown['count'] = Number.isSafeInteger(count) ? count : null;
   return shown;
+}
+
+/**
+ * Prints bounds and measures that are datetimes. A key that may not ask for types gets them in the form of Odoo, in
+ * which it also sends them.
+ */
+function printTimes(
+  group: Record<string, unknown>,
+  { groupBy, measures }: Grouping,
+  fields: Fields | null,
+  printTime: PrintTime,
+): Record<string, unknown> {
+  const printed = { ...group };
+  const print = (value: unknown) => (typeof value === 'string' ? printTime(toIso(value)) : value);
+  const isTime = (name: string) => typeOf(fields, name) === 'datetime';
+  for (const name of groupBy.filter(isTime)) {
+    const value = group[name];
+    if (isObject(value) && 'from' in value)
+      printed[name] = { ...value, from: print(value['from']), to: print(value['to']) };
+  }
+  for (const name of measures.filter(isTime)) printed[name] = print(group[name]);
+  return printed;
 }
 
 function countSame(names: readonly string[], name: string): number {
@@ -250,15 +268,17 @@ function showKey(value: unknown, type: string | undefined): unknown {
   return typeof id === 'number' ? { id, name } : (name ?? id);
 }
 
-function showMeasure(value: unknown, type: string | undefined, printTime: PrintTime): unknown {
+function showMeasure(value: unknown, type: string | undefined): unknown {
   if (typeof value === 'number') return Math.round(value * 1e6) / 1e6;
   if (value === false && type !== 'boolean') return null;
-  return type === 'datetime' && typeof value === 'string' ? printTime(toIso(value)) : (value ?? null);
+  return value ?? null;
 }
 
-/** A time in the form of Odoo. */
+const ODOO_TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
+
+/** A time in the form of Odoo as normalized values have it. Other texts stay. */
 function toIso(time: string): string {
-  return `${time.replace(' ', 'T')}Z`;
+  return ODOO_TIME.test(time) ? `${time.replace(' ', 'T')}Z` : time;
 }
 
 /**

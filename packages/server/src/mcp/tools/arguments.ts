@@ -66,7 +66,7 @@ export const oneOrMore = <Schema extends z.ZodType>(one: Schema, max: number) =>
 export const context = z
   .record(z.string(), z.unknown())
   .optional()
-  .describe('Context of Odoo, such as that of a dialog.');
+  .describe('Context of Odoo, such as that of a dialog. Datetimes in UTC: "2026-05-31 20:00:00".');
 
 export const order = z.string().max(500).optional().describe('E.g. "date_order desc".');
 

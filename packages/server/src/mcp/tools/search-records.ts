@@ -75,14 +75,11 @@ export const searchRecords = defineTool({
     const isLong = isMore && offset > 0 && args.limit === undefined;
     const isEmpty = records.length === 0 && offset === 0;
     const mayBeArchived = known?.has('active') === true && !listFieldsOf(domain).includes('active');
-    const hints = [
-      ...(isLong && mayUseData(session.policy, 'export') ? [EXPORT_HINT] : []),
-      ...(isEmpty && mayBeArchived ? [ARCHIVED_HINT] : []),
-    ];
     return {
       records,
       ...(isMore ? { next: offset + records.length } : {}),
-      ...(hints.length > 0 ? { hint: hints.join(' ') } : {}),
+      ...(isLong && mayUseData(session.policy, 'export') ? { hint: EXPORT_HINT } : {}),
+      ...(isEmpty && mayBeArchived ? { hint: ARCHIVED_HINT } : {}),
       ...zone,
       ...more,
     };
