@@ -1,5 +1,5 @@
 /** Days in a time zone. Knows no call. */
-import { createOffsetFinder } from './zone-offset.ts';
+import { getOffsetFinder } from './zone-offset.ts';
 import { printTime } from './zoned-time.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -12,7 +12,7 @@ export interface LocalDay {
 
 /** Returns a function that finds when a day such as `2026-10-25`, which must exist, begins and ends in the zone. */
 export function createDayFinder(zone: string): (day: string) => LocalDay {
-  const findOffsetMs = createOffsetFinder(zone);
+  const findOffsetMs = getOffsetFinder(zone);
   /** Clocks that are set forward at midnight skip it. The day then begins at the first time that they show. */
   const findStart = (midnight: number): string => {
     const offsets = [midnight + DAY_MS, midnight - DAY_MS].map(findOffsetMs);

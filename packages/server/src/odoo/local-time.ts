@@ -1,5 +1,5 @@
 /** Times in a time zone. Knows no call. */
-import { createOffsetFinder } from './zone-offset.ts';
+import { getOffsetFinder } from './zone-offset.ts';
 
 const UTC_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 const PLAIN_YEAR = /^\d{4}-/;
@@ -15,15 +15,13 @@ export type PrintTime = (time: string) => string;
  */
 export function createTimePrinter(zone: string): PrintTime {
   if (zone === 'UTC') return (time) => time;
-  let findOffsetMs: ((ms: number) => number) | null = null;
   return (time) => {
     if (!UTC_TIME.test(time)) return time;
     const moment = new Date(time);
     // `Date` accepts the 30th of February.
     if (moment.toJSON()?.slice(0, 19) !== time.slice(0, 19)) return time;
     const ms = moment.getTime();
-    findOffsetMs ??= createOffsetFinder(zone);
-    const offsetMs = findOffsetMs(ms);
+    const offsetMs = getOffsetFinder(zone)(ms);
     const local = new Date(ms + offsetMs).toJSON();
     if (offsetMs % MINUTE_MS !== 0 || !PLAIN_YEAR.test(local)) return time;
     return `${local.slice(0, 19)}${printOffset(offsetMs / MINUTE_MS)}`;
