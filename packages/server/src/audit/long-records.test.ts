@@ -42,6 +42,7 @@ async function print(format: 'ndjson' | 'csv'): Promise<number> {
 
 test.each([
   { reading: 'a page', read: async () => JSON.stringify(await audit.search({ limit: ACTS })) },
+  { reading: 'a search for a rare value', read: () => audit.search({ limit: 10, client_id: 'nobody' }) },
   { reading: 'an export as NDJSON', read: async () => expect(await print('ndjson')).toBe(ACTS) },
   { reading: 'an export as CSV', read: async () => expect(await print('csv')).toBe(ACTS + 1) },
   { reading: 'a verification', read: async () => expect((await audit.verify()).intact).toBe(true) },

@@ -4,6 +4,9 @@ import { matchesFilters } from '../audit-filters.ts';
 import type { AuditPosition, AuditRow, AuditStore } from '../ports.ts';
 import { RecentBatches } from '../recent-batches.ts';
 
+/** Characters of records that are scanned without a pause: they are parsed in the thread that serves calls. */
+const SCAN_LENGTH_MAX = 256 * 1024;
+
 export function createMemoryAudit(): AuditStore {
   /** In order, without the rows that retention has removed. */
   const rows: AuditRow[] = [];
@@ -28,12 +31,14 @@ export function createMemoryAudit(): AuditStore {
     search({ beforeSeq, since = -Infinity, until = Infinity, limit, scanMax, ...wanted }) {
       const end = Math.min(beforeSeq ?? Infinity, readHead().seq + 1);
       const start = Math.max(floor.seq + 1, end - scanMax);
-      const found = rows
-        .slice(start - floor.seq - 1, Math.max(0, end - floor.seq - 1))
-        .reverse()
-        .filter((row) => row.at >= since && row.at < until && matchesFilters(row, wanted))
-        .slice(0, limit);
-      const next = found.length === limit ? (found.at(-1)?.seq ?? start) : start;
+      const found: AuditRow[] = [];
+      let seq = end - 1;
+      for (let length = 0; seq >= start && found.length < limit && length < SCAN_LENGTH_MAX; seq--) {
+        const row = rows[seq - floor.seq - 1] as AuditRow;
+        length += row.record.length;
+        if (row.at >= since && row.at < until && matchesFilters(row, wanted)) found.push(row);
+      }
+      const next = seq + 1;
       return { rows: found, next: next > floor.seq + 1 ? next : null };
     },
     readHead,
