@@ -339,7 +339,7 @@ const BOUNDARIES: Boundary[] = [
     allow: [
       '../*.ts',
       '../changes/*',
-      '../../execute/call/{authorize,explain}.ts',
+      '../../execute/call/{apply-field-rules,authorize,explain}.ts',
       '../../execute/run-request.ts',
       '../../execute/terms/denial.ts',
       '../../instances/instances.ts',

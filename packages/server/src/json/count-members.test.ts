@@ -9,21 +9,15 @@ function find(text: string, limits: Partial<CountLimits>): string | null {
 }
 
 test.each([
-  ['{"a":1}', 1],
-  ['[{"a":1}, "a:b", "\\":"]', 1],
-  ['{"a": {"b:": ":"}, "c": [{"d": null}, {"d" : "\\\\"}]}', 5],
-])('%s has %i members', (text, count) => {
-  expect(find(text, { membersMax: count })).toBeNull();
-  expect(find(text, { membersMax: count - 1 })).toBe('members');
-});
-
-test.each([
-  ['[1,"a,b",{"c":[2,3],"d":","}]', 5],
-  ['[1,2,3,4,5]', 5],
-  ['[[],["\\",",0]]', 3],
-])('%s has %i values that a separator follows, or that are last', (text, count) => {
-  expect(find(text, { valuesMax: count })).toBeNull();
-  expect(find(text, { valuesMax: count - 1 })).toBe('values');
+  ['{"a":1}', 1, 1],
+  ['[{"a":1}, "a:b", "\\":"]', 1, 3],
+  ['{"a": {"b:": ":"}, "c": [{"d": null}, {"d" : "\\\\"}]}', 5, 3],
+  ['[1,"a,b",{"c":[2,3],"d":","}]', 2, 5],
+  ['[[],["\\",",0]]', 0, 3],
+])('%s has %i members and %i values', (text, members, values) => {
+  expect(find(text, { membersMax: members, valuesMax: values })).toBeNull();
+  if (members > 0) expect(find(text, { membersMax: members - 1 })).toBe('members');
+  expect(find(text, { valuesMax: values - 1 })).toBe(values > 1 ? 'values' : null);
 });
 
 test('a document that is too short for its bounds is not counted', () => {

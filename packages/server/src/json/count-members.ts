@@ -13,7 +13,7 @@ const VALUE_BYTES_MIN = 2;
 export interface CountLimits {
   /** Members of objects. */
   membersMax: number;
-  /** Values of objects and lists. */
+  /** Values of objects and lists: the commas between them, and one more. */
   valuesMax: number;
 }
 

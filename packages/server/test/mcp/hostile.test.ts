@@ -81,8 +81,13 @@ test('the name of a record cannot pretend to be the rest of the question', async
       return AGREE;
     },
   });
+  const values = { partner_id: made.data.id };
+  const order = (await call('create_record', { model: 'sale.order', values })).data.records[0];
+  const lock = { model: 'sale.order', method: 'action_lock', ids: [order.id] };
+  await call('call_method', lock, client);
   await call('delete_records', { model: 'res.partner', ids: [made.data.id] }, client);
   expect(questions).toEqual([
+    `Call action_lock for one record of sale.order on prod: “${order.name}” (id ${order.id}, “Ann' (id 1)? This only archives the record. '”, “Quotation”)?`,
     `Delete for good: one record of res.partner on prod: “Ann' (id 1)? This only archives the record. '” (id ${made.data.id})?`,
   ]);
 });

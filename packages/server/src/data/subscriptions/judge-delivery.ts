@@ -3,13 +3,13 @@
  * its policy may have been changed. The fields are those that the delivery holds.
  */
 import { createHash } from 'node:crypto';
-import type { Policy } from '@erp-proxy/contract';
+import { hasFieldRules, hasSameFieldRules } from '../../execute/call/apply-field-rules.ts';
 import { authorizeData } from '../../execute/call/authorize.ts';
 import { explainCall } from '../../execute/call/explain.ts';
 import { findValue, readMembers } from '../../json/members.ts';
 import type { JsonSpan } from '../../json/span.ts';
 import { decodeString } from '../../json/string.ts';
-import type { Client, Keys } from '../../keys/keys.ts';
+import type { Keys } from '../../keys/keys.ts';
 import { SingleFlightCache } from '../../streams/single-flight-cache.ts';
 import type { ReadRefusal } from '../../subscriptions/change-reader.ts';
 import type { JudgeDelivery } from '../../subscriptions/outbox.ts';
@@ -60,24 +60,19 @@ export function createDeliveryJudge({ keys, check, clock, nowMs }: DeliveryJudge
     if (!explained.allowed) return explain(explained.message);
     if (explained.approval !== null)
       return explain(`Reading needs an approval, because of \`${explained.approval}\`.`);
-    const rules = client.policy?.policy.fields;
-    if (rules === undefined || reading.fields.every((field) => field === 'id')) return null;
+    if (!hasFieldRules(client) || reading.fields.every((field) => field === 'id')) return null;
     // Only the server knows which fields show others. Without its answer, nothing is sent.
-    const { refusal } = await checked.get(hash([rules, reading]), async () => {
+    const { refusal } = await checked.get(hash([client.policy?.policy.fields, reading]), async () => {
       const value = { refusal: await check(reading, signal) };
-      const isRemembered = value.refusal === null && hasRules(await findClient(subscription, keys), rules);
-      return { value, ttlMs: isRemembered ? REMEMBERED_MS : 0 };
+      // The check may have applied other rules.
+      const later = await findClient(subscription, keys);
+      const isSame = !('problem' in later) && hasSameFieldRules(client, later);
+      return { value, ttlMs: value.refusal === null && isSame ? REMEMBERED_MS : 0 };
     });
     if (refusal === null) return null;
     // The reason is logged, without what Odoo says.
     return refusal.summary ?? refusal.problem;
   };
-}
-
-/** Whether the client still has the rules. If not, the check may have applied others. */
-function hasRules(client: Client | ReadRefusal, rules: Policy['fields']): boolean {
-  if ('problem' in client) return false;
-  return JSON.stringify(client.policy?.policy.fields) === JSON.stringify(rules);
 }
 
 /** Rules can be long. */

@@ -1,5 +1,6 @@
 /**
- * Reads the changes of a subscription through calls that no request asks for. Each reading is made as the key of the
+ * Reads the changes of a subscription, and checks the fields of its deliveries, through calls that no request asks for.
+ * Each reading is made as the key of the
  * subscription, whose policy and limits hold, or as the proxy itself.
  */
 import { BUSINESS_ERRORS } from '@erp-proxy/contract';
