@@ -1,61 +1,55 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 /**
- * What floods the proxy, kills or stops processes, or needs several of them to answer each other soon. Beside many other
- * tests these would be late, and make the others late. Also what takes long by the number of its cases: `npm test` takes
- * less than five minutes.
+ * Three projects, which run one after the other. The name of a test file says where it belongs:
+ *
+ * - `*.test.ts`: `most`
+ * - `*.heavy.test.ts`: `heavy`, for tests that start several programs or a browser, or flood the proxy
+ * - `memory.heavy.test.ts`: `memory`, for tests that measure the memory of a process
+ * - `*.blocking.test.ts`: `blocking`, for tests that measure how long work keeps the event loop
  */
-const HEAVY = [
-  '**/process/{admin-commands,assembly,audit-kill,chaos,commands,file-descriptors,first-start,idempotency-kill,launcher,many-keys,mcp-clients,openapi-clients,package,readme,replicas*,serve,sqlite-lock,unusable-store,waiting-calls,workers}.test.ts',
-  '**/test/{replicas/*,idempotency/redis,key-rotation/crash}.test.ts',
-  '**/protection/{gauges.properties,hostile-connections.properties,hung-odoo,overload,shares}.test.ts',
-  '**/export/{fairness,flow,hostile-odoo}.test.ts',
-  '**/security/{hostile-connections,hostile-requests}.test.ts',
-  '**/redis/overshoot.test.ts',
-  '**/large-bodies/large-bodies.test.ts',
-  '**/commands/{address-with-path,types}.test.ts',
-  '**/test/examples/{programs,search-index,snippets}.test.ts',
-  '**/stream/{deadline,upstream-encoding}.test.ts',
-  '**/client/test/runtimes.test.ts',
-  '**/console/test/{approvals,calls,every-page,instances,keys,loading,overview,playground,session,start,subscriptions}.test.ts',
-  '**/stores/postgres/hanging.test.ts',
-  '**/stores/sqlite/{store,thread}.test.ts',
-  '**/policies/{fields,interference}.properties.test.ts',
-  '**/protocols/matrix.test.ts',
-  '**/http/connection/connection-listener.test.ts',
-  '**/mcp/stdio.test.ts',
-  '**/sandbox/test/large-table.test.ts',
-];
-/** What measures the memory of a process: nothing else runs beside it. */
-const MEMORY = ['**/memory.test.ts'];
+const ALL = 'packages/*/{src,test}/**/*.test.ts';
+const HEAVY = 'packages/*/{src,test}/**/*.heavy.test.ts';
+const MEMORY = 'packages/*/{src,test}/**/memory.heavy.test.ts';
+const BLOCKING = 'packages/*/{src,test}/**/*.blocking.test.ts';
+
+/** A project. `workers` is more than the cores where tests spend most of their time waiting. */
+function describeProject(
+  name: string,
+  order: number,
+  workers: number,
+  include: string,
+  exclude: string[] = [],
+) {
+  return {
+    extends: true as const,
+    test: {
+      name,
+      include: [include],
+      exclude: [...configDefaults.exclude, ...exclude],
+      maxWorkers: workers,
+      sequence: { groupOrder: order },
+    },
+  };
+}
 
 export default defineConfig({
   test: {
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
     globalSetup: 'packages/console/test/build-page.ts',
-    // Vitest's own second is too short for a busy machine.
-    expect: { poll: { timeout: 10_000, interval: 20 } },
+    setupFiles: 'packages/server/test/setup.ts',
+    // Node runs the sources itself, as it does for users. Files of one worker share its loaded and compiled modules,
+    // which halves the time of a whole run.
+    experimental: { viteModuleRunner: false },
+    isolate: false,
+    // These end a test that hangs. They are no promise about time, and long enough for a busy machine.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000, interval: 20 } },
     projects: [
-      {
-        extends: true,
-        test: {
-          name: 'most',
-          include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
-          exclude: [...HEAVY, ...MEMORY],
-          // More than cores: most of their time is spent waiting.
-          maxWorkers: 3,
-          sequence: { groupOrder: 1 },
-        },
-      },
-      {
-        extends: true,
-        test: { name: 'heavy', include: HEAVY, maxWorkers: 2, sequence: { groupOrder: 2 } },
-      },
-      {
-        extends: true,
-        test: { name: 'memory', include: MEMORY, maxWorkers: 1, sequence: { groupOrder: 3 } },
-      },
+      describeProject('most', 1, 4, ALL, [HEAVY, BLOCKING]),
+      describeProject('heavy', 2, 2, HEAVY, [MEMORY]),
+      describeProject('memory', 3, 1, MEMORY),
+      describeProject('blocking', 4, 1, BLOCKING),
     ],
   },
 });

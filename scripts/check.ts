@@ -1,19 +1,21 @@
 /**
  * Runs all checks. Every stage runs to its end, so that all errors are reported at once; if one stage failed, the
  * script fails. What a stage checks is configured in biome.json, tsconfig.json, knip.json and vitest.config.ts. `--all`
- * adds the tests that flood the proxy, kill processes or measure memory, which take some minutes.
+ * adds the heavy tests, and those that measure how long work keeps the event loop.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join, relative } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { describeFailures, readTestReport } from './test-report.ts';
 
 interface Stage {
   name: string;
-  command: [string, ...string[]];
-  /** Extracts a summary of a success from the output; default: none. */
-  summarize?: (output: string) => string;
+  /** The command as a person would type it in the root of the repository. */
+  command: string;
+  /** Whether it runs tests, which write a report. */
+  hasTests?: boolean;
 }
 
 interface Counts {
@@ -24,63 +26,76 @@ interface Counts {
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const reportFolder = mkdtempSync(join(tmpdir(), 'erp-proxy-check-'));
-const reportFile = join(reportFolder, 'vitest.json');
+const isAll = process.argv.includes('--all');
 
 const CHEAP: Stage[] = [
-  { name: 'format, lint', command: ['biome', 'check', '--error-on-warnings', '--max-diagnostics=50'] },
-  { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
-  { name: 'console types', command: ['tsc', '-p', 'packages/console/tsconfig.json'] },
-  { name: 'dead code', command: ['knip', '--no-progress'] },
-  { name: 'docs', command: ['node', 'scripts/docs.ts', '--check'] },
+  { name: 'format, lint', command: 'npx biome check --error-on-warnings --max-diagnostics=50' },
+  { name: 'types', command: 'npx tsc -p tsconfig.json' },
+  { name: 'console types', command: 'npx tsc -p packages/console/tsconfig.json' },
+  { name: 'dead code', command: 'npx knip --no-progress' },
+  { name: 'docs', command: 'npm run docs -- --check' },
 ];
-const projects = process.argv.includes('--all') ? [] : ['--project', 'most'];
-const TESTS: Stage = {
-  name: 'tests',
-  command: [
-    'vitest',
-    'run',
-    ...projects,
-    '--reporter=default',
-    '--reporter=json',
-    `--outputFile.json=${reportFile}`,
-  ],
-  summarize: (output) => /\n Test Files[\s\S]*?(?=\n\n|$)/.exec(output)?.[0] ?? '',
-};
-const SLOWEST_SHOWN = 10;
+const TESTS: Stage[] = [
+  { name: 'tests', command: 'npx vitest run --project most', hasTests: true },
+  ...(isAll
+    ? [
+        { name: 'heavy tests', command: 'npx vitest run --project heavy --project memory', hasTests: true },
+        { name: 'blocking', command: 'npm run test:blocking --', hasTests: true },
+      ]
+    : []),
+];
 
 try {
-  const cheap = await Promise.all(CHEAP.map(runStage));
-  const tests = countTests(await runStage(TESTS));
-  process.stdout.write(listSlowest());
-  const failedStages = cheap.filter((passed) => !passed).length;
-  const passed = tests.passed + cheap.length - failedStages;
-  const failed = tests.failed + failedStages;
-  // CI parses this line. Each stage but the tests counts as one check.
-  const skipped = tests.skipped > 0 ? `, ${tests.skipped} skipped` : '';
-  process.stdout.write(`\n${passed} passed, ${failed} failed${skipped}\n`);
+  const startedMs = performance.now();
+  const counts = await Promise.all(CHEAP.map(runStage));
+  for (const stage of TESTS) counts.push(await runStage(stage));
+  const sum = (read: (each: Counts) => number) => counts.reduce((total, each) => total + read(each), 0);
+  const failed = sum((each) => each.failed);
+  const skipped = sum((each) => each.skipped);
+  process.stdout.write(`\nAll stages took ${printSeconds(startedMs)}.\n`);
+  // CI parses this line. Each stage without tests counts as one check.
+  const counted = `${sum((each) => each.passed)} passed, ${failed} failed`;
+  process.stdout.write(`${counted}${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
   process.exitCode = failed > 0 ? 1 : 0;
 } finally {
   rmSync(reportFolder, { recursive: true, force: true });
 }
 
-/** True if the stage passed. Its output is printed only if it failed. */
-async function runStage(stage: Stage): Promise<boolean> {
+/** Prints one line for a stage that passed, and its failures otherwise. */
+async function runStage(stage: Stage): Promise<Counts> {
   const startedMs = performance.now();
-  const { passed, output } = await run(stage.command);
-  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-  const shown = passed ? (stage.summarize?.(output) ?? '') : `\n${output.trimEnd()}\n`;
-  process.stdout.write(`${passed ? 'ok    ' : 'FAILED'} ${stage.name.padEnd(13)}${seconds} s${shown}\n`);
-  return passed;
+  const reportFile = join(reportFolder, `${stage.name}.json`);
+  const reporters = ` --reporter=default --reporter=json --outputFile.json='${reportFile}'`;
+  const { passed, output } = await run(`${stage.command}${stage.hasTests ? reporters : ''}`);
+  const report = stage.hasTests ? readTestReport(reportFile, root) : null;
+  process.stdout.write(`${passed ? 'ok    ' : 'FAILED'} ${stage.name.padEnd(13)} ${printSeconds(startedMs)}`);
+  if (report !== null) {
+    process.stdout.write(`, ${report.passed} passed, ${report.failed} failed, ${report.skipped} skipped`);
+  }
+  process.stdout.write('\n');
+  for (const { file, seconds } of report?.slow ?? []) {
+    process.stdout.write(`       slow: ${seconds.toFixed(1)} s ${file}\n`);
+  }
+  if (!passed) {
+    // Without a failed test, the output tells the reason: a tool's findings, or an error outside of any test.
+    const failures = report?.failures.length ? describeFailures(report.failures) : `${output.trimEnd()}\n`;
+    process.stdout.write(`\n${failures}\nRepeat the stage: ${stage.command}\n\n`);
+  }
+  const failed = passed ? 0 : Math.max(1, report?.failed ?? 1);
+  return report === null
+    ? { passed: passed ? 1 : 0, failed, skipped: 0 }
+    : { passed: report.passed, failed, skipped: report.skipped };
 }
 
-function run([command, ...args]: [string, ...string[]]): Promise<{ passed: boolean; output: string }> {
+function run(command: string): Promise<{ passed: boolean; output: string }> {
   // The tools start with `#!/usr/bin/env node`, so PATH must begin with the Node that runs this script.
   const path = [dirname(process.execPath), join(root, 'node_modules/.bin'), process.env['PATH']];
   return new Promise((resolve) => {
     let output = '';
-    const child = spawn(command, args, {
+    const child = spawn(command.replace(/^npx /, ''), {
+      shell: true,
       cwd: root,
-      // Colours would break the summary line; vitest turns them on if CI is set.
+      // Colours would break what is searched in the output; vitest turns them on if CI is set.
       env: { ...process.env, PATH: path.join(delimiter), NO_COLOR: '1', FORCE_COLOR: undefined },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -94,36 +109,6 @@ function run([command, ...args]: [string, ...string[]]): Promise<{ passed: boole
   });
 }
 
-/** The slowest test files, from vitest's report. */
-function listSlowest(): string {
-  try {
-    const { testResults } = JSON.parse(readFileSync(reportFile, 'utf8'));
-    const files: [seconds: number, path: string][] = testResults.map(
-      (file: { name: string; startTime: number; endTime: number }) => [
-        (file.endTime - file.startTime) / 1000,
-        relative(root, file.name),
-      ],
-    );
-    const slowest = files.toSorted(([one], [other]) => other - one).slice(0, SLOWEST_SHOWN);
-    const lines = slowest.map(([seconds, path]) => `${seconds.toFixed(1).padStart(8)} s  ${path}`);
-    return `\nSlowest test files:\n${lines.join('\n')}\n`;
-  } catch {
-    return '';
-  }
-}
-
-/**
- * Counts from vitest's report. A failed run without a failed test (a file that does not load) counts as one failure.
- */
-function countTests(passed: boolean): Counts {
-  try {
-    const report = JSON.parse(readFileSync(reportFile, 'utf8'));
-    return {
-      passed: report.numPassedTests,
-      failed: passed ? 0 : Math.max(1, report.numFailedTests),
-      skipped: report.numPendingTests + report.numTodoTests,
-    };
-  } catch {
-    return { passed: 0, failed: 1, skipped: 0 };
-  }
+function printSeconds(startedMs: number): string {
+  return `${((performance.now() - startedMs) / 1000).toFixed(1)} s`;
 }

@@ -10,10 +10,12 @@ import {
   ROLLED_BACK,
   type Script,
 } from '../../server/test/scripted-upstream.ts';
+import { ENDLESS_MS, MOMENT_MS, passTurns } from '../../server/test/time.ts';
 import { createWire } from '../../server/test/wire.ts';
 import { type ClientOptions, createClient, type ErpProxyError } from '../src/index.ts';
 
 const API_KEY = 'upstream-key-0123456789';
+const LONGER_THAN_A_TIMER_MS = 2 ** 40;
 
 /** The proxy itself sends nothing again. */
 async function start(script: Script): Promise<Pair> {
@@ -39,15 +41,17 @@ const after =
     index === 0 ? first(socket, request, index) : answerLikeOdoo(socket, printResult('true'));
 
 test('a write whose connection breaks is sent again and runs once', async () => {
+  let answer = () => {};
   const pair = await start((socket) => {
     wire.cut();
-    setTimeout(() => {
-      wire.mend();
-      answerLikeOdoo(socket, printResult('7'));
-    }, 50);
+    answer = () => answerLikeOdoo(socket, printResult('7'));
   });
   const wire = closeAfterTest(await createWire(pair.proxy.url));
-  const client = connect(pair, { url: wire.url, retries: 5 });
+  const onRetry = () => {
+    wire.mend();
+    answer();
+  };
+  const client = connect(pair, { url: wire.url, retries: 5, hooks: { onRetry } });
   expect(await client.model('res.partner').create({ name: 'Once' })).toBe(7);
   expect(pair.upstream.requests).toHaveLength(1);
 });
@@ -114,7 +118,7 @@ test('the retries of all calls are bounded', async () => {
     requests++;
     return fetch(url, init);
   };
-  const partners = connect(pair, { fetch: counting, retries: 3 }).model('res.partner');
+  const partners = connect(pair, { fetch: counting, retries: 1 }).model('res.partner');
   await Promise.allSettled(Array.from({ length: 40 }, (_, at) => partners.read([at + 1])));
   expect(requests).toBeGreaterThan(40);
   // Ten at once, and a tenth of the calls.
@@ -125,7 +129,7 @@ test('a time limit ends the call, and tells that a write may have run', async ()
   const pair = await start(() => {});
   const wire = closeAfterTest(await createWire(pair.proxy.url));
   wire.freeze();
-  const partners = connect(pair, { url: wire.url, timeout: 150 }).model('res.partner');
+  const partners = connect(pair, { url: wire.url, timeout: MOMENT_MS }).model('res.partner');
   const read = await catchError(partners.read([1]));
   expect(read).toMatchObject({ type: 'client_timeout', outcome: undefined, retryable: true });
   expect(await catchError(partners.update(1, {}))).toMatchObject({
@@ -146,10 +150,9 @@ test('a time limit is a number above 0, and may be longer than a timer of JavaSc
     expect(await catchError(download)).toMatchObject({ type: 'usage' });
   }
   expect(await catchError(read(0.001))).toMatchObject({ type: 'client_timeout' });
-  expect(await read(2 ** 40)).toEqual([]);
-  const file = connect(pair)
-    .model('ir.attachment')
-    .download(1, 'datas', { timeout: 2 ** 40 });
+  expect(await read(LONGER_THAN_A_TIMER_MS)).toEqual([]);
+  const attachments = connect(pair).model('ir.attachment');
+  const file = attachments.download(1, 'datas', { timeout: LONGER_THAN_A_TIMER_MS });
   expect(await catchError(file)).toMatchObject({ type: 'record_missing' });
   // Node gives warnings in a later turn.
   await new Promise((resolve) => setImmediate(resolve));
@@ -159,22 +162,38 @@ test('a time limit is a number above 0, and may be longer than a timer of JavaSc
 
 test('the proxy gets the time limit, so that its own answer arrives', async () => {
   const pair = await start(() => {});
-  const error = await catchError(connect(pair).model('res.partner').update(1, {}, { timeout: 2600 }));
+  let askedSeconds = 0;
+  const client = connect(pair, {
+    fetch: (url, init) => {
+      const headers = { ...(init.headers as Record<string, string>) };
+      askedSeconds = Number(headers['x-request-timeout']);
+      // The proxy then ends the call early, and its answer has all the time that the client still waits.
+      headers['x-request-timeout'] = '1';
+      return fetch(url, { ...init, headers });
+    },
+  });
+  const error = await catchError(client.model('res.partner').update(1, {}, { timeout: ENDLESS_MS }));
+  expect(askedSeconds * 1000).toBeGreaterThan(ENDLESS_MS / 2);
+  expect(askedSeconds * 1000).toBeLessThan(ENDLESS_MS);
   expect(error).toMatchObject({ type: 'upstream_timeout', outcome: 'unknown', status: 504 });
 });
 
 test('a signal ends a call and the wait for a retry, with its reason', async () => {
-  const pair = await start((socket) => void socket.resetAndDestroy());
+  const pair = await start((socket) => {
+    socket.end('HTTP/1.0 503 Service Unavailable\r\nRetry-After: 300\r\nContent-Length: 2\r\n\r\nno');
+  });
   const reason = new Error('enough');
   const controller = new AbortController();
-  const hooks = { onRetry: () => setTimeout(() => controller.abort(reason)) };
+  const hooks = { onRetry: () => void passTurns().then(() => controller.abort(reason)) };
   const { signal } = controller;
-  await expect(connect(pair, { hooks }).model('res.partner').read([1], {}, { signal })).rejects.toBe(reason);
+  const partners = connect(pair, { hooks, timeout: ENDLESS_MS }).model('res.partner');
+  await expect(partners.read([1], {}, { signal })).rejects.toBe(reason);
   await expect(connect(pair).model('res.partner').read([1], {}, { signal })).rejects.toBe(reason);
   const silent = await start(() => {});
   const running = new AbortController();
   const call = connect(silent).model('res.partner').read([1], {}, { signal: running.signal });
-  setTimeout(() => running.abort(reason), 20);
+  await expect.poll(() => silent.upstream.requests.length).toBe(1);
+  running.abort(reason);
   await expect(call).rejects.toBe(reason);
 });
 

@@ -1,6 +1,7 @@
 /** What the types promise. The compiler checks this file; running it only proves that it is found. */
 import { expectTypeOf, test } from 'vitest';
 import type { BusinessErrorType, ProxyErrorType } from '../../contract/src/index.ts';
+import { MOMENT_MS } from '../../server/test/time.ts';
 import {
   type Create,
   createClient,
@@ -185,7 +186,7 @@ test('right calls are accepted', () => {
       email: undefined,
     });
     await partners.upsert(['ref', 'type'], [{ ref: 'x', type: 'contact' }]);
-    await partners.call<number>('message_post', [[1]], { body: 'x' }, { timeout: 1000 });
+    await partners.call<number>('message_post', [[1]], { body: 'x' }, { timeout: MOMENT_MS });
   };
   expectTypeOf(check).returns.resolves.toBeVoid();
 });

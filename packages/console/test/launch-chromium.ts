@@ -1,9 +1,25 @@
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, chromium, type LaunchOptions } from 'playwright-core';
+
+/** How long a page may take for each step. Pages draw slowly on a busy machine. */
+export const PATIENCE_MS = 60_000;
+
+let shared: Promise<Browser> | null = null;
 
 /** Starts Debian's Chromium without a window. */
-export function launchChromium(): Promise<Browser> {
+export function launchChromium(options: LaunchOptions = {}): Promise<Browser> {
   return chromium.launch({
+    ...options,
     executablePath: '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking'],
   });
+}
+
+/** The Chromium of all test files of this worker. It ends with the worker, which vitest ends by a signal. */
+export function shareChromium(): Promise<Browser> {
+  if (shared === null) {
+    shared = launchChromium({ handleSIGTERM: false });
+    // Playwright kills Chromium and removes its folder when the process exits.
+    process.once('SIGTERM', () => process.exit());
+  }
+  return shared;
 }

@@ -1,29 +1,15 @@
 /** For tests: the console in Chromium, served by a real proxy, with a sandbox as Odoo. */
 import axe from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/src/index.ts';
 import { HAS_CHROMIUM } from '../../server/test/chromium.ts';
 import { closeAfterTest } from '../../server/test/close-after-test.ts';
 import { type ProxyOptions, type Proxy as RunningProxy, startProxy } from '../../server/test/harness.ts';
-import { launchChromium } from './launch-chromium.ts';
+import { PATIENCE_MS, shareChromium } from './launch-chromium.ts';
 import { ADMIN_TOKEN, MASTER_KEY } from './seed-proxy.ts';
 
 export { ADMIN_TOKEN, HAS_CHROMIUM };
-
-/** Pages draw slowly on a busy machine. */
-const PATIENCE_MS = 15_000;
-
-let browser: Browser | null = null;
-
-/** Starts one browser for the tests of a file. Call it at the top level. */
-export function startChromium(): void {
-  beforeAll(async () => {
-    if (!HAS_CHROMIUM) return;
-    browser = await launchChromium();
-  }, 120_000);
-  afterAll(() => browser?.close());
-}
 
 export interface ConsoleOptions extends Pick<ProxyOptions, 'clock' | 'settings'> {
   /** The page that is opened. Default: `/`. */
@@ -78,7 +64,7 @@ export async function openConsole({
       },
     }),
   );
-  if (browser === null) throw new Error('call startChromium() at the top level of the file');
+  const browser = await shareChromium();
   const context = await browser.newContext({
     viewport: { width, height: 900 },
     colorScheme,

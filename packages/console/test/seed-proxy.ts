@@ -3,13 +3,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startSandbox } from '../../sandbox/src/index.ts';
 import { send, startProxy } from '../../server/test/harness.ts';
+import { pause } from '../../server/test/time.ts';
 
 export const ADMIN_TOKEN = 'the-admin-token-of-these-tests-0123456789';
 export const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
 const MINUTES = 90;
 const DAY_MS = 86_400_000;
-/** Longer than the interval of the subscription. */
-const SUBSCRIPTION_MS = 7_000;
 
 // biome-ignore lint/suspicious/noExplicitAny: the members of answers are not of interest here
 type Json = any;
@@ -69,7 +68,8 @@ export async function startSeededProxy(): Promise<SeededProxy> {
   await sendCalls(proxy.url, keys, MINUTES);
   await execute(proxy.url, keys.agent, 'production', 'res.partner', 'unlink', [[1]]);
   await execute(proxy.url, keys.sync, 'production', 'res.partner', 'write', [[1], { comment: 'Changed' }]);
-  await new Promise((resolve) => setTimeout(resolve, SUBSCRIPTION_MS));
+  // Its first reading finds the change, and the receiver fails.
+  while ((await ask('GET', '/subscriptions/search-index')).receiver.last_failure === null) await pause();
   return {
     url: proxy.url,
     ask,

@@ -1,10 +1,10 @@
 /** Opens pages of the console one after another, each at several widths, light and dark. */
 import type { Browser, Page } from 'playwright-core';
+import { PATIENCE_MS } from './launch-chromium.ts';
 import { ADMIN_TOKEN } from './seed-proxy.ts';
 
 export const WIDTHS = [360, 1280, 2560];
-/** For charts and editors, which are drawn after their page. */
-export const DRAWING_MS = 150;
+const STILL_FRAMES = 4;
 export const SCHEMES = ['light', 'dark'] as const;
 
 export interface View {
@@ -26,7 +26,7 @@ interface Visit {
 
 export async function visitPages({ browser, url, paths, onView, onError }: Visit): Promise<void> {
   const context = await browser.newContext({ reducedMotion: 'reduce' });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(PATIENCE_MS);
   try {
     await context.request.post(`${url}/admin/v1/session`, {
       data: { token: ADMIN_TOKEN },
@@ -53,7 +53,7 @@ export async function visitPages({ browser, url, paths, onView, onError }: Visit
         for (const scheme of SCHEMES) {
           await page.emulateMedia({ colorScheme: scheme });
           // Charts and editors are drawn anew.
-          await page.waitForTimeout(DRAWING_MS);
+          await waitForDrawing(page);
           await onView({ name, width, scheme, page });
         }
       }
@@ -63,6 +63,21 @@ export async function visitPages({ browser, url, paths, onView, onError }: Visit
   }
 }
 
+/** Waits until the page has been the same in several frames. Charts and editors are drawn after their page. */
+export async function waitForDrawing(page: Page): Promise<void> {
+  await page.evaluate(`new Promise((resolve) => {
+    let before = '';
+    let left = ${STILL_FRAMES};
+    requestAnimationFrame(function look() {
+      const now = document.documentElement.outerHTML;
+      left = now === before ? left - 1 : ${STILL_FRAMES};
+      before = now;
+      if (left === 0) resolve();
+      else requestAnimationFrame(look);
+    });
+  })`);
+}
+
 async function runCall(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Run', exact: true, disabled: false }).click();
   await page.getByText(/^(OK|Error) · \d+$/).waitFor();
@@ -70,5 +85,5 @@ async function runCall(page: Page): Promise<void> {
 
 /** Charts and editors load after the page. The overview asks again and again, so that the wait is bounded. */
 async function waitForParts(page: Page): Promise<void> {
-  await page.waitForLoadState('networkidle', { timeout: 3_000 }).catch(() => undefined);
+  await page.waitForLoadState('networkidle').catch(() => undefined);
 }

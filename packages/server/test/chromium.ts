@@ -4,13 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { expect } from 'vitest';
 import { hasCommand } from './examples/shop.ts';
 
 const CHROMIUM = 'chromium';
 export const HAS_CHROMIUM = hasCommand(CHROMIUM);
 /** Chromium starts slowly on a busy machine. */
 const START_MS = 60_000;
-const POLL_MS = 50;
 const OPTIONS = [
   ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
@@ -112,11 +112,7 @@ function drive(send: Page['send']): Pick<Page, 'evaluate' | 'waitFor'> {
   return {
     evaluate,
     async waitFor(expression) {
-      const signal = AbortSignal.timeout(START_MS);
-      while ((await evaluate(expression)) !== true) {
-        if (signal.aborted) throw new Error(`The page has not reached: ${expression}`);
-        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-      }
+      await expect.poll(() => evaluate(expression), { message: expression }).toBe(true);
     },
   };
 }

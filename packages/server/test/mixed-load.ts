@@ -3,8 +3,8 @@
  * key (some keys are sent twice), reads that may share an answer, callers that disconnect, and callers that read
  * slowly.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { WORD_SHARES } from './mixed-odoo.ts';
+import { pause, runLater } from './time.ts';
 
 export interface MixedLoad {
   /** Base address of the proxy. */
@@ -57,7 +57,7 @@ async function sendOne({ url, keys, instances, random }: MixedLoad, outcomes: Mi
   if (happens(0.6)) headers['cache-control'] = 'no-cache';
   if (happens(0.3)) headers['idempotency-key'] = `key-${Math.floor(random() * 1e9)}`;
   const leaving = new AbortController();
-  const timer = happens(0.2) ? setTimeout(() => leaving.abort(), random() * LEAVE_MS_MAX) : undefined;
+  if (happens(0.2)) runLater(random() * LEAVE_MS_MAX, () => leaving.abort());
   outcomes.requests++;
   outcomes.calls += size;
   if (isBatch) outcomes.batches++;
@@ -67,7 +67,6 @@ async function sendOne({ url, keys, instances, random }: MixedLoad, outcomes: Mi
   const sendings = 'idempotency-key' in headers && happens(0.3) ? 2 : 1;
   const send = () => takeAnswer(`${url}/api/erp/execute`, request, readAfterMs, outcomes);
   await Promise.all(Array.from({ length: sendings }, send));
-  clearTimeout(timer);
 }
 
 async function takeAnswer(
@@ -78,7 +77,7 @@ async function takeAnswer(
 ): Promise<void> {
   try {
     const response = await fetch(url, request);
-    if (readAfterMs > 0) await sleep(readAfterMs);
+    if (readAfterMs > 0) await pause(readAfterMs);
     for (const answer of [JSON.parse(await response.text())].flat()) {
       const name = describeAnswer(answer);
       outcomes.answers[name] = (outcomes.answers[name] ?? 0) + 1;

@@ -2,8 +2,8 @@
  * An upstream whose behaviour is selected by a word in the body of each call: prompt, slow, malformed or missing
  * answers.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { answerLikeOdoo, printResult, type Script } from './scripted-upstream.ts';
+import { pauseAtRandom } from './time.ts';
 
 /** The words, and how often callers of the mixed load use each. */
 export const WORD_SHARES = {
@@ -49,7 +49,7 @@ export function answerByWord(random: () => number): Script {
         answerLikeOdoo(socket, HUGE);
         return;
       case 'slow':
-        await sleep(random() * SLOW_MS_MAX);
+        await pauseAtRandom(random, SLOW_MS_MAX);
     }
     answerLikeOdoo(socket, printResult('true'));
   };

@@ -5,8 +5,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { listenOnFreePort } from './listen.ts';
+import { pause } from './time.ts';
 
 export const HAS_POOLER = spawnSync('pgbouncer', ['--version']).error === undefined;
 
@@ -66,7 +66,7 @@ export async function startPooler(
       await close();
       throw new Error(`pgbouncer ended with ${child.exitCode}`);
     }
-    await sleep(20);
+    await pause();
   }
   return { url: `postgres://any@127.0.0.1:${own}/erp`, close };
 }

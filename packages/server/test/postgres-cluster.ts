@@ -5,6 +5,7 @@ import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } fr
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { pause } from './time.ts';
 
 const BASE = '/usr/lib/postgresql';
 
@@ -47,13 +48,13 @@ export async function startCluster(): Promise<Cluster> {
       ['-D', data, ...settings.flatMap((it) => ['-c', it])],
       options,
     );
-    for (let tries = 0; ; tries++) {
+    for (;;) {
       try {
         execFileSync(join(programs, 'pg_isready'), ['-h', '127.0.0.1', '-p', String(port)], options);
         return server;
       } catch (error) {
-        if (tries > 200) throw error;
-        await new Promise((resolve) => setTimeout(resolve, 100));
+        if (server.exitCode !== null) throw error;
+        await pause();
       }
     }
   };

@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { passTurns, pause } from './time.ts';
 
 export interface UpstreamRequest {
   /** The header of the request as text, without the empty line. */
@@ -78,6 +79,13 @@ export function answerLikeOdoo(socket: Socket, body: string | Uint8Array, status
     `HTTP/1.0 ${status}\r\nServer: Werkzeug/2.2.2 Python/3.11.2\r\nContent-Length: ${bytes.length}\r\nContent-Type: application/json; charset=utf-8\r\nConnection: close\r\n\r\n`,
   );
   socket.end(bytes);
+}
+
+/** Resets a connection once the proxy of this process has read what was sent. A reset discards what it has not read. */
+export async function resetAfterReading(socket: Socket): Promise<void> {
+  await pause();
+  await passTurns(10);
+  socket.resetAndDestroy();
 }
 
 /** The body of a success as Odoo prints it. `result` is JSON text. */

@@ -1,6 +1,7 @@
 /** For tests: a TCP proxy in front of a server that can break, freeze, lose and delay connections. */
 import { connect, createServer, type Socket } from 'node:net';
 import { listenOnFreePort } from './listen.ts';
+import { runLater } from './time.ts';
 
 export interface Wire {
   /** The URL of the server through this proxy. */
@@ -23,14 +24,19 @@ export async function createWire(target: string): Promise<Wire> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   const lost = new WeakSet<Socket>();
+  /** In their order, which no bytes leave. */
   const held: (() => void)[] = [];
   let state: 'open' | 'cut' | 'frozen' = 'open';
   let delayMs = 0;
   const pass = (to: Socket, bytes: Buffer) => {
     const send = () => void (to.destroyed || lost.has(to) || to.write(bytes));
-    if (state === 'frozen') held.push(send);
-    else if (delayMs > 0) setTimeout(send, delayMs);
-    else send();
+    if (state !== 'frozen' && delayMs === 0) return send();
+    held.push(send);
+    if (state !== 'frozen') runLater(delayMs, () => deliverUpTo(send));
+  };
+  const deliverUpTo = (last: () => void) => {
+    if (state === 'frozen') return;
+    for (const send of held.splice(0, held.indexOf(last) + 1)) send();
   };
   const server = createServer((near) => {
     if (state === 'cut') return void near.destroy();

@@ -1,12 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { measureBlocking } from '../../test/measure-blocking.ts';
-import type { KeyRecord } from '../stores/ports.ts';
 import { type Listing, readPage } from './page.ts';
-import { showKey } from './views.ts';
 
-const BLOCKED_MS_MAX = 20;
-const RUNS = 4;
 const LENGTH_MAX = 512 * 1024;
 
 /** Lists rows that are numbered from 0. */
@@ -43,27 +38,4 @@ test.each([
   } while (cursor !== null);
   expect(shown.map(({ length }) => length)).toEqual(pages);
   expect(shown.flat()).toEqual([0, 1, 2, 3, 4, 5, 6]);
-});
-
-test('a page of keys with long policies does not keep the event loop', async () => {
-  const names = Array.from({ length: 300 }, (_, index) => `sale.model.number${index}`);
-  const policy = JSON.stringify({
-    instances: ['prod'],
-    models: Object.fromEntries(names.map((name) => [name, ['read', 'search_read']])),
-  });
-  const dates = { createdAt: 0, expiresAt: null, revokedAt: null, lastUsedAt: null };
-  const key: KeyRecord = { id: 'a', clientId: 'a', name: 'a', replaces: null, policy, version: 1, ...dates };
-  const listing: Listing<KeyRecord, number, unknown> = {
-    place: z.int(),
-    placeOf: () => 0,
-    list: (_, limit) => Array.from({ length: limit }, () => key),
-    show: (row) => showKey(row, 0),
-    lengthOf: () => policy.length,
-  };
-  let blockedMs = Number.POSITIVE_INFINITY;
-  for (let run = 0; run < RUNS; run++) {
-    const read = async () => JSON.stringify(await readPage({ limit: 500 }, listing));
-    blockedMs = Math.min(blockedMs, await measureBlocking(read));
-  }
-  expect(blockedMs).toBeLessThan(BLOCKED_MS_MAX);
 });

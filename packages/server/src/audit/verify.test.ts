@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { CHAIN_KEY, makeBatch } from '../stores/audit-batch.fixture.ts';
 import { openMemoryStore } from '../stores/memory/store.ts';
 import type { AuditStore, Store } from '../stores/ports.ts';
@@ -19,13 +19,21 @@ const ROWS = 10;
 let folder: string;
 let file: string;
 let store: Store;
-beforeEach(async () => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'erp-proxy-audit-'));
   file = join(folder, 'audit.db');
   store = await openSqliteStore(file);
   await append(store.audit, ROWS);
+  tamper('CREATE TABLE kept AS SELECT * FROM audit; CREATE TABLE kept_chain AS SELECT * FROM audit_chain');
 });
-afterEach(async () => {
+beforeEach(() => {
+  tamper(`
+    DELETE FROM audit;
+    DELETE FROM audit_chain;
+    INSERT INTO audit SELECT * FROM kept;
+    INSERT INTO audit_chain SELECT * FROM kept_chain`);
+});
+afterAll(async () => {
   await store.close();
   rmSync(folder, { recursive: true });
 });

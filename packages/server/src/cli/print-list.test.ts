@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { passTurns } from '../../test/time.ts';
 import { type Column, printList } from './print-list.ts';
 import { recordSurroundings } from './surroundings.fixture.ts';
 
@@ -75,7 +76,8 @@ describe('a list', () => {
         },
       );
       void printList(input, never(), COLUMNS, '');
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await expect.poll(() => asked).toBe(1);
+      await passTurns(100);
       expect(asked).toBe(1);
     },
   );

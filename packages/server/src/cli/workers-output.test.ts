@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { countCases } from '../../test/random-cases.ts';
 import { joinOutput } from './workers-output.ts';
 
 test("passes on whole lines, however the workers' output is split and mixed", async () => {
@@ -35,7 +36,7 @@ test("passes on whole lines, however the workers' output is split and mixed", as
       }
       expect(lines).toHaveLength(workers.flat().length);
     }),
-    { numRuns: 50 },
+    { numRuns: countCases(50) },
   );
 });
 

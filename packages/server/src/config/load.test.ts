@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { countCases } from '../../test/random-cases.ts';
 import { type LoadOptions, loadSettings } from './load.ts';
 import { nameFileVariable, nameVariable, SETTING_NAMES } from './names.ts';
 import { printSettings } from './print.ts';
@@ -490,7 +491,7 @@ test('never throws, for any file, environment and flags', () => {
         else for (const { source, message } of loaded.errors) expect(source && message).toBeTruthy();
       },
     ),
-    { numRuns: 300 },
+    { numRuns: countCases(300) },
   );
 });
 

@@ -20,11 +20,14 @@ const INTERIM_ANSWERS_MAX = 16;
 /** Anything else is refused by its first bytes, since it may never send an empty line. */
 const PROTOCOL = 'HTTP/1.';
 const HEAD_END = Buffer.from('\r\n\r\n');
+const EMPTY = Buffer.alloc(0);
 
 export class AnswerReader {
   readonly #sink: AnswerSink;
   /** The bytes so far of an incomplete head. */
   #partial: Buffer | null = null;
+  /** The memory of these bytes, with room for more. */
+  #memory = EMPTY;
   #head: AnswerHead | null = null;
   #interimAnswers = 0;
   #missingBytes = 0;
@@ -40,7 +43,7 @@ export class AnswerReader {
     let start = 0;
     while (this.#head === null) {
       const whole: Buffer =
-        this.#partial === null ? bytes.subarray(start) : Buffer.concat([this.#partial, bytes]);
+        this.#partial === null ? bytes.subarray(start) : this.#append(this.#partial, bytes);
       const searchStart = this.#partial === null ? 0 : Math.max(0, this.#partial.length - HEAD_END.length);
       const textEnd = whole.indexOf(HEAD_END, searchStart);
       if ((textEnd === -1 ? whole.length : textEnd) > HEAD_BYTES_MAX)
@@ -52,6 +55,7 @@ export class AnswerReader {
         return;
       }
       this.#partial = null;
+      this.#memory = EMPTY;
       this.#takeHead(readAnswerHead(whole.toString('latin1', 0, textEnd + 2)));
       start = bytes.length - (whole.length - textEnd - HEAD_END.length);
     }
@@ -62,6 +66,17 @@ export class AnswerReader {
   finish(): boolean {
     if (this.#head?.framing === 'connection' && !this.#isOver) this.#end(false);
     return this.#isOver;
+  }
+
+  /** Doubles the memory when it is full. Copying everything for each piece would take quadratic time. */
+  #append(partial: Buffer, bytes: Buffer): Buffer {
+    const length = partial.length + bytes.length;
+    if (this.#memory.length < length) {
+      this.#memory = Buffer.allocUnsafeSlow(2 * length);
+      partial.copy(this.#memory);
+    }
+    bytes.copy(this.#memory, partial.length);
+    return this.#memory.subarray(0, length);
   }
 
   #takeHead(head: AnswerHead): void {

@@ -2,11 +2,12 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../../test/close-after-test.ts';
+import { ENDLESS_MS } from '../../test/time.ts';
 import { createEgressDispatcher } from './dispatcher.ts';
 import { fetchWhole } from './fetch-whole.ts';
 import { parseEgressPolicy } from './policy.ts';
 
-async function fetchFrom(answer: RequestListener, bytesMax = 1_000, timeoutMs = 2_000) {
+async function fetchFrom(answer: RequestListener, bytesMax = 1_000, timeoutMs = ENDLESS_MS) {
   const server = createServer(answer);
   closeAfterTest({
     close() {
@@ -19,8 +20,8 @@ async function fetchFrom(answer: RequestListener, bytesMax = 1_000, timeoutMs = 
   const egress = closeAfterTest(
     createEgressDispatcher({
       allow: parseEgressPolicy([origin]).policy,
-      connectTimeoutMs: 1_000,
-      firstByteTimeoutMs: 1_000,
+      connectTimeoutMs: ENDLESS_MS,
+      firstByteTimeoutMs: ENDLESS_MS,
     }),
   );
   return fetchWhole(

@@ -2,7 +2,6 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { POLL } from '../../test/poll.ts';
 import { createMemoryIdempotency } from '../stores/memory/idempotency.ts';
 import type { IdempotencyStore } from '../stores/ports.ts';
 import { openSqliteStore } from '../stores/sqlite/store.ts';
@@ -419,7 +418,7 @@ describe('a store that is away', () => {
     await finished;
     expect(out.state).toBe('whole');
     resume();
-    await expect.poll(() => retry(), POLL).toEqual({ status: 200, body: 'x' });
+    await expect.poll(() => retry()).toEqual({ status: 200, body: 'x' });
   });
 });
 

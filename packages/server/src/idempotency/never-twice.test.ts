@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { countCases } from '../../test/random-cases.ts';
 import { createMemoryIdempotency } from '../stores/memory/idempotency.ts';
 import type { IdempotencyStore } from '../stores/ports.ts';
 import { createSqliteIdempotency } from '../stores/sqlite/idempotency.ts';
@@ -116,7 +117,7 @@ test.each(Object.entries(STORES))(
         await idempotency.close();
         expect(runs).toBeLessThanOrEqual(1);
       }),
-      { numRuns: 300 },
+      { numRuns: countCases(300) },
     );
   },
 );

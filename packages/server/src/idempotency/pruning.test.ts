@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { POLL } from '../../test/poll.ts';
 import { createMemoryIdempotency } from '../stores/memory/idempotency.ts';
 import type { IdempotencyStore } from '../stores/ports.ts';
 import { startPruning } from './pruning.ts';
@@ -41,7 +40,7 @@ async function passMinute(): Promise<void> {
 test('removes all expired keys every minute, until it is closed', async () => {
   const pruning = startPruning(store, (error) => errors.push(error));
   for (let minute = 0; minute < 3; minute++) {
-    await expect.poll(() => claimMany(ROWS_MAX), POLL).toBe(true);
+    await expect.poll(() => claimMany(ROWS_MAX)).toBe(true);
     expect(await claimMany(ROWS_MAX + 1)).toBe(false);
     await passMinute();
   }
@@ -65,9 +64,9 @@ test('reports a store that is away, and tries again a minute later', async () =>
   const pruning = startPruning(failing, (error) => errors.push(error));
   expect(await claimMany(1)).toBe(true);
   await passMinute();
-  await expect.poll(() => errors, POLL).toHaveLength(1);
+  await expect.poll(() => errors).toHaveLength(1);
   await passMinute();
-  await expect.poll(() => store.prune(1), POLL).toBe(0);
+  await expect.poll(() => store.prune(1)).toBe(0);
   expect(errors).toHaveLength(1);
   await pruning.close();
 });

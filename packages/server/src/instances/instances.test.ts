@@ -209,7 +209,7 @@ describe('input', () => {
   test('all errors are reported at once', async () => {
     const instances = await start(makeWorld());
     const invalid = await findInvalid(
-      instances.add({ ...PROD, db: '', user_id: 0, ...{ keyword: 1, timeout: 1 } }),
+      instances.add({ ...PROD, db: '', user_id: 0, ...{ keyword: 1, timeout: '1' } }),
     );
     expect(invalid.map(({ path }) => path).sort()).toEqual(['db', 'keyword', 'timeout', 'user_id']);
   });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { countCases } from '../../test/random-cases.ts';
 import { readDocument } from './document.ts';
 import { joinParts, removeMembers } from './edit.ts';
 import { readMembers } from './members.ts';
@@ -37,7 +38,7 @@ describe('an object without some members', () => {
         }
         if (removed.size === 0) expect(bytes.toString()).toBe(object.text);
       }),
-      { numRuns: 2000 },
+      { numRuns: countCases(2000) },
     );
   });
 

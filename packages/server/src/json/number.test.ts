@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { countCases } from '../../test/random-cases.ts';
 import { readDocument } from './document.ts';
 import { readInteger } from './number.ts';
 
@@ -68,7 +69,7 @@ describe('an integer', () => {
           expect(typeof value === 'number').toBe(value !== null && Number.isSafeInteger(Number(expected)));
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: countCases(3000) },
     );
   });
 });

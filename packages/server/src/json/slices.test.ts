@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { countCases } from '../../test/random-cases.ts';
 import { readMembers, readMembersInSlices } from './members.ts';
 import { printedDocument } from './printed-json.fixture.ts';
 import { skipWhiteSpace } from './scan.ts';
@@ -42,7 +43,7 @@ test('the end of a value is the same in slices of any length', () => {
         expect(pauses).toBeLessThanOrEqual((result - start) / size);
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: countCases(2000) },
   );
 });
 
@@ -61,7 +62,7 @@ test('so are the members of an object', () => {
         }),
       );
     }),
-    { numRuns: 2000 },
+    { numRuns: countCases(2000) },
   );
 });
 
@@ -74,7 +75,7 @@ test('unchecked bytes end in slices, too, with the same result or error', () => 
       const read = () => finish(readMembersInSlices(bytes, object, 100, size)).result;
       expect(settle(read)).toEqual(settle(() => readMembers(bytes, object, 100)));
     }),
-    { numRuns: 2000 },
+    { numRuns: countCases(2000) },
   );
 });
 

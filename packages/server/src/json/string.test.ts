@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { countCases } from '../../test/random-cases.ts';
 import { readDocument } from './document.ts';
 import { printedJson } from './printed-json.fixture.ts';
 import { decodeString, decodeStringParts } from './string.ts';
@@ -13,7 +14,7 @@ describe('a decoded string', () => {
         const bytes = isBuffer ? memory.subarray(1) : new Uint8Array(memory).subarray(1);
         expect(decodeString(bytes, readDocument(bytes).root)).toBe(JSON.parse(text));
       }),
-      { numRuns: 500 },
+      { numRuns: countCases(500) },
     );
   });
 
@@ -58,7 +59,7 @@ describe('a string in parts', () => {
           expect(Math.max(0, ...parts.map((part) => part.length))).toBeLessThanOrEqual(partBytes + 1);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: countCases(1000) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { countCases } from '../../test/random-cases.ts';
 import { openMemoryStore } from '../stores/memory/store.ts';
 import type { CallCountStore } from '../stores/ports.ts';
 import { StoreError } from '../stores/store-error.ts';
@@ -68,7 +69,7 @@ test('writes within about a second, without being asked', async () => {
   const counts = open();
   await counts.load('a');
   counts.add('a', 5);
-  await vi.waitFor(async () => expect(await store.read('2026-12', 'a')).toBe(5), { timeout: 10_000 });
+  await expect.poll(() => store.read('2026-12', 'a')).toBe(5);
 });
 
 test('processes learn the calls of each other when they write', async () => {
@@ -191,6 +192,6 @@ test('no call is lost or counted twice, however processes, writes and restarts a
       await Promise.all(waits);
       for (const key of ['a', 'b']) expect(await store.read('2026-12', key)).toBe(made[key]);
     }),
-    { numRuns: 200 },
+    { numRuns: countCases(200) },
   );
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
+import { countCases } from '../../test/random-cases.ts';
 import { type Rate, RateLimiter } from './rate.ts';
 
 const TEN_A_MINUTE: Rate = { requests: 10, seconds: 60, burst: 10 };
@@ -45,6 +46,7 @@ test('allows the whole burst at once, at any time and rate', () => {
       }
       expect(tried.take('a', rate, 1).ok).toBe(false);
     }),
+    { numRuns: countCases(100) },
   );
 });
 
@@ -118,5 +120,6 @@ test('after any history, the calls in a span are at most the burst and what the 
         }
       }
     }),
+    { numRuns: countCases(100) },
   );
 });

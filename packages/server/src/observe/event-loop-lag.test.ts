@@ -1,9 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { closeAfterTest } from '../../test/close-after-test.ts';
+import { pause } from '../../test/time.ts';
+import { blockThread } from '../streams/block-thread.fixture.ts';
 import { measureEventLoopLag } from './event-loop-lag.ts';
 import { printMetrics } from './print-metrics.ts';
 
+/** The delays are measured every 50 ms. */
+const LONGER_THAN_INTERVAL_MS = 100;
+const BLOCKED_MS = 200;
 const SUFFIXES = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];
 
 async function read(registry: Registry, suffix: string): Promise<number> {
@@ -12,13 +17,18 @@ async function read(registry: Registry, suffix: string): Promise<number> {
 }
 
 test('measures while requests run and shortly after them, and then lets the process rest', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  closeAfterTest({ close: () => vi.useRealTimers() });
   const lag = measureEventLoopLag(new Registry());
   expect(lag.isMeasuring).toBe(false);
   lag.requestStarted();
   expect(lag.isMeasuring).toBe(true);
   lag.requestEnded();
   expect(lag.isMeasuring).toBe(true);
-  await expect.poll(() => lag.isMeasuring, { timeout: 20_000 }).toBe(false);
+  vi.advanceTimersByTime(999);
+  expect(lag.isMeasuring).toBe(true);
+  vi.advanceTimersByTime(1);
+  expect(lag.isMeasuring).toBe(false);
   lag.requestStarted();
   expect(lag.isMeasuring).toBe(true);
 });
@@ -29,10 +39,9 @@ test('shows the delays since the last scrape, and 0 at rest', async () => {
   for (const suffix of SUFFIXES) expect(await read(registry, suffix)).toBe(0);
 
   lag.requestStarted();
-  await sleep(200);
-  const busyUntilMs = performance.now() + 200;
-  while (performance.now() < busyUntilMs);
-  await sleep(200);
+  await pause(LONGER_THAN_INTERVAL_MS);
+  blockThread(BLOCKED_MS);
+  await pause(LONGER_THAN_INTERVAL_MS);
   const text = await printMetrics(registry);
   const longest = Number(/^nodejs_eventloop_lag_max_seconds (.*)$/m.exec(text)?.[1]);
   const shortest = Number(/^nodejs_eventloop_lag_min_seconds (.*)$/m.exec(text)?.[1]);
@@ -40,5 +49,5 @@ test('shows the delays since the last scrape, and 0 at rest', async () => {
   expect(longest).toBeGreaterThan(0.14);
   // Without a delay, the interval itself does not show.
   expect(shortest).toBeLessThan(longest);
-  expect(await read(registry, 'max')).toBeLessThan(longest);
+  await expect.poll(() => read(registry, 'max')).toBeLessThan(longest);
 });

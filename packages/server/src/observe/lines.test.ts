@@ -1,18 +1,27 @@
 import { spawnSync } from 'node:child_process';
 import { PassThrough } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { closeAfterTest } from '../../test/close-after-test.ts';
 import { collectLines } from './lines.ts';
 
+const BUFFERED_MS = 100;
+
 test('writes lines that follow each other closely in one write, in order', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  closeAfterTest({ close: () => vi.useRealTimers() });
   const writes: string[] = [];
   const lines = collectLines({ write: (text) => writes.push(text) });
   lines.add(() => 'a\n');
   await nextTurn();
+  vi.advanceTimersByTime(BUFFERED_MS - 1);
   lines.add(() => 'b\n');
-  await expect.poll(() => writes).toEqual(['a\nb\n']);
+  expect(writes).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(writes).toEqual(['a\nb\n']);
   lines.add(() => 'c\n');
-  await expect.poll(() => writes).toEqual(['a\nb\n', 'c\n']);
+  vi.advanceTimersByTime(BUFFERED_MS);
+  expect(writes).toEqual(['a\nb\n', 'c\n']);
   const long = `${'d'.repeat(8 * 1024)}\n`;
   for (let count = 0; count < 16; count++) lines.add(() => long);
   expect(writes.slice(2)).toEqual([long.repeat(8), long.repeat(8)]);

@@ -1,6 +1,7 @@
 /** Marks in graphs with cycles, asked for in any order. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { countCases } from '../../test/random-cases.ts';
 import { DependencyMarks } from './dependency-marks.ts';
 
 const node = fc.integer({ min: 0, max: 11 });
@@ -36,6 +37,6 @@ test('are those of all nodes that can be reached, whatever was asked before', ()
         expect(new Set(expanded).size).toBe(expanded.length);
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: countCases(2000) },
   );
 });

@@ -4,7 +4,6 @@ import { RedisClient } from './client.ts';
 import { createTestNames, type TestNames } from './redis.fixture.ts';
 
 const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
-const POLL = { timeout: 10_000, interval: 10 };
 const HOUR_MS = 3_600_000;
 
 describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
@@ -36,7 +35,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     const ahead = seconds * 1000 + HOUR_MS;
     await inspector.zadd(one.name('replicas'), ahead, 'dead', ahead, one.replicaId);
     const other = await open();
-    await expect.poll(() => other.replicas, POLL).toBe(2);
-    await expect.poll(() => one.replicas, POLL).toBe(2);
+    await expect.poll(() => other.replicas).toBe(2);
+    await expect.poll(() => one.replicas).toBe(2);
   });
 });

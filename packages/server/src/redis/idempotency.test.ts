@@ -8,7 +8,6 @@ import { defineScript } from './script.ts';
 import { openTestRedis, PATIENCE_MS, type TestRedis } from './test-redis.fixture.ts';
 
 const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
-const POLL = { timeout: 10_000, interval: 10 };
 const CLAIM = {
   id: 'a',
   client: 'c',
@@ -59,7 +58,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await expect(store.claim({ ...CLAIM, id: 'b' })).rejects.toThrow(RedisAwayError);
     await expect(store.find('a')).rejects.toThrow(RedisAwayError);
     testRedis.wire.mend();
-    await expect.poll(() => one.trouble, POLL).toBeNull();
+    await expect.poll(() => one.trouble).toBeNull();
     expect(await store.claim({ ...CLAIM, attempt: 'two' })).toMatchObject({ state: 'running' });
     expect(await store.claim({ ...CLAIM, id: 'b' })).toBeNull();
   });
@@ -72,9 +71,9 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await expect(claim('b')).rejects.toThrow(RedisAwayError);
     testRedis.wire.mend();
     // Redis has run the delayed operations by now.
-    await expect.poll(() => one.trouble, POLL).toBeNull();
+    await expect.poll(() => one.trouble).toBeNull();
     const other = createRedisIdempotency(two);
-    await expect.poll(() => other.measure('c'), POLL).toEqual({ keys: 1, answerBytes: 0 });
+    await expect.poll(() => other.measure('c')).toEqual({ keys: 1, answerBytes: 0 });
     expect(await claim('b')).toBeNull();
     expect(await claim('a')).toEqual({ kind: 'running' });
   });
@@ -91,10 +90,10 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     testRedis.wire.freeze();
     await expect(idempotency.begin({ ...CALL, key: 'b' }).claim(RUN)).rejects.toThrow(RedisAwayError);
     testRedis.wire.mend();
-    await expect.poll(() => one.trouble, POLL).toBeNull();
+    await expect.poll(() => one.trouble).toBeNull();
     const other = createRedisIdempotency(two);
     // Its own claim stays counted.
-    await expect.poll(() => other.measure('c'), POLL).toEqual({ keys: 1, answerBytes: 0 });
+    await expect.poll(() => other.measure('c')).toEqual({ keys: 1, answerBytes: 0 });
     expect(await idempotency.begin({ ...CALL, key: 'b' }).claim(RUN)).toBeNull();
   });
 

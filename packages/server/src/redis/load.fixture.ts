@@ -2,8 +2,9 @@
  * For tests: one replica that calls with one key for some time, far above its rate. Runs in the test's process, or in a
  * separate one: `node load.fixture.ts <settings as JSON>`.
  */
-import { setTimeout as delay } from 'node:timers/promises';
+import { scheduler } from 'node:timers/promises';
 import { RedisClient } from './client.ts';
+import { nowMs } from './redis.fixture.ts';
 import { SharedKeyLimits } from './shared-key-limits.ts';
 
 export interface Load {
@@ -24,6 +25,7 @@ export interface LoadResult {
   endedAt: number;
 }
 
+/** A separate process cannot load test/time.ts. */
 const TICK_MS = 10;
 
 export async function runLoad({
@@ -35,9 +37,9 @@ export async function runLoad({
   seconds,
 }: Load): Promise<LoadResult> {
   const redis = new RedisClient({ url, prefix });
-  const limits = new SharedKeyLimits({ redis, nowMs: () => performance.now(), clock: Date.now });
+  const limits = new SharedKeyLimits({ redis, nowMs, clock: Date.now });
   await redis.start();
-  while (redis.replicas < replicas) await delay(TICK_MS);
+  while (redis.replicas < replicas) await scheduler.wait(TICK_MS);
   const key = { id: 'loaded', policy: { rate } };
   const startedAt = Date.now();
   let admitted = 0;
@@ -48,7 +50,7 @@ export async function runLoad({
   while (Date.now() < startedAt + seconds * 1000) {
     const due = ((Date.now() - startedAt) * callsPerSecond) / 1000;
     while (answers.length < due) answers.push(call());
-    await delay(TICK_MS);
+    await scheduler.wait(TICK_MS);
   }
   await Promise.all(answers);
   const endedAt = Date.now();

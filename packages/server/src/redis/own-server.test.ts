@@ -7,12 +7,11 @@ import { RedisAnswers } from './answers.ts';
 import { DATABASES_MAX } from './breaker-script.ts';
 import { RedisClient } from './client.ts';
 import { createRedisIdempotency } from './idempotency.ts';
-import { startTestServer, type TestServer } from './redis.fixture.ts';
+import { nowMs, startTestServer, type TestServer } from './redis.fixture.ts';
 import { SharedBreakers } from './shared-breakers.ts';
 import { SharedKeyLimits } from './shared-key-limits.ts';
 
 const HAS_SERVER = spawnSync('redis-server', ['--version']).status === 0;
-const POLL = { timeout: 10_000, interval: 10 };
 const key = { id: 'a', policy: { rate: { requests: 1, seconds: 100_000, burst: 10 } } };
 
 /** Tests that cannot share a server with others. Skipped without the program redis-server. */
@@ -40,7 +39,7 @@ describe.skipIf(!HAS_SERVER)('on a separate server', () => {
       answerTimeoutMs: 2_500,
       onTrouble: (trouble) => troubles.push(trouble),
     });
-    limits = new SharedKeyLimits({ redis, nowMs: () => performance.now(), clock: Date.now });
+    limits = new SharedKeyLimits({ redis, nowMs, clock: Date.now });
   }
 
   test.each([
@@ -54,7 +53,7 @@ describe.skipIf(!HAS_SERVER)('on a separate server', () => {
       expect(await limits.admitMore(key, 3)).toMatchObject({ ok: true, rate: { remaining: 5 } });
       expect(redis.trouble).toMatch(message);
       await server.command(...mend);
-      await expect.poll(() => redis.trouble, POLL).toBeNull();
+      await expect.poll(() => redis.trouble).toBeNull();
       expect(await limits.admitMore(key, 1)).toMatchObject({ ok: true, rate: { remaining: 4 } });
       expect(troubles).toEqual([null, expect.stringMatching(message), null]);
     },
@@ -65,7 +64,7 @@ describe.skipIf(!HAS_SERVER)('on a separate server', () => {
     await server.kill();
     expect(await limits.admitMore(key, 3)).toMatchObject({ ok: true, rate: { remaining: 5 } });
     await server.start();
-    await expect.poll(() => redis.trouble, POLL).toBeNull();
+    await expect.poll(() => redis.trouble).toBeNull();
     // It knows only of the 3 calls: a loss of data can grant at most one additional burst.
     expect(await limits.admitMore(key, 1)).toMatchObject({ ok: true, rate: { remaining: 6 } });
   });
@@ -93,12 +92,12 @@ describe.skipIf(!HAS_SERVER)('on a separate server', () => {
       onTrouble: (trouble) => troubles.push(trouble),
     });
     await redis.start();
-    limits = new SharedKeyLimits({ redis, nowMs: () => performance.now(), clock: Date.now });
+    limits = new SharedKeyLimits({ redis, nowMs, clock: Date.now });
     const limited = { id: 'a', policy: { ...key.policy, concurrency: 2, per_day: 9 } };
     expect(await limits.admit(limited)).toMatchObject({ ok: true });
     limits.release(limited);
-    const breakers = new SharedBreakers({ redis, nowMs: () => performance.now() });
-    const now = performance.now();
+    const breakers = new SharedBreakers({ redis, nowMs });
+    const now = nowMs();
     const opening = { witness: null, sinceMs: now, openMs: 1000, untilMs: now, lastProber: 'a' };
     const soon = { ...opening, probeUntilMs: now + 5000, othersUntilMs: now + 6000 };
     // One more than the maximum.
@@ -107,7 +106,7 @@ describe.skipIf(!HAS_SERVER)('on a separate server', () => {
     expect(await breakers.requestProbe('database', soon)).toBe(true);
     breakers.returnProbe('database', soon);
     breakers.publishAnswered('database');
-    await expect.poll(() => breakers.find('database'), POLL).toBeNull();
+    await expect.poll(() => breakers.find('database')).toBeNull();
     breakers.close();
     const idempotency = createRedisIdempotency(redis);
     const claim = {
@@ -127,7 +126,7 @@ describe.skipIf(!HAS_SERVER)('on a separate server', () => {
       const scope = { name, database: 'prod', model: 'res.partner' };
       const { mark } = await answers.find(scope, 1000);
       answers.keep(scope, { askedMs: 0, writes: 0, mark }, 1000, new Uint8Array(500));
-      await expect.poll(async () => (await answers.find(scope, 1000)).kept, POLL).not.toBeNull();
+      await expect.poll(async () => (await answers.find(scope, 1000)).kept).not.toBeNull();
     }
     await answers.drop('prod', null);
     expect(troubles).toEqual([null, null]);

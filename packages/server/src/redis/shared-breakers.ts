@@ -111,7 +111,8 @@ export class SharedBreakers implements Peers {
     );
     if (!Array.isArray(reply)) return;
     const [now, ...changes] = reply;
-    this.#polledAt = Number(now);
+    // While Redis counts as away, what is published about a change is lost: the next poll reads the change again.
+    if (this.#redis.trouble === null) this.#polledAt = Number(now);
     for (const [database, record] of changes) this.#receive(String(database), record, Number(now));
   }
 

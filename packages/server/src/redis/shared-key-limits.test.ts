@@ -1,18 +1,21 @@
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { countCases } from '../../test/random-cases.ts';
+import { pause } from '../../test/time.ts';
 import { KeyLimits, type LimitedKey } from '../limits/key-limits.ts';
 import { MonthCounts } from '../limits/month.ts';
 import { openMemoryStore } from '../stores/memory/store.ts';
 import type { CallCountStore } from '../stores/ports.ts';
 import type { RedisClient } from './client.ts';
+import { nowMs } from './redis.fixture.ts';
 import { SharedKeyLimits } from './shared-key-limits.ts';
-import { openTestRedis, type TestRedis } from './test-redis.fixture.ts';
+import { openTestRedis, type TestRedis, WIRE_TIMEOUT_MS } from './test-redis.fixture.ts';
 
 const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
-const POLL = { timeout: 10_000, interval: 10 };
 const NEVER_FULL = { requests: 1, seconds: 100_000, burst: 20 };
-const nowMs = () => performance.now();
+/** Leases end after five seconds, and are renewed each second. */
+const LONGER_THAN_LEASE_MS = 6_500;
 
 interface Replica {
   redis: RedisClient;
@@ -42,7 +45,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     const replica = { redis, months, limits: new SharedKeyLimits({ redis, nowMs, clock: Date.now, months }) };
     replicas.push(replica);
     await expect
-      .poll(() => replicas.map((each) => each.redis.replicas), POLL)
+      .poll(() => replicas.map((each) => each.redis.replicas))
       .toEqual(replicas.map(() => replicas.length));
     return replica;
   }
@@ -105,7 +108,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
         }
         await endTurn();
       }),
-      { numRuns: 60 },
+      { numRuns: countCases(60) },
     );
   });
 
@@ -154,7 +157,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     living.limits.release(key);
     expect(await living.limits.acquireMore(key, 9)).toBe(1);
     testRedis.wire.cut();
-    await expect.poll(() => living.limits.acquireMore(key, 9), POLL).toBe(2);
+    await expect.poll(() => living.limits.acquireMore(key, 9)).toBe(2);
     expect(await living.limits.admit(key)).toMatchObject({ ok: false, rule: 'concurrency' });
   });
 
@@ -162,11 +165,11 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     const key = { id: 'a', policy: { concurrency: 1 } };
     const { limits } = await startReplica();
     expect((await limits.admit(key)).ok).toBe(true);
-    await new Promise((resolve) => setTimeout(resolve, 6500));
+    await pause(LONGER_THAN_LEASE_MS);
     expect((await limits.admit(key)).ok).toBe(false);
     limits.release(key);
     expect((await limits.admit(key)).ok).toBe(true);
-  }, 15_000);
+  });
 
   test('a renewal does not bring an ended lease back where Redis has lost its scripts', async () => {
     const key = { id: 'a', policy: { concurrency: 1 } };
@@ -185,12 +188,12 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     });
     expect((await limits.admit(key)).ok).toBe(true);
     const before = heartbeats;
-    await expect.poll(() => heartbeats, POLL).toBeGreaterThan(before);
+    await expect.poll(() => heartbeats).toBeGreaterThan(before);
     await inspector.script('FLUSH');
     // Redis knows the script of admissions again, and not that of renewals.
     expect((await limits.admit(other)).ok).toBe(true);
     endsCall = true;
-    await expect.poll(() => endsCall, POLL).toBe(false);
+    await expect.poll(() => endsCall).toBe(false);
     // This query comes after the renewal, also if that was sent again.
     await limits.admit(other);
     expect(await limits.admit(key)).toMatchObject({ ok: true });
@@ -247,12 +250,12 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     }
     for (const { months } of [hurt, well]) await months.flush();
     testRedis.wire.cut();
-    await expect.poll(() => hurt.redis.trouble, POLL).not.toBeNull();
+    await expect.poll(() => hurt.redis.trouble).not.toBeNull();
     // It knows the calls of the other replica up to its last write to the store.
     for (let call = 0; call < 6; call++) expect((await hurt.limits.admitMore(key, 1)).ok).toBe(true);
     await hurt.months.flush();
     testRedis.wire.mend();
-    await expect.poll(() => hurt.redis.trouble, POLL).toBeNull();
+    await expect.poll(() => hurt.redis.trouble).toBeNull();
     expect(await hurt.limits.admitMore(key, 1)).toMatchObject({ ok: true, month: { remaining: 9 } });
     expect(await well.limits.admitMore(key, 1)).toMatchObject({ ok: true, month: { remaining: 8 } });
   });
@@ -270,13 +273,13 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await first.limits.admitMore(key, 1)).toMatchObject({ ok: true, day: { remaining: 7 } });
     // Each replica renews its leases with its next heartbeat.
     await testRedis.lose();
-    await expect.poll(() => acquireAndRelease(first, key, 4), POLL).toBe(2);
+    await expect.poll(() => acquireAndRelease(first, key, 4)).toBe(2);
   });
 
   test.each([
     ['is cut off', 0, () => testRedis.wire.cut()],
     ['freezes', 1, () => testRedis.wire.freeze()],
-    ['answers too late', 1, () => testRedis.wire.delay(400)],
+    ['answers too late', 1, () => testRedis.wire.delay(2 * WIRE_TIMEOUT_MS)],
   ])(
     'when Redis %s, each replica enforces its share at once, and reports its calls afterwards',
     async (_what, twice, harm) => {
@@ -295,7 +298,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
       expect(await Promise.race([hurt.limits.admit(key), nextTurn])).toMatchObject({ ok: false });
 
       testRedis.wire.mend();
-      await expect.poll(() => hurt.redis.trouble, POLL).toBeNull();
+      await expect.poll(() => hurt.redis.trouble).toBeNull();
       // 20 less 2, 2 and 8. The call whose answer from Redis was lost may count twice in the rate, if Redis received
       // it.
       expect(await hurt.limits.admitMore(key, 1)).toMatchObject({
@@ -317,13 +320,13 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     const { limits, redis } = await startReplica(testRedis.wire.url);
     expect((await limits.admit(key)).ok).toBe(true);
     testRedis.wire.cut();
-    await expect.poll(() => redis.trouble, POLL).not.toBeNull();
+    await expect.poll(() => redis.trouble).not.toBeNull();
     expect((await limits.admit(key)).ok).toBe(true);
     expect((await limits.admit(key)).ok).toBe(false);
     limits.release(key);
     expect((await limits.admit(key)).ok).toBe(true);
     testRedis.wire.mend();
-    await expect.poll(() => redis.trouble, POLL).toBeNull();
+    await expect.poll(() => redis.trouble).toBeNull();
     expect((await limits.admit(key)).ok).toBe(false);
     limits.release(key, 2);
     expect(await limits.acquireMore(key, 9)).toBe(2);

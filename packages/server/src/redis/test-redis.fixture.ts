@@ -6,13 +6,15 @@ import { createTestNames } from './redis.fixture.ts';
 
 /** Time for an answer on a busy machine. */
 export const PATIENCE_MS = 2_500;
+/** How long a client of the wire waits for an answer: long enough for a busy machine, and short where none comes. */
+export const WIRE_TIMEOUT_MS = 1_000;
 
 export interface TestRedis {
   prefix: string;
   wire: Wire;
   /**
    * Connects a client to the server, or through the wire with its URL. On a busy machine an answer may take longer
-   * than the proxy allows, so a client without the wire waits longer.
+   * than the proxy allows, so clients wait longer.
    */
   connect(url?: string, answerTimeoutMs?: number): Promise<RedisClient>;
   /** Simulates a loss of data: removes all values under the prefix, and all cached scripts. */
@@ -28,7 +30,7 @@ export async function openTestRedis(serverUrl: string): Promise<TestRedis> {
   return {
     prefix,
     wire,
-    async connect(url = serverUrl, answerTimeoutMs = url === serverUrl ? PATIENCE_MS : undefined) {
+    async connect(url = serverUrl, answerTimeoutMs = url === serverUrl ? PATIENCE_MS : WIRE_TIMEOUT_MS) {
       const client = new RedisClient({ url, prefix, answerTimeoutMs });
       clients.push(client);
       await client.start();

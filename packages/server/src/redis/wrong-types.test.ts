@@ -5,11 +5,10 @@ import { createAnswerSeal } from '../idempotency/answer-seal.ts';
 import { RedisAnswers } from './answers.ts';
 import { RedisClient, type RedisRefusal } from './client.ts';
 import { createRedisIdempotency } from './idempotency.ts';
-import { createTestNames, type TestNames } from './redis.fixture.ts';
+import { createTestNames, nowMs, type TestNames } from './redis.fixture.ts';
 import { SharedKeyLimits } from './shared-key-limits.ts';
 
 const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
-const POLL = { timeout: 10_000, interval: 10 };
 const policy = { rate: { requests: 1, seconds: 100_000, burst: 10 }, concurrency: 2 };
 const CLAIM = { client: 'c', fingerprint: 'f', attempt: 'one', runsForMs: 60_000, expiresInMs: 120_000 };
 
@@ -47,7 +46,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
 
   /** Sets the name to a value of a type that none of the scripts uses. */
   const spoil = (...parts: string[]) => inspector.lpush(redis.name(...parts), 'of another type');
-  const createLimits = () => new SharedKeyLimits({ redis, nowMs: () => performance.now(), clock: Date.now });
+  const createLimits = () => new SharedKeyLimits({ redis, nowMs, clock: Date.now });
 
   test('the limits of that key are enforced in this process; those of other keys are still shared', async () => {
     const [one, other] = [createLimits(), createLimits()];
@@ -105,7 +104,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     const scope = { name: 'one', database: 'prod', model: 'res.partner' };
     const { mark } = await answers.find(scope, 60_000);
     answers.keep(scope, { askedMs: 0, writes: 0, mark }, 60_000, Buffer.from('[1]'));
-    await expect.poll(async () => (await answers.find(scope, 60_000)).kept, POLL).not.toBeNull();
+    await expect.poll(async () => (await answers.find(scope, 60_000)).kept).not.toBeNull();
     await inspector.rename(redis.name('marks'), redis.name('aside'));
     await spoil('marks');
     expect(await answers.find(scope, 60_000)).toEqual({ kept: null, mark: null });

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { beforeEach, describe, expect, test } from 'vitest';
-import { closeAfterTest } from '../../test/close-after-test.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { closeAfterFile, closeAfterTest } from '../../test/close-after-test.ts';
 import { runCommand } from '../../test/commands/run-command.ts';
 import { buildKey } from '../../test/stores/store-suite.ts';
 import { makeBatch } from './audit-batch.fixture.ts';
@@ -95,10 +95,21 @@ beforeEach(() => {
 const copy = (from: string, to: string) => copyStore(from, to, { isSnapshot: false });
 const nameFile = () => `sqlite:${join(folder, `${randomUUID()}.db`)}`;
 
-async function fill(url: string): Promise<void> {
-  const store = await openStore(url);
+let filledFile: string;
+beforeAll(async () => {
+  const filledFolder = mkdtempSync(join(tmpdir(), 'erp-proxy-filled-'));
+  closeAfterFile({ close: () => rmSync(filledFolder, { recursive: true }) });
+  filledFile = join(filledFolder, 'store.db');
+  const store = await openStore(`sqlite:${filledFile}`);
   for (const part of Object.values(FILL)) await part(store);
   await store.close();
+});
+
+/** A copy of the filled file. */
+function makeFilled(): string {
+  const url = nameFile();
+  copyFileSync(filledFile, url.replace('sqlite:', ''));
+  return url;
 }
 
 async function open(url: string): Promise<OpenedStore> {
@@ -133,16 +144,14 @@ async function expectCopy(url: string): Promise<void> {
 }
 
 test('copies every table of a SQLite file into another one', async () => {
-  const [from, to] = [nameFile(), nameFile()];
-  await fill(from);
+  const [from, to] = [makeFilled(), nameFile()];
   const copied = await copy(from, to);
   expect(copied.filter(({ rows }) => rows === 0)).toEqual([]);
   await expectCopy(to);
 });
 
 test('copies the state of one moment while the store changes, for a backup', async () => {
-  const [from, to] = [nameFile(), nameFile()];
-  await fill(from);
+  const [from, to] = [makeFilled(), nameFile()];
   const source = await open(from);
   let isCopying = true;
   const changing = (async () => {
@@ -157,9 +166,8 @@ test('copies the state of one moment while the store changes, for a backup', asy
 });
 
 test('refuses a store that is missing, one in memory, and a target with rows', async () => {
-  const [from, to] = [nameFile(), nameFile()];
-  await expect(copy(from, to)).rejects.toThrow(/There is no store/);
-  await fill(from);
+  const [from, to] = [makeFilled(), nameFile()];
+  await expect(copy(nameFile(), to)).rejects.toThrow(/There is no store/);
   await expect(copy(from, 'memory:')).rejects.toThrow(StoreError);
   const target = await open(to);
   await target.deniedSubjects.deny({ id: 'corp/bob', deniedAt: 1 });
@@ -218,8 +226,7 @@ describe.skipIf(SERVER_URL === '')('with the server that TEST_POSTGRES_URL names
   });
 
   test('copies a SQLite file to PostgreSQL, and back', async () => {
-    const [from, back] = [nameFile(), nameFile()];
-    await fill(from);
+    const [from, back] = [makeFilled(), nameFile()];
     const copied = await copy(from, schema.url);
     expect(copied.filter(({ rows }) => rows === 0)).toEqual([]);
     expect(await copy(schema.url, back)).toEqual(copied);
@@ -228,8 +235,7 @@ describe.skipIf(SERVER_URL === '')('with the server that TEST_POSTGRES_URL names
   });
 
   test('notices that the source changes meanwhile, and writes nothing', async () => {
-    const from = nameFile();
-    await fill(from);
+    const from = makeFilled();
     const source = await open(from);
     let isCopying = true;
     const change = async () => {

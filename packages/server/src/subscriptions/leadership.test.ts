@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createMemoryLeases } from '../stores/memory/leases.ts';
 import type { LeaseStore } from '../stores/ports.ts';
 import { Leadership } from './leadership.ts';
@@ -29,13 +29,17 @@ test('tells of a lease that was lost and acquired again in between, as after a s
 describe('after the clock of the store was set back by an hour', () => {
   const HOUR_MS = 3_600_000;
 
+  // The clock of the store stands still, so that no lease ends.
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
+  afterEach(() => void vi.useRealTimers());
+
   function open(leases: LeaseStore) {
     const changes: boolean[] = [];
     const leadership = new Leadership({
       leases,
       owner: 'this',
       nowMs: () => 0,
-      ttlMs: 1500,
+      ttlMs: 60,
       onChange: () => changes.push(leadership.isHeld),
       onError: (error) => {
         throw error;
@@ -56,7 +60,7 @@ describe('after the clock of the store was set back by an hour', () => {
     const rows = new Map<string, { owner: string; endsAt: number }>();
     const changes = open(createMemoryLeases(rows));
     await expect.poll(() => changes).toEqual([true]);
-    rows.set('subscriptions', { owner: 'other', endsAt: Date.now() + 2400 });
+    rows.set('subscriptions', { owner: 'other', endsAt: Date.now() + 1000 });
     await expect.poll(() => changes[1]).toBe(false);
   });
 });

@@ -1,73 +1,19 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { measureBlocking } from '../../test/measure-blocking.ts';
 import { buildKey } from '../../test/stores/store-suite.ts';
+import {
+  BODY,
+  makeWorker,
+  NOTHING,
+  openStore,
+  startWorker,
+  TIMES,
+} from '../../test/subscriptions/start-worker.ts';
+import { expectToStay, passTurns } from '../../test/time.ts';
 import { openMemoryStore } from '../stores/memory/store.ts';
 import type { ChangeListener, Store } from '../stores/ports.ts';
 import { UnknownOutcomeError } from '../stores/unknown-outcome-error.ts';
-import type { ChangeReader } from './change-reader.ts';
-import { printBody, type RecordBody } from './row.ts';
-import { createSubscriptionWorker, WORKER_TIMES, type WorkerOptions } from './worker.ts';
-
-const POLL = { timeout: 10_000, interval: 10 };
-const BODY: RecordBody = {
-  v: 1,
-  instance: 'prod',
-  model: 'res.partner',
-  domain: [],
-  fields: ['name'],
-  url: 'https://shop.example.com/hook',
-  interval_seconds: 86_400,
-  payload: 'full',
-  gone: false,
-  start: 'now',
-  key: null,
-  secrets: [],
-  updated_at: 0,
-};
-const TIMES = { ...WORKER_TIMES, secondMs: 10 };
-const NOTHING = { changes: [], noted: [], state: {}, more: false, isRepeatable: true };
-
-async function openStore(changes: Partial<RecordBody> = {}): Promise<Store> {
-  const store = openMemoryStore();
-  const body = printBody({ ...BODY, ...changes });
-  await store.subscriptions.insert({ id: 's', name: 'contacts', body, createdAt: 0 }, 10);
-  return store;
-}
-
-function makeWorker(
-  store: Store,
-  readChanges: ChangeReader['readChanges'],
-  changes: Partial<Pick<WorkerOptions, 'times' | 'send' | 'clock' | 'nowMs' | 'owner'>> = {},
-) {
-  const errors: unknown[] = [];
-  const worker = createSubscriptionWorker({
-    store,
-    reader: { readChanges, listIds: async () => ({ ids: [] }), findGone: async () => ({ gone: [] }) },
-    notices: { listDue: async () => [] },
-    judge: async () => null,
-    send: async () => null,
-    owner: 'this',
-    retentionMs: 60_000,
-    keptMax: 10,
-    times: TIMES,
-    events: { deliveryEnded() {}, subscriptionTroubled() {} },
-    onError: (error) => errors.push(error),
-    openSecrets: () => [],
-    clock: Date.now,
-    nowMs: () => performance.now(),
-    random: () => 0.5,
-    ...changes,
-  });
-  onTestFinished(() => worker.close(0));
-  return { worker, errors };
-}
-
-function startWorker(...args: Parameters<typeof makeWorker>) {
-  const made = makeWorker(...args);
-  made.worker.start();
-  return made;
-}
+import { printBody } from './row.ts';
+import { WORKER_TIMES } from './worker.ts';
 
 test('subscriptions are worked although the store failed at the start, without a further change', async () => {
   const store = await openStore();
@@ -84,7 +30,7 @@ test('subscriptions are worked although the store failed at the start, without a
     readings++;
     return NOTHING;
   });
-  await expect.poll(() => readings, POLL).toBe(1);
+  await expect.poll(() => readings).toBe(1);
   expect(worker.states().isLeading).toBe(true);
   expect(errors).toEqual([failure, failure, failure]);
 });
@@ -97,53 +43,11 @@ test('a worker that was closed looks for subscriptions no more', async () => {
     throw new Error('The store cannot be used.');
   };
   const { worker } = startWorker(store, async () => NOTHING);
-  await expect.poll(() => looks, POLL).toBeGreaterThan(1);
+  await expect.poll(() => looks).toBeGreaterThan(1);
   await worker.close(0);
   const before = looks;
   // Several times the delay of a retry.
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  expect(looks).toBe(before);
-});
-
-test('thousands of subscriptions that wait for one instance keep no other work waiting', async () => {
-  const store = openMemoryStore();
-  const body = printBody({ ...BODY, interval_seconds: 5 });
-  const count = 10_000;
-  for (let index = 0; index < count; index++)
-    await store.subscriptions.insert({ id: `s${index}`, name: `s${index}`, body, createdAt: 0 }, count);
-  const { listActive } = store.subscriptions;
-  let isListed = false;
-  store.subscriptions.listActive = (max) => {
-    isListed = true;
-    return listActive(max);
-  };
-  let nowMs = 0;
-  let end = () => {};
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  let readings = 0;
-  startWorker(
-    store,
-    async () => {
-      readings++;
-      await ended;
-      return NOTHING;
-    },
-    { nowMs: () => nowMs },
-  );
-  onTestFinished(() => end());
-  await expect.poll(() => isListed, POLL).toBe(true);
-  // Their rows are parsed in slices.
-  for (let turn = 0; turn < 200; turn++) await nextTurn();
-  const blockedMs = await measureBlocking(async () => {
-    // All are due now.
-    nowMs = 1000;
-    await expect.poll(() => readings, POLL).toBe(2);
-    for (let turn = 0; turn < 200; turn++) await nextTurn();
-  });
-  // 25 ms if all are taken at once, and 200 ms if the list is copied for each, on the build machine.
-  expect(blockedMs).toBeLessThan(20);
+  await expectToStay(() => looks, before);
 });
 
 test('a subscription that was deleted while it waited gives its turn to the next one', async () => {
@@ -159,7 +63,7 @@ test('a subscription that was deleted while it waited gives its turn to the next
     return NOTHING;
   });
   onTestFinished(() => ends.forEach((end) => void end()));
-  await expect.poll(() => read, POLL).toEqual(['s0', 's1']);
+  await expect.poll(() => read).toEqual(['s0', 's1']);
   const { listActive } = store.subscriptions;
   let listed: Awaited<ReturnType<typeof listActive>> = [];
   store.subscriptions.listActive = async (max) => {
@@ -167,10 +71,10 @@ test('a subscription that was deleted while it waited gives its turn to the next
     return listed;
   };
   for (const id of ['s2', 's3', 's4']) await store.subscriptions.remove(id, 1);
-  await expect.poll(() => listed.length, POLL).toBe(3);
-  await nextTurn();
+  await expect.poll(() => listed.length).toBe(3);
+  await passTurns();
   for (const end of ends.splice(0)) end();
-  await expect.poll(() => read, POLL).toEqual(['s0', 's1', 's5']);
+  await expect.poll(() => read).toEqual(['s0', 's1', 's5']);
 });
 
 describe('during a reading that fails', () => {
@@ -206,17 +110,16 @@ describe('during a reading that fails', () => {
       await new Promise<void>((resolve) => ends.push(resolve));
       return { problem: 'The instance does not answer.', isKeyOver: false };
     });
-    await expect.poll(() => readings, POLL).toBe(1);
+    await expect.poll(() => readings).toBe(1);
     await correct(store, (change) => {
       for (const listener of listeners) listener(change);
     });
     ends.shift()?.();
-    await expect.poll(() => readings, POLL).toBe(2);
+    await expect.poll(() => readings).toBe(2);
     ends.shift()?.();
     // Nothing was corrected during the second one. Its pause is 864 seconds.
-    await expect.poll(() => worker.states().reading, POLL).toBe(0);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(readings).toBe(2);
+    await expect.poll(() => worker.states().reading).toBe(0);
+    await expectToStay(() => readings, 2);
     expect(errors).toEqual([]);
   });
 });
@@ -231,8 +134,8 @@ test('a failed reading is repeated at once when the store may have missed a chan
     return { problem: 'The instance does not answer.', isKeyOver: false };
   });
   for (const count of [1, 2, 3]) {
-    await expect.poll(() => readings, POLL).toBe(count);
-    await expect.poll(() => worker.states().reading, POLL).toBe(0);
+    await expect.poll(() => readings).toBe(count);
+    await expect.poll(() => worker.states().reading).toBe(0);
     for (const listener of listeners) listener(null);
   }
 });
@@ -242,29 +145,46 @@ test('a delivery is tried again in its time although the clock was set back mean
   const delivery = { id: 'd', record: '7', type: 'res.partner.upserted', body: '{}' };
   const reading = { progress: '{"reader":{}}', now: Date.now(), deliveries: [delivery] };
   await store.subscriptions.commitReading('s', 0, reading);
+  const start = Date.now();
+  let passedMs = 0;
   let backMs = 0;
   let attempts = 0;
+  let measured = 0;
+  const { measure } = store.subscriptions;
+  store.subscriptions.measure = (limit) => {
+    measured++;
+    return measure(limit);
+  };
   startWorker(store, async () => NOTHING, {
-    clock: () => Date.now() - backMs,
-    // The first retry is after five of these seconds.
-    times: { ...TIMES, secondMs: 200, claimMs: 200, sendMs: 50, upkeepMs: 50 },
+    clock: () => start + passedMs - backMs,
+    nowMs: () => passedMs,
+    times: { ...TIMES, secondMs: 1000, upkeepMs: 20 },
     async send({ delivery: claimed }) {
       attempts++;
       const failed = { isTaken: false, isGone: false, status: 500, failure: 'failed' };
       return { ...failed, delivery: claimed, retryAfterSeconds: null, durationMs: 1 };
     },
   });
-  await expect.poll(() => attempts, POLL).toBe(1);
+  const show = async () => (await store.subscriptions.listDeliveries('s', { beforeSeq: null, limit: 1 }))[0];
+  await expect.poll(show).toMatchObject({ state: 'waiting', status: 500 });
   backMs = 3_600_000;
-  await expect.poll(() => attempts, POLL).toBe(2);
+  const before = measured;
+  // The second one has begun after the clock was set back.
+  await expect.poll(() => measured).toBeGreaterThan(before + 1);
+  // The first retry is after five seconds.
+  passedMs = 4999;
+  await expectToStay(() => attempts, 1);
+  // Its delay is longer at random.
+  passedMs = 6000;
+  await expect.poll(() => attempts).toBe(2);
 });
 
 describe('waits end earlier once after the clock was set back by an hour', () => {
   const HOUR_MS = 3_600_000;
   const nextAt = Date.now() + 5 * HOUR_MS;
   let backMs: number;
-  const start = Date.now() - Math.floor(performance.now());
-  const options = { times: WORKER_TIMES, clock: () => start + performance.now() - backMs };
+  const start = Date.now();
+  const options = { times: WORKER_TIMES, clock: () => start - backMs };
   let store: Store;
   beforeEach(async () => {
     backMs = 0;
@@ -289,10 +209,10 @@ describe('waits end earlier once after the clock was set back by an hour', () =>
     const { worker: two } = makeWorker(store, async () => NOTHING, { ...options, owner: 'two' });
     backMs = HOUR_MS;
     one.start();
-    await expect.poll(readNextAt, POLL).toBe(nextAt - HOUR_MS);
+    await expect.poll(readNextAt).toBe(nextAt - HOUR_MS);
     await one.close(0);
     two.start();
-    await expect.poll(() => two.states().backlogs, POLL).toHaveLength(1);
+    await expect.poll(() => two.states().backlogs).toHaveLength(1);
     expect(await readNextAt()).toBe(nextAt - HOUR_MS);
   });
 
@@ -300,11 +220,11 @@ describe('waits end earlier once after the clock was set back by an hour', () =>
     const { worker: one } = makeWorker(store, async () => NOTHING, { ...options, owner: 'one' });
     const { worker: two } = makeWorker(store, async () => NOTHING, { ...options, owner: 'two' });
     one.start();
-    await expect.poll(() => one.states().backlogs, POLL).toHaveLength(1);
+    await expect.poll(() => one.states().backlogs).toHaveLength(1);
     backMs = HOUR_MS;
     await one.close(0);
     two.start();
-    await expect.poll(readNextAt, POLL).toBe(nextAt - HOUR_MS);
+    await expect.poll(readNextAt).toBe(nextAt - HOUR_MS);
   });
 
   test('although the store did not say whether it had done so', async () => {
@@ -316,9 +236,9 @@ describe('waits end earlier once after the clock was set back by an hour', () =>
     const times = { ...WORKER_TIMES, upkeepMs: 20 };
     const { worker, errors } = makeWorker(store, async () => NOTHING, { ...options, times });
     worker.start();
-    await expect.poll(() => worker.states().backlogs, POLL).toHaveLength(1);
+    await expect.poll(() => worker.states().backlogs).toHaveLength(1);
     backMs = HOUR_MS;
-    await expect.poll(() => errors, POLL).toHaveLength(1);
+    await expect.poll(() => errors).toHaveLength(1);
     store.subscriptions.advanceWaits = advanceWaits;
     let measured = 0;
     const { measure } = store.subscriptions;
@@ -326,7 +246,7 @@ describe('waits end earlier once after the clock was set back by an hour', () =>
       measured++;
       return measure(limit);
     };
-    await expect.poll(() => measured, POLL).toBeGreaterThan(2);
+    await expect.poll(() => measured).toBeGreaterThan(2);
     expect(await readNextAt()).toBe(nextAt - HOUR_MS);
   });
 });
@@ -344,5 +264,5 @@ test('deliveries from before the clock was set back by a year are sent', async (
       return null;
     },
   });
-  await expect.poll(() => sent, POLL).toContain('d');
+  await expect.poll(() => sent).toContain('d');
 });

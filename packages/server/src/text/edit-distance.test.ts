@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { countCases } from '../../test/random-cases.ts';
+import { compareCpu } from '../../test/time.ts';
 import { createEditDistance } from './edit-distance.ts';
 
 test.each([
@@ -47,7 +49,7 @@ test('is that of the table of all prefixes', () => {
     fc.property(pair, ([left, right]) => {
       expect(createEditDistance(left)(right, Number.POSITIVE_INFINITY)).toBe(fillTable(left, right));
     }),
-    { numRuns: 3000 },
+    { numRuns: countCases(3000) },
   );
 });
 
@@ -58,7 +60,7 @@ test('is exact below the limit, and else a number from the limit on', () => {
       if (edits < limit) expect(measured).toBe(edits);
       else expect(measured).toBeGreaterThanOrEqual(limit);
     }),
-    { numRuns: 3000 },
+    { numRuns: countCases(3000) },
   );
 });
 
@@ -69,25 +71,17 @@ test('is the same for each of many texts, whichever were compared before', () =>
       const measured = others.map((other) => measure(other, Number.POSITIVE_INFINITY));
       expect(measured).toEqual(others.map((other) => fillTable(left, other)));
     }),
-    { numRuns: 500 },
+    { numRuns: countCases(500) },
   );
 });
 
-test('costs less than a quarter of the table for the longest names', () => {
+test('costs less than a quarter of the table for the longest names', async () => {
   const name = 'invoice_partner_delivery_address_currency_company_total_amount_x';
   const others = Array.from({ length: 500 }, (_, index) => `${name.slice(31)}_${name.slice(0, 28)}${index}`);
   const measure = createEditDistance(name);
-  const time = (work: (other: string) => number) => {
-    const startMs = performance.now();
-    for (const other of others) work(other);
-    return performance.now() - startMs;
-  };
-  const runs = Array.from({ length: 10 }, () => ({
-    tableMs: time((other) => fillTable(name, other)),
-    measuredMs: time((other) => measure(other, Number.POSITIVE_INFINITY)),
-  }));
-  const tableMs = Math.min(...runs.map((run) => run.tableMs));
-  expect(Math.min(...runs.map((run) => run.measuredMs))).toBeLessThan(tableMs / 4);
+  const compare = () => others.map((other) => measure(other, Number.POSITIVE_INFINITY));
+  const fillTables = () => others.map((other) => fillTable(name, other));
+  expect(await compareCpu(compare, fillTables, 10)).toBeLessThan(1 / 4);
 });
 
 /** The distance as it is defined: between all prefixes of both texts. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { closeAfterTest } from '../../test/close-after-test.ts';
+import { countCases } from '../../test/random-cases.ts';
 import {
   AUDIENCE,
   describeIssuer,
@@ -115,7 +116,7 @@ test('refuses every token that differs in one character', async () => {
       fc.pre(text[index] !== other);
       expect(await judge(text.slice(0, index) + other + text.slice(index + 1))).toBe('invalid');
     }),
-    { numRuns: 500 },
+    { numRuns: countCases(500) },
   );
 });
 
@@ -263,7 +264,7 @@ test('a token is valid from nbf and iat to exp, with the clock skew on each side
       time.now++;
       expect(await judge(text)).toBe('expired');
     }),
-    { examples: edges, numRuns: 100 },
+    { examples: edges, numRuns: countCases(100) },
   );
 });
 

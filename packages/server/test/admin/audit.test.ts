@@ -174,6 +174,9 @@ test.each(['since=yesterday', 'format=xml', 'cursor=x', 'limit=5'])(
   },
 );
 
+/** The export reads more within this time if the connection takes it. On a busy machine it may not, and none fails. */
+const STILL_MS = 200;
+
 test('exports no faster than the client reads', async () => {
   const { proxy } = await startAdmin();
   const total = 3000;
@@ -214,7 +217,7 @@ test('exports no faster than the client reads', async () => {
         before = read;
         return isStill;
       },
-      { interval: 200, timeout: 10_000 },
+      { interval: STILL_MS },
     )
     .toBe(true);
   expect(read).toBeLessThan(total);
@@ -255,8 +258,9 @@ test('answers the export with a problem if the store fails before the first reco
 });
 
 test('breaks off the answer if the store fails in the middle of an export', async () => {
-  const { proxy, post } = await startAdmin();
-  for (let index = 0; index < 600; index++) await post('/keys', { name: `Shop ${index}` });
+  const { proxy } = await startAdmin();
+  for (let index = 0; index < 600; index++) proxy.app.audit.recordCall(makeCall());
+  await proxy.app.audit.flush();
   const { readAfter } = proxy.app.store.audit;
   proxy.app.store.audit.readAfter = (seq, limit) => {
     if (seq > 0) throw new Error('store away');

@@ -3,7 +3,6 @@ import { request as httpRequest } from 'node:http';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
-import { POLL } from '../poll.ts';
 import { answerLikeOdoo, startUpstream } from '../scripted-upstream.ts';
 import { type AdminAnswer, type Json, ODOO_SECRET, SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
 
@@ -180,7 +179,7 @@ test('refuses more than eight checks at once, with a time to retry', async () =>
   };
   await post('/instances', { ...given, name: 'prod' });
   const checks = Array.from({ length: 8 }, () => post('/instances/check', given));
-  await expect.poll(() => held.length, POLL).toBe(8);
+  await expect.poll(() => held.length).toBe(8);
   for (const path of ['/instances/check', '/instances/prod/check']) {
     const refused = await post(path, path.includes('prod') ? undefined : given);
     expect(refused.status).toBe(429);

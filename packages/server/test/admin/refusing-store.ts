@@ -1,4 +1,7 @@
-/** Stores whose audit table can be made to refuse new rows. */
+/**
+ * Stores whose audit table can be made to refuse new rows. At the end of the test it takes them again, before the proxy
+ * closes: that would try to write its records for seconds.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,10 +20,12 @@ export async function openRefusingPostgres(serverUrl: string): Promise<RefusingS
   closeAfterTest({ close: () => schema.drop() });
   return {
     url: schema.url,
-    refuseAudit: () =>
-      schema.query(`
+    async refuseAudit() {
+      await schema.query(`
         CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no audit today'; END $$;
-        CREATE TRIGGER refuse BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION refuse()`),
+        CREATE TRIGGER refuse BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION refuse()`);
+      closeAfterTest({ close: () => schema.query('DROP FUNCTION refuse CASCADE') });
+    },
   };
 }
 
@@ -31,11 +36,17 @@ export async function openRefusingSqlite(): Promise<RefusingStore> {
   return {
     url: `sqlite:${file}`,
     async refuseAudit() {
-      const database = new DatabaseSync(file);
-      database.exec(
+      execute(
+        file,
         "CREATE TRIGGER refuse BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no audit today'); END",
       );
-      database.close();
+      closeAfterTest({ close: () => execute(file, 'DROP TRIGGER refuse') });
     },
   };
+}
+
+function execute(file: string, sql: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(sql);
+  database.close();
 }

@@ -2,7 +2,6 @@
 import { startSandbox } from '@erp-proxy/sandbox';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
-import { POLL } from '../poll.ts';
 import { answerLikeOdoo, startUpstream } from '../scripted-upstream.ts';
 import { type Json, SETTINGS, startAdmin } from './admin-client.ts';
 
@@ -28,7 +27,7 @@ test.each([
     for (let count = 0; count < 20; count++) expect((await proxy.call(call)).json).toHaveProperty('result');
     return (await get('/status')).json.upstreams[0];
   };
-  await expect.poll(ask, POLL).toMatchObject({ version: serie, protocol, answer_ms: expect.any(Number) });
+  await expect.poll(ask).toMatchObject({ version: serie, protocol, answer_ms: expect.any(Number) });
 });
 
 test.each([

@@ -10,7 +10,7 @@ const TOKEN = 'an-admin-token-of-more-than-32-characters';
 
 describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) => {
   async function start() {
-    const url = `sqlite:${makeFolder()}/store.db`;
+    const url = where === 'on the store' ? `sqlite:${makeFolder()}/store.db` : 'memory:';
     const approver = await startApprover({ settings: { 'store.url': url, 'admin.token': TOKEN } });
     const run = (...args: string[]) => runAny('approvals', ...args);
     const runAny = async (...args: string[]) => {

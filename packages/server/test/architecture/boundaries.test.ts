@@ -267,7 +267,7 @@ interface Diagnostic {
 function runLinter(folder: string): Diagnostic[] {
   const biome = join(root, 'node_modules/.bin/biome');
   const args = ['lint', '--reporter=json', '--max-diagnostics=none', '--vcs-enabled=false', 'packages'];
-  const { stdout, stderr } = spawnSync(biome, args, { cwd: folder, encoding: 'utf8', timeout: 15_000 });
+  const { stdout, stderr } = spawnSync(biome, args, { cwd: folder, encoding: 'utf8' });
   if (!stdout.startsWith('{')) throw new Error(`The linter did not run: ${stderr}`);
   return JSON.parse(stdout).diagnostics;
 }

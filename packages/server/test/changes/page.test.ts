@@ -34,7 +34,7 @@ test('the request prints the answer that the page shows', async () => {
   expect(hideCursor(await answer.text())).toBe(hideCursor(findBlock('json')));
 });
 
-test('the program compiles and runs', { timeout: 60_000 }, async () => {
+test('the program compiles and runs', async () => {
   const folder = makeFolder();
   const head = `import { createClient } from '${root}packages/client/src/index.ts';\nconst client = createClient();\n`;
   writeFileSync(join(folder, 'page.mts'), head + findBlock('ts'));

@@ -24,13 +24,15 @@ export interface ChangesStage {
   startOther(settings?: Record<string, string>): Promise<ErpProxy>;
 }
 
+/** With `closeAfterFile`, tests can share a stage. */
 export async function startStage(
   settings: Record<string, string> = {},
   options: SandboxOptions = { version: 18 },
+  closeAfter: typeof closeAfterTest = closeAfterTest,
 ): Promise<ChangesStage> {
-  const sandbox = closeAfterTest(await startSandbox(options));
+  const sandbox = closeAfter(await startSandbox(options));
   const startOther = async (others: Record<string, string> = settings) => {
-    const proxy = closeAfterTest(
+    const proxy = closeAfter(
       await startProxy({
         settings: { 'vault.masterKey': Buffer.alloc(32, 7).toString('base64'), ...others },
       }),

@@ -1,11 +1,12 @@
 /** `erp-proxy export`: what it prints, and how it goes on after a broken connection. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { runCommandLine } from '../../src/cli/run.ts';
 import { recordSurroundings } from '../../src/cli/surroundings.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { readIds, readRecords, startSandboxStage } from '../export/export-stage.ts';
+import { MOMENT_MS, passTurns } from '../time.ts';
 
 interface Ran {
   status: number;
@@ -33,6 +34,21 @@ async function run(
   );
   const { stdout, stderr } = surroundings;
   return { status, stdout, stderr };
+}
+
+/** The same, but the pauses between its attempts pass quickly. */
+async function runQuickly(...given: Parameters<typeof run>): Promise<Ran> {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldClearNativeTimers: true });
+  try {
+    let isOver = false;
+    const ran = run(...given).finally(() => {
+      isOver = true;
+    });
+    for (; !isOver; await passTurns()) vi.advanceTimersByTime(MOMENT_MS);
+    return await ran;
+  } finally {
+    vi.useRealTimers();
+  }
 }
 
 const PARTNERS = ['--instance', 'prod', '--model', 'res.partner'];
@@ -122,7 +138,7 @@ test.each(['ndjson', 'csv'] as const)(
   async (format) => {
     const { url, bodies } = await startFlaky(4, format);
     const args = [...PARTNERS, '--fields', 'name', '--format', format, '--limit', '10'];
-    const ran = await run({ url, key: 'ep_test' }, args);
+    const ran = await runQuickly({ url, key: 'ep_test' }, args);
     const print = format === 'csv' ? CSV : NDJSON;
     const all = Array.from({ length: 10 }, (_, index) => print(index + 1)).join('');
     expect(ran).toEqual({ status: 0, stderr: '', stdout: format === 'csv' ? `id,name\r\n${all}` : all });
@@ -136,7 +152,7 @@ test.each(['ndjson', 'csv'] as const)(
 
 test('says how to go on if the connection keeps breaking', async () => {
   const { url, bodies } = await startFlaky(0, 'ndjson');
-  const ran = await run({ url, key: 'ep_test' }, [
+  const ran = await runQuickly({ url, key: 'ep_test' }, [
     ...PARTNERS,
     '--fields',
     'name',

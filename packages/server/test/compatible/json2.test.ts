@@ -1,6 +1,6 @@
 /** `/v2/odoo/…`: calls that go to Odoo's `/json/2` unchanged. */
 import { describe, expect, test } from 'vitest';
-import { answerLikeOdoo, type Script } from '../scripted-upstream.ts';
+import { answerLikeOdoo, resetAfterReading, type Script } from '../scripted-upstream.ts';
 import { startOdoo, startScripted } from './gateway.ts';
 
 const EXECUTE = '/v2/odoo/execute';
@@ -270,7 +270,7 @@ test('a result that breaks off resets the connection of the caller', async () =>
     socket.write(
       `HTTP/1.0 200 OK\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n${half}`,
     );
-    setTimeout(() => socket.resetAndDestroy(), 50);
+    return resetAfterReading(socket);
   });
   await expect(post(EXECUTE, json2Call)).rejects.toThrow();
 });

@@ -12,6 +12,7 @@ import {
   type UpstreamRequest,
 } from '../scripted-upstream.ts';
 import { openConnection, printPost } from '../security/connection.ts';
+import { passTurns } from '../time.ts';
 
 let answer: (socket: Socket, request: UpstreamRequest) => void | Promise<void>;
 let upstream: ScriptedUpstream;
@@ -239,7 +240,8 @@ test.each([
     );
     for (let at = 0; at < rest.length; at += 40_000) {
       socket.write(rest.slice(at, at + 40_000));
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      // The proxy reads each piece on its own.
+      await passTurns(10);
     }
     socket.end();
   };
@@ -311,11 +313,11 @@ test('name and media type are not asked for where the policy denies them', async
 
 test('a download is logged as one call that it made', async () => {
   answerRecord({ name: 'a', mimetype: 'a/b', datas: 'AAAA' });
-  proxy.log.length = 0;
-  await download();
-  await expect.poll(() => proxy.log).toHaveLength(1);
-  expect(proxy.log[0]).toMatchObject({ via: 'download', method: 'read', outcome: 'ok' });
-  expect(JSON.stringify(proxy.log)).not.toContain('AAAA');
+  const requestId = 'logged';
+  await download({}, { 'x-request-id': requestId });
+  const lines = () => proxy.log.filter((line) => line['requestId'] === requestId);
+  await expect.poll(lines).toMatchObject([{ via: 'download', method: 'read', outcome: 'ok' }]);
+  expect(JSON.stringify(lines())).not.toContain('AAAA');
 });
 
 test('a large file is uploaded as it is, with the other fields of its record', async () => {
@@ -461,6 +463,7 @@ test.each<[route: string, body: () => object]>([
   ['changes', () => ({ model_id: 'res.partner', fields: ['name'], since: null, erp_instance: instance })],
 ])('does not blame Odoo if the caller of %s leaves', async (route, body) => {
   answer = () => {};
+  await expect.poll(() => readInFlight(proxy.url)).toBe(0);
   const linesBefore = proxy.log.length;
   const text = JSON.stringify(body());
   const { socket } = openConnection(

@@ -44,7 +44,7 @@ describe.skipIf(missing !== '')(`the nightly copy${missing === '' ? '' : ` (${mi
       })
     ).json.result;
 
-  test('has what Odoo has, after changes too', { timeout: 60_000 }, async () => {
+  test('has what Odoo has, after changes too', async () => {
     const name = 'Quote " comma , back\\slash\nline Zoë';
     const created = await call('create', [{ name, active: false, country_id: 233 }]);
     expect(await copy()).toMatchObject({ status: 0, stderr: '' });
@@ -69,7 +69,7 @@ describe.skipIf(missing !== '')(`the nightly copy${missing === '' ? '' : ` (${mi
     expect(later).toHaveLength(rows.length - 1);
   });
 
-  test('leaves the table as it was if the export fails', { timeout: 60_000 }, async () => {
+  test('leaves the table as it was if the export fails', async () => {
     const before = (await database.query('SELECT count(*) FROM odoo_partner')).rows;
     const ran = await runProgram(['sh', `${root}examples/nightly-copy/copy-partners.sh`], shop, {
       key: 'ep_wrong',

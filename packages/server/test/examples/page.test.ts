@@ -80,24 +80,18 @@ test('says why it shows nothing: another origin, another model, an unknown key',
   expect(await show('ep_unknown')).toContain('(unauthorized)');
 });
 
-test.skipIf(!HAS_CHROMIUM)(
-  'works in Chromium (skipped where it is not installed)',
-  async () => {
-    let source = '';
-    const server = createServer((_, response) => {
-      response.setHeader('content-type', 'text/html; charset=utf-8').end(source);
-    });
-    closeAfterTest(server);
-    const origin = `http://127.0.0.1:${await listenOnFreePort(server)}`;
-    source = adapt(await makeKey(origin));
-    const page = closeAfterTest(await openInChromium(origin));
-    const count = "document.querySelectorAll('li').length";
-    await page.waitFor(`${count} === 5`);
-    expect(await page.evaluate("document.querySelector('li').textContent")).toBe(
-      'Restaurant Expenses: 14.00',
-    );
-    await page.evaluate("document.querySelector('#more').click()");
-    await page.waitFor(`${count} === 10`);
-  },
-  90_000,
-);
+test.skipIf(!HAS_CHROMIUM)('works in Chromium (skipped where it is not installed)', async () => {
+  let source = '';
+  const server = createServer((_, response) => {
+    response.setHeader('content-type', 'text/html; charset=utf-8').end(source);
+  });
+  closeAfterTest(server);
+  const origin = `http://127.0.0.1:${await listenOnFreePort(server)}`;
+  source = adapt(await makeKey(origin));
+  const page = closeAfterTest(await openInChromium(origin));
+  const count = "document.querySelectorAll('li').length";
+  await page.waitFor(`${count} === 5`);
+  expect(await page.evaluate("document.querySelector('li').textContent")).toBe('Restaurant Expenses: 14.00');
+  await page.evaluate("document.querySelector('#more').click()");
+  await page.waitFor(`${count} === 10`);
+});

@@ -1,12 +1,15 @@
 /** HTTP 429: too many refused keys are waiting for their answer. */
 import { request } from 'node:http';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { startProxy } from '../harness.ts';
 import { expectError, waitFor } from './expectations.ts';
 
 test('rate_limited: a flood of invalid keys from one address, which does not delay valid keys', async () => {
-  const proxy = closeAfterTest(await startProxy());
+  const proxy = closeAfterTest(await startProxy({ nowMs: () => 1_000_000 }));
+  // Delays have no end, so that a valid key that was delayed would get no answer.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldClearNativeTimers: true });
+  closeAfterTest({ close: () => vi.useRealTimers() });
   const requests = Array.from({ length: 300 }, () =>
     request(`${proxy.url}/api/erp/execute`, {
       method: 'POST',
@@ -35,7 +38,5 @@ test('rate_limited: a flood of invalid keys from one address, which does not del
     says: /wait before you try again/,
   });
   expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
-  const before = performance.now();
   expect((await proxy.post('{}')).status).toBe(400);
-  expect(performance.now() - before).toBeLessThan(1000);
 });

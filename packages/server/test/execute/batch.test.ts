@@ -2,12 +2,18 @@
  * docs/execute.md#batches: the answer to a batch is an array in the order of its calls, each with its own result or
  * error.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type Pair, startPair } from '../pair.ts';
 import { readInFlight } from '../read-in-flight.ts';
-import { answerLikeOdoo, answerTrue, printResult, type Script } from '../scripted-upstream.ts';
+import {
+  answerLikeOdoo,
+  answerTrue,
+  printResult,
+  resetAfterReading,
+  type Script,
+} from '../scripted-upstream.ts';
+import { passTurns, pause } from '../time.ts';
 import { describeErrorAnswer, expectError, printCall, printInstance, waitFor } from './expectations.ts';
 
 let pair: Pair;
@@ -22,10 +28,13 @@ const readFirstId = (body: Buffer) => JSON.parse(body.toString()).params.args[5]
 /** Disables the wait for the first verdict on new credentials. */
 const TWO_AT_ONCE = { 'batch.concurrency': '2', 'upstream.refusedCredentialsTtlMs': '0' };
 
+/** Between answers that are given in another order than their calls. */
+const STEP_MS = 2;
+
 /** Answers with the first id of the call; earlier calls get later answers. */
 const answerBackwards: Script = async (socket, { body }) => {
   const id = readFirstId(body);
-  await sleep((20 - (id % 20)) * 2);
+  await pause((20 - (id % 20)) * STEP_MS);
   answerLikeOdoo(socket, printResult(`${id}.0`));
 };
 
@@ -42,12 +51,16 @@ test('answers in the order of the calls, whatever the order of the results', asy
 test('runs several calls at once, and never more than batch.concurrency', async () => {
   let open = 0;
   let most = 0;
+  const areThree = Promise.withResolvers<void>();
   pair = closeAfterTest(
     await startPair(
-      async (socket) => {
+      async (socket, _request, index) => {
         open++;
         most = Math.max(most, open);
-        await sleep(10);
+        if (open === 3) areThree.resolve();
+        // The first call tries the credentials alone.
+        if (index > 0) await areThree.promise;
+        await pause();
         open--;
         answerLikeOdoo(socket, printResult('true'));
       },
@@ -162,7 +175,7 @@ const breakOff: Script = (socket) => {
   socket.write(
     `HTTP/1.0 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n${printResult(`"${'x'.repeat(30_000)}`)}`,
   );
-  setTimeout(() => socket.resetAndDestroy(), 30);
+  return resetAfterReading(socket);
 };
 
 describe('a result that is cut off', () => {
@@ -179,7 +192,8 @@ describe('a result that is cut off', () => {
             return breakOff(socket, request, index);
           }
           await waitFor(() => isCut);
-          await sleep(20);
+          // The proxy notices it.
+          await passTurns(10);
           answerLikeOdoo(socket, printResult(String(id)));
         },
         { settings: { 'upstream.refusedCredentialsTtlMs': '0' } },
@@ -218,15 +232,24 @@ describe('a result that is cut off', () => {
   });
 });
 
+/** Disables the wait for the first verdict on new credentials. */
+const AT_ONCE = { settings: { 'upstream.refusedCredentialsTtlMs': '0' } };
+/** Waits until other calls of the batch have been answered, and the proxy could read of it what it wants to. */
+async function othersAnswered(count: number): Promise<void> {
+  await waitFor(() => pair.upstream.requests.length > count);
+  await pause();
+  await passTurns(10);
+}
+
 test('ends, and leaves nothing running, if large answers wait behind one that is cut off', async () => {
   pair = closeAfterTest(
     await startPair(async (socket, request, index) => {
       if (readFirstId(request.body) === 0) {
-        await sleep(100);
+        await othersAnswered(7);
         return breakOff(socket, request, index);
       }
       answerLikeOdoo(socket, printResult(`"${'y'.repeat(1_000_000)}"`));
-    }),
+    }, AT_ONCE),
   );
   await expect(pair.proxy.post(printBatch(12))).rejects.toThrow();
   await waitFor(() => pair.proxy.log.filter((line) => line['msg'] === 'call').length === 12);
@@ -239,16 +262,13 @@ const printReadWhole = (result: string) => `{"result": ${result}, "jsonrpc": "2.
 
 test('ends, and can be stopped, if large answers that are read whole wait for a position that is never reached', async () => {
   pair = closeAfterTest(
-    await startPair(
-      async (socket, request, index) => {
-        if (readFirstId(request.body) === 0) {
-          await sleep(100);
-          return breakOff(socket, request, index);
-        }
-        answerLikeOdoo(socket, printReadWhole(`"${'y'.repeat(600_000)}"`));
-      },
-      { settings: { 'upstream.refusedCredentialsTtlMs': '0' } },
-    ),
+    await startPair(async (socket, request, index) => {
+      if (readFirstId(request.body) === 0) {
+        await othersAnswered(2);
+        return breakOff(socket, request, index);
+      }
+      answerLikeOdoo(socket, printReadWhole(`"${'y'.repeat(600_000)}"`));
+    }, AT_ONCE),
   );
   await expect(pair.proxy.post(printBatch(3))).rejects.toThrow();
   await waitFor(async () => (await readInFlight(pair.proxy.url)) === 0);
@@ -258,9 +278,9 @@ test('passes large results on in order, within the bound on buffered bytes', asy
   const large = `"${'y'.repeat(1_000_000)}"`;
   pair = closeAfterTest(
     await startPair(async (socket, { body }) => {
-      if (readFirstId(body) === 0) await sleep(100);
+      if (readFirstId(body) === 0) await othersAnswered(7);
       answerLikeOdoo(socket, printResult(large));
-    }),
+    }, AT_ONCE),
   );
   const answer = await pair.proxy.post(printBatch(10));
   expect(answer.body.toString()).toBe(

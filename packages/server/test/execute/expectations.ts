@@ -2,10 +2,10 @@
  * Helpers of the black-box tests of the execute call: calls as JSON text (duplicate names, unusual spellings), and the
  * comparison of whole errors.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { HttpAnswer } from '../harness.ts';
 import type { ScriptedUpstream } from '../scripted-upstream.ts';
+import { pause } from '../time.ts';
 
 export const UPSTREAM_KEY = 'upstream-key-0123456789';
 
@@ -105,16 +105,20 @@ export function describeErrorAnswer(expected: Omit<ExpectedError, 'status'>): un
   };
 }
 
+const POLL_MS = 5;
+/** At least 30 seconds, as for `expect.poll`. */
+const POLLS_MAX = 6000;
+
 /** Waits until `read` returns a value. Log lines and counters are written shortly after an answer. */
 export async function waitFor<T>(
   read: () => T | undefined | false | Promise<T | undefined | false>,
 ): Promise<T> {
-  for (let waited = 0; waited < 5000; waited += 5) {
+  for (let polls = 0; polls < POLLS_MAX; polls++) {
     const value = await read();
     if (value !== undefined && value !== false) return value;
-    await sleep(5);
+    await pause(POLL_MS);
   }
-  throw new Error('what the test waits for did not come within 5 s');
+  throw new Error('what the test waits for did not come');
 }
 
 /** A clock that the test advances. */

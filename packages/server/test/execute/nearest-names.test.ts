@@ -48,21 +48,25 @@ describe.each([
   ['19', 'json2'],
   ['22', 'json2'],
 ] as [string, string][])('in Odoo %s over %s', (version, protocol) => {
+  let proxy: RunningProxy;
+  beforeAll(async () => {
+    const allow = [...sandboxes.values()].map(({ url }) => url);
+    proxy = await startProxy({ allow, settings: { 'upstream.protocol': protocol } });
+  });
+  afterAll(() => proxy.close());
+
   test.each(Object.entries(PLACES))('a wrong name in %s gets the right one first', async (_, changes) => {
-    const proxy = await openProxy({ settings: { 'upstream.protocol': protocol } });
     const { json } = await proxy.call(makeBody(version, changes));
     expect(json.error.data).toMatchObject({ type: 'query_invalid', nearest: ['name'] });
   });
 
   test('a path in a domain gets names of the model that it leads to', async () => {
-    const proxy = await openProxy({ settings: { 'upstream.protocol': protocol } });
     const body = makeBody(version, { action: 'search', params: [[['country_id.cdoe', '=', 'FR']]] });
     const { nearest } = (await proxy.call(body)).json.error.data;
     expect(nearest).toEqual(['code']);
   });
 
   test('a wrong model gets the right one first', async () => {
-    const proxy = await openProxy({ settings: { 'upstream.protocol': protocol } });
     const { json } = await proxy.call(makeBody(version, { model_id: 'res.parnter' }));
     expect(json.error.data.type).toBe('model_not_found');
     expect(json.error.data.nearest[0]).toBe('res.partner');
@@ -75,7 +79,6 @@ describe.each([
     ['mesage_post', ['message_post']],
     ['zzzzzz', undefined],
   ])('the unknown method %s gets %s', async (action, nearest) => {
-    const proxy = await openProxy({ settings: { 'upstream.protocol': protocol } });
     const { json } = await proxy.call(makeBody(version, { action, params: [[9]] }));
     expect(json.error.data.type).toBe('method_not_found');
     const near = json.error.data.nearest;
@@ -83,7 +86,6 @@ describe.each([
   });
 
   test('names to which nothing is similar get an empty list', async () => {
-    const proxy = await openProxy({ settings: { 'upstream.protocol': protocol } });
     const field = await proxy.call(makeBody(version, { params: [[9], ['zebra_rank']] }));
     expect(field.json.error.data).toMatchObject({ type: 'query_invalid', nearest: [] });
     const model = await proxy.call(makeBody(version, { model_id: 'account.move' }));

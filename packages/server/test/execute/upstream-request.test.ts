@@ -1,8 +1,9 @@
 /** docs/execute.md#the-request-to-odoo: how and when the request reaches Odoo. */
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
+import { readInFlight } from '../read-in-flight.ts';
+import { expectToStay } from '../time.ts';
 import { printCall, printExecuteKw, waitFor } from './expectations.ts';
 
 let pair: Pair;
@@ -75,8 +76,8 @@ test.each(['content-length', 'chunked'])(
         (isChunked ? `${(call.length - 1).toString(16)}\r\n` : ''),
     );
     socket.write(call.slice(0, -1) + (isChunked ? '\r\n' : ''));
-    await sleep(60);
-    expect(pair.upstream.connections()).toBe(before);
+    await expect.poll(() => readInFlight(pair.proxy.url)).toBe(1);
+    await expectToStay(pair.upstream.connections, before);
     socket.write(isChunked ? `1\r\n${call.at(-1)}\r\n0\r\n\r\n` : (call.at(-1) as string));
     await waitFor(() => answer.includes('"result":true'));
     expect(pair.upstream.connections()).toBe(before + 1);

@@ -7,6 +7,7 @@ import { connect } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
+import { countCases } from '../random-cases.ts';
 import { startUpstream } from '../scripted-upstream.ts';
 import { readIds, startSandboxStage } from './export-stage.ts';
 
@@ -104,6 +105,6 @@ test('no record that exists throughout is missed or given twice, whatever others
       expect(ids).toEqual([...new Set(ids)].sort((one, other) => one - other));
       expect(ids).toEqual(expect.arrayContaining([...throughout]));
     }),
-    { numRuns: 40 },
+    { numRuns: countCases(40) },
   );
-}, 120_000);
+});

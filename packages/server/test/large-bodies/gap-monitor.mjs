@@ -2,12 +2,13 @@
 // processor time that its thread used between two runs of a timer. Unlike the time by the clock, that does not grow when
 // other programs use the processor. On SIGUSR2 it writes the time in milliseconds to standard error, and starts again.
 import { isMainThread } from 'node:worker_threads';
+import { readThreadCpuMs } from '../thread-cpu.ts';
 
 if (isMainThread) {
   let longestMs = 0;
-  let lastMs = readCpuMs();
+  let lastMs = readThreadCpuMs();
   setInterval(() => {
-    const nowMs = readCpuMs();
+    const nowMs = readThreadCpuMs();
     longestMs = Math.max(longestMs, nowMs - lastMs);
     lastMs = nowMs;
   }, 1).unref();
@@ -15,9 +16,4 @@ if (isMainThread) {
     process.stderr.write(`longest gap ${longestMs.toFixed(1)} ms\n`);
     longestMs = 0;
   });
-}
-
-function readCpuMs() {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
 }

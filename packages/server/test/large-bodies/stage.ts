@@ -5,10 +5,10 @@ import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { closeAfterTest } from '../close-after-test.ts';
 import { makeFolder, runProgram, startServer } from '../process/program.ts';
+import { pause } from '../time.ts';
 
 const MONITOR = fileURLToPath(new URL('./gap-monitor.mjs', import.meta.url));
 const FIELDS = JSON.stringify({
@@ -128,7 +128,7 @@ export async function startStage(settings: readonly string[] = []): Promise<Stag
       for (;;) {
         const match = /longest gap ([\d.]+) ms\n/.exec(server.stderr.slice(before));
         if (match !== null) return Number(match[1]);
-        await sleep(5);
+        await pause();
       }
     },
     readPeakMib() {

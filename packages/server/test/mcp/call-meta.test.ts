@@ -1,7 +1,6 @@
 /** Members of `_meta` that concern the calls of a tool: idempotency keys and traces. */
 import type { Client } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
-import { POLL } from '../poll.ts';
 import { AGREE, type Stage, startStage } from './stage.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -92,11 +91,11 @@ test('calls of a tool are part of the trace in `_meta`, or else in the header', 
   const other = TRACE.replace('4bf9', '0000');
   const listTraces = () =>
     stage.proxy.log.flatMap(({ method, traceId }) => (method === 'search_count' ? [traceId] : []));
-  await expect.poll(listTraces, POLL).toEqual([TRACE, other, other]);
+  await expect.poll(listTraces).toEqual([TRACE, other, other]);
   const listAudited = async () => {
     const { items } = await stage.proxy.app.audit.search({ limit: 50 });
     return items.flatMap((item) => ('trace_id' in item ? [item.trace_id] : []));
   };
   // Written in the background.
-  await expect.poll(listAudited, POLL).toContain(TRACE);
+  await expect.poll(listAudited).toContain(TRACE);
 });

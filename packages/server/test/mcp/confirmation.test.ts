@@ -1,9 +1,9 @@
 /** Calls that cannot be undone ask a person first, if the client can. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { describe, expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { send } from '../harness.ts';
+import { monotonicMs } from '../time.ts';
 import { AGREE, addInstance, startStage } from './stage.ts';
 
 test('asks before deleting, names the records, and deletes after a yes', async () => {
@@ -123,7 +123,8 @@ test('a yes counts for the arguments that were asked about, and only with the se
 });
 
 test('a yes does not count for another server that has got the name', async () => {
-  const { connect, call, proxy } = await startStage();
+  let laterMs = 0;
+  const { connect, call, proxy } = await startStage({ nowMs: () => monotonicMs() + laterMs });
   const other = closeAfterTest(await startSandbox({ version: 18 }));
   const questions: string[] = [];
   const client = await connect({
@@ -134,7 +135,7 @@ test('a yes does not count for another server that has got the name', async () =
       if (found !== null) await proxy.app.instances.remove(found);
       await addInstance(proxy, other, 'prod');
       // The tools keep the list of instances for a second.
-      await sleep(1100);
+      laterMs = 1000;
       return AGREE;
     },
   });

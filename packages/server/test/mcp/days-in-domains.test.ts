@@ -1,6 +1,6 @@
 /** Days and times with a zone in domains: what they mean for a datetime, and what the answer says of it. */
 import type { Client } from '@modelcontextprotocol/client';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { EACH_VERSION, type Stage, type StageOptions, startStage } from './stage.ts';
 
 const READING = ['search*', 'read', 'read_group', 'formatted_read_group'];
@@ -40,10 +40,17 @@ async function startWithOrders(options: StageOptions): Promise<Orders> {
 }
 
 describe.each(EACH_VERSION)('Odoo %i over %s', (version, protocol) => {
-  const start = () => startWithOrders({ version, settings: { 'upstream.protocol': protocol } });
+  let orders: Orders;
+  beforeAll(async () => {
+    orders = await startWithOrders({
+      version,
+      settings: { 'upstream.protocol': protocol },
+      isShared: true,
+    });
+  });
 
   test('a day is that of the user, also if clocks are changed on it', async () => {
-    const { find, ask } = await start();
+    const { find, ask } = orders;
     expect(await find([['date_order', '>=', '2026-10-25']])).toEqual([1, 2, 3]);
     expect(await find([['date_order', '>', '2026-10-25']])).toEqual([3]);
     expect(await find([['date_order', '<', '2026-10-25']])).toEqual([0]);
@@ -72,7 +79,7 @@ describe.each(EACH_VERSION)('Odoo %i over %s', (version, protocol) => {
   });
 
   test('a time with a zone is that time, and the answer needs to say nothing', async () => {
-    const { find, ask } = await start();
+    const { find, ask } = orders;
     expect(await find([['date_order', '>=', '2026-10-25T00:00:00+02:00']])).toEqual([1, 2, 3]);
     expect(await find([['date_order', '<', '2026-10-26T00:00:00+01:00']])).toEqual([0, 1, 2]);
     expect(await find([['date_order', '=', '2026-10-24T22:00:00Z']])).toEqual([1]);
@@ -85,7 +92,7 @@ describe.each(EACH_VERSION)('Odoo %i over %s', (version, protocol) => {
   });
 
   test('the field of a path counts, and not that of its beginning', async () => {
-    const { call } = await start();
+    const { call } = orders;
     const count = async (...conditions: unknown[]) => {
       const domain = [['order_id.client_order_ref', '=', 'days'], ...conditions];
       return (await call('count_records', { model: 'sale.order.line', domain })).data;

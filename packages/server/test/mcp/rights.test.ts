@@ -351,7 +351,7 @@ test('100 sessions at once make as many calls on Odoo as 100 calls', async () =>
     'res.users.context_get': 1,
   });
   expect(sandbox.requests.calls).not.toHaveProperty('res.partner.fields_get');
-}, 60_000);
+});
 
 test('a search by text does without what a rule for fields denies of partners', async () => {
   const { connect, createKey, call } = await startStage();

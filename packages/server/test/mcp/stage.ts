@@ -3,7 +3,7 @@
 import type { Policy } from '@erp-proxy/contract';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
-import { closeAfterTest } from '../close-after-test.ts';
+import { closeAfterFile, closeAfterTest } from '../close-after-test.ts';
 import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
 
 export type SandboxVersion = NonNullable<NonNullable<Parameters<typeof startSandbox>[0]>['version']>;
@@ -55,14 +55,26 @@ export interface StageOptions {
   version?: SandboxVersion;
   settings?: Record<string, string>;
   clock?: () => number;
+  /** The monotonic clock of the proxy. */
+  nowMs?: () => number;
+  /** It is closed after the tests of the file, rather than after this test. For tests that change nothing. */
+  isShared?: boolean;
 }
 
-export async function startStage({ version = 18, settings = {}, clock }: StageOptions = {}): Promise<Stage> {
-  const sandbox = closeAfterTest(await startSandbox({ version, ...(clock === undefined ? {} : { clock }) }));
-  const proxy = closeAfterTest(
+export async function startStage({
+  version = 18,
+  settings = {},
+  clock,
+  nowMs,
+  isShared = false,
+}: StageOptions = {}): Promise<Stage> {
+  const closeLater = isShared ? closeAfterFile : closeAfterTest;
+  const sandbox = closeLater(await startSandbox({ version, ...(clock === undefined ? {} : { clock }) }));
+  const proxy = closeLater(
     await startProxy({
       settings: { 'vault.masterKey': Buffer.alloc(32, 7).toString('base64'), ...settings },
       ...(clock === undefined ? {} : { clock }),
+      ...(nowMs === undefined ? {} : { nowMs }),
     }),
   );
   await addInstance(proxy, sandbox, 'prod');
@@ -74,7 +86,7 @@ export async function startStage({ version = 18, settings = {}, clock }: StageOp
     const transport = new StreamableHTTPClientTransport(new URL(`${proxy.url}/mcp`), {
       requestInit: { headers },
     });
-    return connectClient(transport, options);
+    return connectClient(transport, options, closeLater);
   };
   let usual: Client | null = null;
   return {
@@ -94,6 +106,7 @@ export async function startStage({ version = 18, settings = {}, clock }: StageOp
 export async function connectClient(
   transport: Transport,
   { mode = 'modern', answer }: Pick<ConnectOptions, 'mode' | 'answer'>,
+  closeLater: (client: Client) => unknown = closeAfterTest,
 ): Promise<Client> {
   const client = new Client(
     { name: 'test', version: '1.0.0' },
@@ -106,7 +119,7 @@ export async function connectClient(
     client.setRequestHandler('elicitation/create', ({ params }) => answer(params.message) as never);
   }
   await client.connect(transport);
-  closeAfterTest(client);
+  closeLater(client);
   return client;
 }
 

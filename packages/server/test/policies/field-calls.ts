@@ -1,4 +1,4 @@
-/** Random calls that name fields in every position and form of the table, for fields.properties.test.ts. */
+/** Random calls that name fields in every position and form of the table, for fields.properties.heavy.test.ts. */
 import { FIELD_METHODS, findFieldMethod } from '../../src/odoo/fields/field-methods.ts';
 
 export interface RandomCall {

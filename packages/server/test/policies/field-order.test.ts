@@ -1,7 +1,7 @@
 /** The order of records does not show the values of denied fields, and stays that of the server where it names none. */
 import type { Policy } from '@erp-proxy/contract';
-import { describe, expect, test } from 'vitest';
-import { closeAfterTest } from '../close-after-test.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { closeAfterFile, closeAfterTest } from '../close-after-test.ts';
 import { printInstance } from '../execute/expectations.ts';
 import { send, startProxy } from '../harness.ts';
 import { answerLikeOdoo, printResult, startUpstream } from '../scripted-upstream.ts';
@@ -12,7 +12,14 @@ const VERSIONS = [14, 15, 16, 17, 18, 19] as const;
 const sort = (ids: number[]) => ids.toSorted((a, b) => a - b);
 
 describe.each(VERSIONS)('Odoo %i', (version) => {
-  const startWith = (fields: Policy['fields']) => startLimited({ fields: fields! }, version);
+  let stage: Awaited<ReturnType<typeof startLimited>>;
+  beforeAll(async () => {
+    stage = await startLimited({}, version, closeAfterFile);
+  });
+  const startWith = async (fields: Policy['fields']) => ({
+    ...stage,
+    ...(await stage.limit({ fields: fields! })),
+  });
 
   test('records without an order come by id if their model sorts by a denied field', async () => {
     const { call, callFreely } = await startWith(ORDERS);

@@ -1,7 +1,7 @@
 /** Rules for fields, over HTTP: what is denied, what is listed in a call, and what the caller reads. */
 import type { Policy } from '@erp-proxy/contract';
-import { describe, expect, test } from 'vitest';
-import { closeAfterTest } from '../close-after-test.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { closeAfterFile, closeAfterTest } from '../close-after-test.ts';
 import { printCall, printExecuteKw, printInstance } from '../execute/expectations.ts';
 import { send, startProxy } from '../harness.ts';
 import { answerLikeOdoo, printResult, startUpstream } from '../scripted-upstream.ts';
@@ -12,6 +12,12 @@ const RULE = 'fields["res.partner"]';
 
 const start = (members: Partial<Policy> = {}, version: 16 | 18 | 19 = 18) =>
   startLimited({ fields: DENY!, ...members }, version);
+
+/** For tests that need no state of their own. */
+let shared: Awaited<ReturnType<typeof start>>;
+beforeAll(async () => {
+  shared = await startLimited({ fields: DENY! }, 18, closeAfterFile);
+});
 
 test('a read without fields returns all fields but the denied ones', async () => {
   const { call, callFreely } = await start();
@@ -124,8 +130,7 @@ test.each([
   ['read', 'sale.order', [[1], ['partner_id']], { context: { show_vat: true } }],
   ['search_read', 'res.partner', [[]], { fields: ['name'], context: { group_by: 'vat' } }],
 ])('denies %s of %s with %j %j', async (action, model, params, keyword) => {
-  const { call } = await start();
-  const { error } = await call(action, model, params, keyword);
+  const { error } = await shared.call(action, model, params, keyword);
   expect(error).toMatchObject({ code: -32010, data: { type: 'policy_denied', rule: RULE } });
 });
 
@@ -162,8 +167,7 @@ test.each([
   ['create', 'res.partner', [{ name: 'x', child_ids: [[0, 0, { name: 'y' }]] }], {}],
   ['create', 'sale.order', [{ partner_id: 9, order_line: [[0, 0, { product_id: 1 }]] }], {}],
 ])('allows %s of %s with %j %j', async (action, model, params, keyword) => {
-  const { call } = await start();
-  expect(await call(action, model, params, keyword)).not.toHaveProperty('error');
+  expect(await shared.call(action, model, params, keyword)).not.toHaveProperty('error');
 });
 
 test('a list of allowed fields leaves other models alone, also in values inside values', async () => {

@@ -24,15 +24,20 @@ export const MODELS: Policy['models'] = {
 
 type Version = NonNullable<Parameters<typeof startSandbox>[0]>['version'];
 
-/** A sandbox, and the proxy with a key of a policy: by default for all models. */
-export async function startLimited(members: Pick<Policy, 'fields'> & Partial<Policy>, version: Version = 18) {
-  const sandbox = closeAfterTest(await startSandbox({ version: version! }));
+/**
+ * A sandbox, and the proxy with a key of a policy: by default for all models. `limit` makes a further key. With
+ * `closeAfterFile`, tests can share them.
+ */
+export async function startLimited(
+  members: Partial<Policy>,
+  version: Version = 18,
+  closeAfter: typeof closeAfterTest = closeAfterTest,
+) {
+  const sandbox = closeAfter(await startSandbox({ version: version! }));
   const settings = { 'upstream.protocol': 'auto', 'cache.bytesMax': '1000000' };
-  const proxy = closeAfterTest(await startProxy({ allow: [sandbox.url], settings }));
+  const proxy = closeAfter(await startProxy({ allow: [sandbox.url], settings }));
   const { userId, apiKey } = sandbox.users.admin;
   const instance = { url: sandbox.url, db: sandbox.db, user_id: userId, api_key: apiKey };
-  const policy = { origins: [sandbox.url], models: MODELS, ...members };
-  const { key, record } = await proxy.app.keys.create({ name: 'limited', policy });
   const makeBody = (action: string, model: string, params: unknown[], keyword: object = {}) => ({
     id: 1,
     action,
@@ -51,15 +56,18 @@ export async function startLimited(members: Pick<Policy, 'fields'> & Partial<Pol
       headers: Record<string, string> = {},
     ) =>
       (await proxy.call(makeBody(action, model, params, keyword), { 'x-proxy-api': with_, ...headers })).json;
+  const limit = async (limits: Partial<Policy>) => {
+    const policy = { origins: [sandbox.url], models: MODELS, ...limits };
+    const { key, record } = await proxy.app.keys.create({ name: 'limited', policy });
+    return { policy, key, record, call: callWith(key) };
+  };
   return {
     sandbox,
     proxy,
     instance,
-    policy,
-    key,
-    record,
     makeBody,
-    call: callWith(key),
     callFreely: callWith(proxy.key),
+    limit,
+    ...(await limit(members)),
   };
 }

@@ -6,10 +6,9 @@ import type { Policy } from '@erp-proxy/contract';
 import { afterEach, expect, test } from 'vitest';
 import { expectError, printCall, printInstance } from '../execute/expectations.ts';
 import { type Pair, startPair } from '../pair.ts';
-import { answerTrue } from '../scripted-upstream.ts';
+import { answerTrue, type Script } from '../scripted-upstream.ts';
+import { pause } from '../time.ts';
 
-/** The second call waits up to a second for the first one's check of the credentials. */
-const PATIENT = { timeout: 10_000 };
 let pair: Pair;
 afterEach(() => pair.close());
 
@@ -129,14 +128,17 @@ test('counts the calls of a rotated key and of its successor together', async ()
 test("runs a key's calls up to its concurrency, and refuses the next", async () => {
   const held = Promise.withResolvers<void>();
   let seen = 0;
-  pair = await startPair(async (...exchange) => {
+  // Otherwise, the second call waits for the first one's check of the credentials.
+  const settings = { 'upstream.refusedCredentialsTtlMs': '0' };
+  const script: Script = async (...exchange) => {
     seen++;
     await held.promise;
     return answerTrue(...exchange);
-  });
+  };
+  pair = await startPair(script, { settings });
   const headers = await makeKey({ concurrency: 2 });
   const running = ['[[1]]', '[[2]]'].map((params) => pair.proxy.post(printOne(params), headers));
-  await expect.poll(() => seen, PATIENT).toBe(2);
+  await expect.poll(() => seen).toBe(2);
   const refused = await pair.proxy.post(printOne(), headers);
   expectError(refused, {
     status: 429,
@@ -149,7 +151,7 @@ test("runs a key's calls up to its concurrency, and refuses the next", async () 
   expect(refused.headers['retry-after']).toBe('1');
   // Another key is not affected.
   const other = pair.proxy.post(printOne('[[3]]'));
-  await expect.poll(() => seen, PATIENT).toBe(3);
+  await expect.poll(() => seen).toBe(3);
   held.resolve();
   for (const answer of [...running, other]) expect((await answer).status).toBe(200);
   expect((await pair.proxy.post(printOne(), headers)).status).toBe(200);
@@ -157,18 +159,27 @@ test("runs a key's calls up to its concurrency, and refuses the next", async () 
 
 test('runs the calls of a batch within the concurrency of its key', async () => {
   let [running, most] = [0, 0];
+  let both = Promise.withResolvers<void>();
   pair = await startPair(async (...exchange) => {
+    if (exchange[1].body.includes('"first"')) return answerTrue(...exchange);
     most = Math.max(most, ++running);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    if (running === 2) {
+      // A third call would begin meanwhile.
+      await pause();
+      both.resolve();
+      both = Promise.withResolvers();
+    } else await both.promise;
     running--;
     return answerTrue(...exchange);
   });
   const headers = await makeKey({ concurrency: 2 });
+  // The answer verifies the credentials, so that later calls are sent concurrently.
+  expect((await pair.proxy.post(printOne('[["first"]]'))).status).toBe(200);
   const answer = await pair.proxy.post(`[${Array.from({ length: 8 }, printOne).join(',')}]`, headers);
   expect(answer.status).toBe(200);
   expect(JSON.parse(answer.body.toString())).toHaveLength(8);
   expect(most).toBe(2);
-  expect((await pair.proxy.post(printOne(), headers)).status).toBe(200);
+  expect((await pair.proxy.post(printOne('[["first"]]'), headers)).status).toBe(200);
 });
 
 test('answers for a key without limits have no limit headers', async () => {

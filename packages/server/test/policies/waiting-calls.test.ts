@@ -2,7 +2,6 @@
  * A waiting call is checked again before it is sent: its key, its policy and its instance may have changed meanwhile.
  * Each test changes one of them while a call waits behind another.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { InstanceInput, Policy } from '@erp-proxy/contract';
 import { describe, expect, test } from 'vitest';
 import { findVersion } from '../../src/instances/instance-version.fixture.ts';
@@ -17,6 +16,7 @@ import {
   type ScriptedUpstream,
   startUpstream,
 } from '../scripted-upstream.ts';
+import { pause } from '../time.ts';
 import {
   describeIssuer,
   makeClaims,
@@ -24,8 +24,6 @@ import {
   signToken,
   startIssuer,
 } from '../tokens/issuer.ts';
-
-const PATIENT = { timeout: 10_000, interval: 5 };
 
 interface QueueTest {
   proxy: RunningProxy;
@@ -71,12 +69,12 @@ async function start(options: ProxyOptions = {}, script: Script = answerTrue): P
         .filter((body) => !/hold_permit|res\.users\.apikeys/.test(body)),
     async holdPermit() {
       void proxy.post(printCall(upstream.url, { action: '"hold_permit"' })).catch(() => {});
-      await expect.poll(() => isHeld, PATIENT).toBe(true);
+      await expect.poll(() => isHeld).toBe(true);
     },
     isHeld: () => isHeld,
     release: () => release(),
     async waitForQueue(count) {
-      await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.waiting, PATIENT).toBe(count);
+      await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.waiting).toBe(count);
     },
   };
 }
@@ -225,7 +223,7 @@ describe('a call that waits for a permit', () => {
     const target = await start({ allow: [queue.upstream.url, elsewhere.upstream.url] });
     await target.proxy.app.instances.add(makeInstance(queue));
     void target.proxy.post(printCall(queue.upstream.url, { action: '"hold_permit"' })).catch(() => {});
-    await expect.poll(() => queue.isHeld(), PATIENT).toBe(true);
+    await expect.poll(() => queue.isHeld()).toBe(true);
     const waiting = target.proxy.call(printCall('', { action: '"unlink"', erp_instance: ON_PROD }));
     await target.waitForQueue(1);
     await target.proxy.app.instances.update(await findVersion(target.proxy.app.instances, 'prod', 1), {
@@ -355,7 +353,7 @@ describe('a shared read', () => {
     });
     const [leader, other] = [await makeKey(queue), await makeKey(queue)];
     const first = queue.proxy.call(printCall(queue.upstream.url), leader.headers);
-    await expect.poll(() => queue.sent().length, PATIENT).toBe(1);
+    await expect.poll(() => queue.sent().length).toBe(1);
     const second = queue.proxy.call(printCall(queue.upstream.url), other.headers);
     await isJoined(queue, other.id);
     await queue.proxy.app.keys.revoke(leader.id);
@@ -371,7 +369,7 @@ describe('a shared read', () => {
     });
     const [leader, follower] = [await makeKey(queue), await makeKey(queue)];
     const first = queue.proxy.call(printCall(queue.upstream.url), leader.headers);
-    await expect.poll(() => queue.sent().length, PATIENT).toBe(1);
+    await expect.poll(() => queue.sent().length).toBe(1);
     const second = queue.proxy.call(printCall(queue.upstream.url), follower.headers);
     await isJoined(queue, follower.id);
     await queue.proxy.app.keys.revoke(follower.id);
@@ -401,7 +399,7 @@ test('a call that waited for the check of its credentials is not sent for a revo
   await queue.holdPermit();
   // The first call with these credentials runs; this one waits up to a second for its outcome.
   const waiting = queue.proxy.call(printUnlink(queue.upstream.url), headers);
-  await expect.poll(() => isUsed(queue, id), PATIENT).toBe(true);
+  await expect.poll(() => isUsed(queue, id)).toBe(true);
   await queue.proxy.app.keys.revoke(id);
   expect((await waiting).status).toBe(401);
   expect(queue.sent()).toEqual([]);
@@ -421,7 +419,7 @@ test('a call that waited for the protocol of its server is not sent for a revoke
   });
   const { id, headers } = await makeKey(queue);
   const waiting = queue.proxy.call(printUnlink(queue.upstream.url), headers);
-  await expect.poll(() => queue.sent().length, PATIENT).toBe(1);
+  await expect.poll(() => queue.sent().length).toBe(1);
   await queue.proxy.app.keys.revoke(id);
   answer();
   expect((await waiting).status).toBe(401);
@@ -456,6 +454,6 @@ async function isUsed({ proxy }: QueueTest, id: string): Promise<boolean> {
  * more.
  */
 async function isJoined(queue: QueueTest, id: string): Promise<void> {
-  await expect.poll(() => isUsed(queue, id), PATIENT).toBe(true);
-  await sleep(100);
+  await expect.poll(() => isUsed(queue, id)).toBe(true);
+  await pause();
 }

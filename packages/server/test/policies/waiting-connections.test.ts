@@ -9,8 +9,6 @@ import { printCall, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { type ProxyOptions, type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
 import { answerLikeOdoo, printResult, ROLLED_BACK, startUpstream } from '../scripted-upstream.ts';
 
-const PATIENT = { timeout: 10_000, interval: 5 };
-
 async function start(options: ProxyOptions = {}): Promise<RunningProxy> {
   const proxy = await startProxy({
     ...options,
@@ -104,7 +102,7 @@ test.each([
       headers: { ...headers, 'content-type': 'application/json' },
       body,
     });
-    await expect.poll(() => server.waiting(), PATIENT).toBe(2);
+    await expect.poll(() => server.waiting()).toBe(2);
     await proxy.app.keys.revoke(id);
     server.completeHandshakes();
     const [answer] = [JSON.parse((await waiting).body.toString())].flat();
@@ -117,7 +115,7 @@ test.each([
 test('a call that waits for its connection is sent if nothing has changed', async () => {
   const { server, proxy, headers } = await prepare();
   const waiting = proxy.call(printCall('', { ...ON_PROD, action: '"unlink"' }), headers);
-  await expect.poll(() => server.waiting(), PATIENT).toBe(2);
+  await expect.poll(() => server.waiting()).toBe(2);
   server.completeHandshakes();
   expect((await waiting).json.result).toBe(true);
 });

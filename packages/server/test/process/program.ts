@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 import { type HttpAnswer, send } from '../harness.ts';
 
 /** Matches a client key in the output of a program. */
@@ -12,29 +12,19 @@ export const KEY = /\bep_\w+/;
 
 const ENTRY = fileURLToPath(new URL('../../bin/erp-proxy.mjs', import.meta.url));
 const SHELL = 'sh';
-/** Time for expected output. A start takes long on a busy machine. */
-const TIMEOUT_MS = 15_000;
+/** Less than the time limit of a test, so that a failure shows the output. */
+const OUTPUT_MS_MAX = 90_000;
 
-const folders: string[] = [];
-const running = new Set<ChildProcess>();
-afterEach(async () => {
-  await Promise.all([...running].map(endChild));
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
-
-/** Kills a running child; if it is a shell, also everything that it started. */
-function endChild(child: ChildProcess): Promise<void> {
-  return new Promise((resolve) => {
-    child.once('close', () => resolve());
-    if (child.spawnfile === SHELL) process.kill(-(child.pid as number), 'SIGKILL');
-    else child.kill('SIGKILL');
-  });
+/** Kills a child; if it is a shell, also everything that it started, which may have outlived it. */
+function killChild(child: ChildProcess): void {
+  if (child.spawnfile === SHELL) process.kill(-(child.pid as number), 'SIGKILL');
+  else child.kill('SIGKILL');
 }
 
 /** Creates an empty folder, which is removed after the test. */
 export function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-test-'));
-  folders.push(folder);
+  closeAfterTest({ close: () => rmSync(folder, { recursive: true, force: true }) });
   return folder;
 }
 
@@ -106,7 +96,6 @@ function start(
     stdio: 'pipe',
     detached: command === SHELL,
   });
-  running.add(child);
   child.stdin.on('error', () => {});
   let stdout = '';
   let stderr = '';
@@ -117,11 +106,18 @@ function start(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
+  let isOver = false;
   const ended = new Promise<Ended>((resolve) => {
     child.on('close', (status) => {
-      running.delete(child);
+      isOver = true;
       resolve({ status, stdout, stderr });
     });
+  });
+  closeAfterTest({
+    close() {
+      if (!isOver) killChild(child);
+      return ended;
+    },
   });
   return {
     pid: child.pid as number,
@@ -139,11 +135,10 @@ function start(
     waitFor(pattern) {
       return new Promise((resolve, reject) => {
         const fail = (why: string) => reject(new Error(`${why} without ${pattern}: ${stdout}${stderr}`));
-        const timer = setTimeout(fail, TIMEOUT_MS, 'time was over');
+        AbortSignal.timeout(OUTPUT_MS_MAX).onabort = () => fail('time was over');
         const check = () => {
           const match = pattern.exec(stdout);
           if (match === null) return;
-          clearTimeout(timer);
           child.stdout.off('data', check);
           resolve(match);
         };

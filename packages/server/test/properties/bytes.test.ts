@@ -11,6 +11,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { printedJson } from '../../src/json/printed-json.fixture.ts';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
+import { countCases } from '../random-cases.ts';
 import { makeCall } from '../scripted-upstream.ts';
 
 /** Both connections are kept open, so that thousands of calls take seconds. */
@@ -70,7 +71,7 @@ test('the upstream receives the bytes that the caller sent', async () => {
         `{"jsonrpc":"2.0","method":"call","params":{"service":"object","method":"execute_kw","args":["prod",2,"upstream-key-0123456789","res.partner","any_method",${sentParams},${sentKeyword}]},"id":1}`,
       );
     }),
-    { numRuns: 1_500 },
+    { numRuns: countCases(1_500) },
   );
 });
 
@@ -93,7 +94,7 @@ test('the caller receives the bytes that the upstream sent, however they were sp
       };
       expect(await call('{"params":[]')).toBe(`${ENVELOPE_START}${result}}`);
     }),
-    { numRuns: 1_500 },
+    { numRuns: countCases(1_500) },
   );
 });
 
@@ -122,7 +123,7 @@ test('an envelope with any order and white space gives the same bytes', async ()
         expect(await call('{"params":[]')).toBe(`${ENVELOPE_START}${result}}`);
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: countCases(1_000) },
   );
 });
 

@@ -37,7 +37,6 @@ function holdAnswers(): { script: Script; release(): void; seen: string[] } {
   };
 }
 
-const PATIENT = { timeout: 10_000, interval: 5 };
 const FIXED_AT_ONE = { 'upstream.concurrency': '1', 'upstream.refusedCredentialsTtlMs': '0' };
 
 /** The answer to a call that was refused before it was sent. */
@@ -58,15 +57,15 @@ describe('permits', () => {
     const print = (id: string) =>
       printCall('', { id, params: `[[${id}]]`, erp_instance: printInstance(upstream.url) });
     const calls = Array.from({ length: 20 }, (_, index) => proxy.call(print(String(100 + index)), greedy));
-    await expect.poll(() => readState(proxy)?.waiting, PATIENT).toBe(19);
+    await expect.poll(() => readState(proxy)?.waiting).toBe(19);
     const one = proxy.call(print('7'), modest);
-    await expect.poll(() => readState(proxy)?.waiting, PATIENT).toBe(20);
+    await expect.poll(() => readState(proxy)?.waiting).toBe(20);
     let answered = 0;
     const all = [...calls, one].map((call) => call.then(() => answered++));
     for (let count = 1; count <= 21; count++) {
-      await expect.poll(() => worker.seen.length, PATIENT).toBe(count);
+      await expect.poll(() => worker.seen.length).toBe(count);
       worker.release();
-      await expect.poll(() => answered, PATIENT).toBe(count);
+      await expect.poll(() => answered).toBe(count);
     }
     await Promise.all(all);
     const position = worker.seen.findIndex((body) => body.includes('[[7]]'));
@@ -79,7 +78,7 @@ describe('permits', () => {
     const headers = await makeKeyHeaders(proxy);
     const running = proxy.call(printOne(upstream), headers);
     const waiting = proxy.call(printOne(upstream), headers);
-    await expect.poll(() => readState(proxy)?.waiting, PATIENT).toBe(1);
+    await expect.poll(() => readState(proxy)?.waiting).toBe(1);
     const refused = await proxy.post(printOne(upstream), headers);
     expectError(refused, {
       ...NOT_SENT,
@@ -88,7 +87,7 @@ describe('permits', () => {
     expect(refused.headers['retry-after']).toBe('1');
     for (const call of [running, waiting]) {
       worker.release();
-      await expect.poll(() => worker.seen.length, PATIENT).toBe(2);
+      await expect.poll(() => worker.seen.length).toBe(2);
       worker.release();
       expect((await call).status).toBe(200);
     }
@@ -105,13 +104,13 @@ describe('permits', () => {
     );
     const headers = await makeKeyHeaders(proxy);
     const hung = Array.from({ length: 50 }, () => proxy.call(printOne(upstream, 'hung'), headers));
-    await expect.poll(() => readState(proxy)?.waiting, PATIENT).toBe(49);
+    await expect.poll(() => readState(proxy)?.waiting).toBe(49);
     for (let call = 0; call < 20; call++)
       expect((await proxy.call(printOne(upstream), headers)).status).toBe(200);
     expect(worker.seen).toHaveLength(1);
     for (let call = 1; call <= 50; call++) {
       worker.release();
-      if (call < 50) await expect.poll(() => worker.seen.length, PATIENT).toBe(call + 1);
+      if (call < 50) await expect.poll(() => worker.seen.length).toBe(call + 1);
     }
     await Promise.all(hung);
   });
@@ -121,7 +120,7 @@ describe('permits', () => {
     const { upstream, proxy } = await start(worker.script, FIXED_AT_ONE);
     const headers = await makeKeyHeaders(proxy);
     const running = proxy.call(printOne(upstream), headers);
-    await expect.poll(() => worker.seen.length, PATIENT).toBe(1);
+    await expect.poll(() => worker.seen.length).toBe(1);
     const leaving = new AbortController();
     const left = fetch(`${proxy.url}/api/erp/execute`, {
       method: 'POST',
@@ -129,13 +128,13 @@ describe('permits', () => {
       body: printOne(upstream),
       signal: leaving.signal,
     }).catch(() => 'left');
-    await expect.poll(() => readState(proxy)?.waiting, PATIENT).toBe(1);
+    await expect.poll(() => readState(proxy)?.waiting).toBe(1);
     leaving.abort();
     expect(await left).toBe('left');
-    await expect.poll(() => readState(proxy)?.waiting, PATIENT).toBe(0);
+    await expect.poll(() => readState(proxy)?.waiting).toBe(0);
     worker.release();
     expect((await running).status).toBe(200);
-    await expect.poll(() => readState(proxy)?.running, PATIENT).toBe(0);
+    await expect.poll(() => readState(proxy)?.running).toBe(0);
   });
 });
 
@@ -148,7 +147,7 @@ describe('a call whose time limit ends while it waits', () => {
     const { upstream, proxy } = await start(worker.script, FIXED_AT_ONE);
     const headers = await makeKeyHeaders(proxy);
     const running = proxy.call(printOne(upstream), headers);
-    await expect.poll(() => worker.seen.length, PATIENT).toBe(1);
+    await expect.poll(() => worker.seen.length).toBe(1);
     const refused = await proxy.post(printOne(upstream), { ...headers, 'x-request-timeout': '1' });
     expectError(refused, { ...NOT_SENT, says: SAYS });
     expect(refused.headers['retry-after']).toBe('1');
@@ -166,7 +165,7 @@ describe('a call whose time limit ends while it waits', () => {
     const { upstream, proxy } = await start(worker.script, FIXED_AT_ONE);
     const { 'cache-control': _, ...headers } = await makeKeyHeaders(proxy);
     const running = proxy.call(printOne(upstream), { ...headers, 'cache-control': 'no-cache' });
-    await expect.poll(() => worker.seen.length, PATIENT).toBe(1);
+    await expect.poll(() => worker.seen.length).toBe(1);
     const reads = timeouts.map((seconds) =>
       proxy.post(printOne(upstream), { ...headers, 'x-request-timeout': seconds }),
     );
@@ -175,7 +174,7 @@ describe('a call whose time limit ends while it waits', () => {
     worker.release();
     expect((await running).status).toBe(200);
     if (!timeouts.includes('9')) return;
-    await expect.poll(() => worker.seen.length, PATIENT).toBe(2);
+    await expect.poll(() => worker.seen.length).toBe(2);
     worker.release();
     expect((await reads[1])?.status).toBe(200);
   });

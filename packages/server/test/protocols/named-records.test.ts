@@ -2,6 +2,8 @@
 import type { Policy } from '@erp-proxy/contract';
 import type { Version } from '@erp-proxy/sandbox';
 import { afterEach, describe, expect, test } from 'vitest';
+import { readInFlight } from '../read-in-flight.ts';
+import { passTurns } from '../time.ts';
 import { openGateway, type Passing } from './gateway.ts';
 import type { Operation } from './operations.ts';
 import { describeOutcome, openProxy, openSandbox, printOperation } from './stage.ts';
@@ -229,8 +231,9 @@ describe('the request', async () => {
   });
 
   test('is shared between equal reads by name and by position', async () => {
+    const letGo = Promise.withResolvers<void>();
     const gateway = await openGateway(sandbox, async ({ body }) => {
-      if (body.includes('res.partner')) await new Promise((resolve) => setTimeout(resolve, 300));
+      if (body.includes('"name"')) await letGo.promise;
       return null;
     });
     const proxy = await openProxy([gateway], 'jsonrpc');
@@ -245,10 +248,14 @@ describe('the request', async () => {
       });
     await proxy.call(print('[[1],["id"]]', '{}'));
     const before = gateway.requests.length;
-    const answers = await Promise.all([
+    const calls = [
       proxy.call(print('[]', '{"ids":[3],"fields":["name"]}')),
       proxy.call(print('[[3]]', '{"fields":["name"]}')),
-    ]);
+    ] as const;
+    await expect.poll(() => readInFlight(proxy.url)).toBe(2);
+    await passTurns(10);
+    letGo.resolve();
+    const answers = await Promise.all(calls);
     expect(answers[0].json.result).toEqual(answers[1].json.result);
     expect(gateway.requests.length - before).toBe(1);
   });

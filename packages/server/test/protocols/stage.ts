@@ -1,18 +1,11 @@
 /** Starts sandboxes and proxies in front of them. All are closed after the tests of a file. */
 import { type Sandbox, type SandboxOptions, startSandbox } from '@erp-proxy/sandbox';
-import { afterAll } from 'vitest';
+import { closeAfterFile } from '../close-after-test.ts';
 import { type HttpAnswer, type ProxyOptions, type Proxy as RunningProxy, startProxy } from '../harness.ts';
 import type { Operation } from './operations.ts';
 
-const open: { close(): Promise<void> }[] = [];
-afterAll(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
-});
-
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const sandbox = await startSandbox(options);
-  open.push(sandbox);
-  return sandbox;
+  return closeAfterFile(await startSandbox(options));
 }
 
 /** A proxy that by default does not remember refused credentials, so that each call of a test reaches the server. */
@@ -30,8 +23,7 @@ export async function openProxy(
     },
     ...options,
   });
-  open.push(proxy);
-  return proxy;
+  return closeAfterFile(proxy);
 }
 
 /** The body of a call, with the bytes of the operation. */

@@ -1,5 +1,4 @@
 /** An upgrade of the server from 18 to 19 to 22 while calls run loses no call and repeats none. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openProxy, openSandbox, printOperation } from './stage.ts';
 
@@ -38,8 +37,7 @@ test('callers do not notice an upgrade from 18 to 19 to 22', async () => {
   /** Waits until calls have ended on the present version, however busy the machine is. */
   const waitForCalls = async () => {
     const before = countCalls();
-    await sleep(300);
-    await expect.poll(countCalls, { timeout: 10_000 }).toBeGreaterThan(before + CALLERS);
+    await expect.poll(countCalls).toBeGreaterThan(before + 3 * CALLERS);
   };
   for (const version of [19, 22] as const) {
     await waitForCalls();

@@ -6,8 +6,8 @@ export interface Connection {
   socket: Socket;
   /** Received bytes that are not part of a whole answer. */
   readonly rest: Buffer;
-  /** The next whole answer; null if the connection ends without one. Rejects after the time. */
-  next(timeoutMs?: number): Promise<TakenAnswer | null>;
+  /** The next whole answer; null if the connection ends without one. */
+  next(): Promise<TakenAnswer | null>;
   /** Resolves when the server has closed the connection. */
   closed: Promise<void>;
 }
@@ -39,8 +39,7 @@ export function openConnection(url: string, bytes: Uint8Array | string = ''): Co
       return rest;
     },
     closed: ending.promise,
-    async next(timeoutMs = 5000) {
-      const deadline = performance.now() + timeoutMs;
+    async next() {
       for (;;) {
         const answer = takeAnswer(rest);
         // `100 Continue` has no body and no framing (RFC 9110 section 15.2).
@@ -53,15 +52,8 @@ export function openConnection(url: string, bytes: Uint8Array | string = ''): Co
           return answer;
         }
         if (isEnded) return null;
-        const leftMs = deadline - performance.now();
-        if (leftMs <= 0)
-          throw new Error(`no answer within ${timeoutMs} ms: ${rest.toString('latin1', 0, 200)}`);
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, leftMs);
-          wake = () => {
-            clearTimeout(timer);
-            resolve();
-          };
+          wake = resolve;
         });
       }
     },

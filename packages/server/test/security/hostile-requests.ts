@@ -256,7 +256,7 @@ const ODD_HEADERS = [
   'content-encoding: br, gzip',
   'x-request-timeout: -1',
   'x-request-timeout: 1e9',
-  'x-request-timeout: 99999999999999999999',
+  'x-request-timeout:99999999999999999999',
   'x-request-timeout: abc',
   'x-request-id: ok-1.2_3',
   'x-request-id: a b',

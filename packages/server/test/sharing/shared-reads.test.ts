@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import type { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Policy } from '@erp-proxy/contract';
 import { describe, expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
@@ -17,6 +16,7 @@ import {
   type ScriptedUpstream,
   startUpstream,
 } from '../scripted-upstream.ts';
+import { ENDLESS_MS, expectToStay, measureMs, passTurns, pause } from '../time.ts';
 
 let upstream: ScriptedUpstream;
 let proxy: ErpProxy;
@@ -28,19 +28,22 @@ async function start(script: Script, settings: Record<string, string> = {}) {
 }
 
 const read = (changes = {}) => makeCall(upstream.url, { action: 'search_read', ...changes });
-const asked = (count: number) =>
-  expect.poll(() => upstream.requests.length, { timeout: 5000, interval: 5 }).toBe(count);
-/** Waits until so many calls have reached the proxy, which may take longer than any sleep. */
+const asked = (count: number) => expect.poll(() => upstream.requests.length).toBe(count);
+/** Watches that no more than these calls reach Odoo. */
+const staysAsked = (count: number) => expectToStay(() => upstream.requests.length, count);
+/** Waits until so many calls have reached the proxy. */
 const arrived = (count: number) =>
   expect
-    .poll(
-      async () => {
-        const metrics = (await send(`${proxy.url}/metrics`)).body.toString();
-        return Number(/^erp_proxy_requests_in_flight (\d+)$/m.exec(metrics)?.[1]);
-      },
-      { timeout: 10_000 },
-    )
+    .poll(async () => {
+      const metrics = (await send(`${proxy.url}/metrics`)).body.toString();
+      return Number(/^erp_proxy_requests_in_flight (\d+)$/m.exec(metrics)?.[1]);
+    })
     .toBe(count);
+/** Waits until these equal calls have reached the proxy, and joined the first of them. */
+async function joined(count: number): Promise<void> {
+  await arrived(count);
+  await passTurns(10);
+}
 const states = () => proxy.app.databaseLimiters.states()[0];
 
 async function makeKey(changes: Partial<Policy> | null): Promise<Record<string, string>> {
@@ -99,7 +102,7 @@ describe('identical reads in flight', () => {
     const calls = Array.from({ length: 20 }, (_, id) => proxy.call(read({ id })));
     await asked(1);
     await arrived(20);
-    await sleep(100);
+    await staysAsked(1);
     worker.answer('[1, 2]');
     const answers = await Promise.all(calls);
     expect(answers.map(({ json }) => [json.id, json.result])).toEqual(
@@ -178,8 +181,7 @@ describe('identical reads in flight', () => {
     const calls = keys.map((headers) => proxy.call(read(), headers));
     await asked(4);
     await arrived(4);
-    await sleep(100);
-    expect(upstream.requests).toHaveLength(4);
+    await staysAsked(4);
     worker.answer('true');
     for (const { json } of await Promise.all(calls)) expect(json.result).toBe(true);
     const companies = upstream.requests
@@ -204,8 +206,7 @@ describe('identical reads in flight', () => {
     ];
     await asked(3);
     await arrived(4);
-    await sleep(100);
-    expect(upstream.requests).toHaveLength(3);
+    await staysAsked(3);
     worker.answer('true');
     for (const { json } of await Promise.all(calls)) expect(json.result).toBe(true);
   });
@@ -237,7 +238,9 @@ describe('identical reads in flight', () => {
 
   test('pass large results on byte for byte', async () => {
     const big = JSON.stringify(Array.from({ length: 600_000 }, (_, n) => n));
+    const all = Promise.withResolvers<void>();
     await start(async (socket) => {
+      await all.promise;
       const body = Buffer.from(printResult(big));
       socket.write(
         `HTTP/1.0 200 OK\r\nContent-Length: ${body.length}\r\nContent-Type: application/json\r\n\r\n`,
@@ -246,8 +249,10 @@ describe('identical reads in flight', () => {
         if (!socket.write(body.subarray(at, at + 100_000))) await once(socket, 'drain');
       socket.end();
     });
-    const calls = await Promise.all([2, 3, 4].map((id) => proxy.post(read({ id }))));
-    for (const [index, { body }] of calls.entries())
+    const calls = [2, 3, 4].map((id) => proxy.post(read({ id })));
+    await joined(3);
+    all.resolve();
+    for (const [index, { body }] of (await Promise.all(calls)).entries())
       expect(body.toString()).toBe(`{"jsonrpc":"2.0","id":${index + 2},"result":${big}}`);
     expect(upstream.requests).toHaveLength(1);
     await expect.poll(() => states()?.running).toBe(0);
@@ -281,19 +286,24 @@ describe('each member', () => {
   });
 
   test('has the time limit of the instance from its own start', async () => {
+    const LIMIT_MS = 1000;
+    /** Enough to tell the two limits apart. */
+    const BETWEEN_MS = LIMIT_MS / 5;
     await start(() => {}, { 'vault.masterKey': randomBytes(32).toString('base64') });
-    await addInstance({ timeout_ms: 1000 });
+    await addInstance({ timeout_ms: LIMIT_MS });
     const named = read({ erp_instance: { name: 'prod' } });
-    const startedMs = performance.now();
-    const first = proxy.call(named);
+    const ended: string[] = [];
+    const expectTimeout = async (name: string) => {
+      expect((await proxy.call(named)).json.error.code).toBe(-32003);
+      ended.push(name);
+    };
+    const first = expectTimeout('first');
     await expect.poll(countReads).toBe(1);
-    await sleep(400);
-    const second = proxy.call(named).then((answer) => ({ ...answer, tookMs: performance.now() - startedMs }));
-    expect((await first).json.error.code).toBe(-32003);
-    expect(performance.now() - startedMs).toBeLessThan(1300);
-    const { json, tookMs } = await second;
-    expect(json.error.code).toBe(-32003);
-    expect(tookMs).toBeGreaterThan(1350);
+    await pause(BETWEEN_MS);
+    const tookMs = await measureMs(() => expectTimeout('second'));
+    await first;
+    expect(ended).toEqual(['first', 'second']);
+    expect(tookMs).toBeGreaterThanOrEqual(LIMIT_MS - 1);
     expect(countReads()).toBe(1);
   });
 
@@ -325,7 +335,7 @@ describe('each member', () => {
     const running = proxy.call(read({ params: [[9]] }));
     await asked(2);
     const short = proxy.call(read({ id: 1 }), { 'x-request-timeout': '1' });
-    const long = proxy.call(read({ id: 2 }), { 'x-request-timeout': '20' });
+    const long = proxy.call(read({ id: 2 }), { 'x-request-timeout': '200' });
     expect((await short).json.error).toMatchObject({ code: -32013, data: { outcome: 'not_sent' } });
     worker.answer('true');
     await running;
@@ -356,40 +366,50 @@ describe('each member', () => {
   test('that reads slowly delays the others for no longer than their patience', async () => {
     const chunk = Buffer.alloc(64 * 1024, 0x31);
     const pieces = 200;
-    await start(async (socket) => {
+    const all = Promise.withResolvers<void>();
+    const sendSlowly: Script = async (socket) => {
       const [head, tail] = [Buffer.from('{"jsonrpc": "2.0", "id": 1, "result": "'), Buffer.from('"}')];
       const length = head.length + pieces * chunk.length + tail.length;
       socket.on('error', () => {});
       socket.write(`HTTP/1.0 200 OK\r\nContent-Length: ${length}\r\nContent-Type: application/json\r\n\r\n`);
-      await sleep(200);
+      await all.promise;
       socket.write(head);
       for (let index = 0; index < pieces && !socket.destroyed; index++)
         if (!socket.write(chunk)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
       socket.end(tail);
-    });
+    };
+    // A call that waits for the slow one to its own time limit does not end.
+    await start(sendSlowly, { 'upstream.timeoutMs': String(ENDLESS_MS / 2) });
     const slow = startCaller(read({ id: 1 }));
     slow.on('response', (response) => {
       response.on('error', () => {});
       response.pause();
     });
     await asked(1);
-    const startedMs = performance.now();
-    const fast = await proxy.call(read({ id: 2 }));
+    const call = proxy.call(read({ id: 2 }));
+    await joined(2);
+    all.resolve();
+    const fast = await call;
     expect(fast.json.result).toHaveLength(pieces * chunk.length);
-    expect(performance.now() - startedMs).toBeLessThan(5000);
     expect(upstream.requests).toHaveLength(1);
     await expect.poll(() => states()?.running).toBe(0);
     slow.destroy();
   });
 
   test('is broken off if the upstream breaks off', async () => {
+    const all = Promise.withResolvers<void>();
     await start(async (socket) => {
+      await all.promise;
       socket.write('HTTP/1.0 200 OK\r\nContent-Length: 900000\r\nContent-Type: application/json\r\n\r\n');
       socket.write(`{"jsonrpc": "2.0", "id": 1, "result": "${'x'.repeat(300_000)}`);
-      await sleep(200);
+      await pause();
+      await passTurns(10);
       socket.destroy();
     });
-    const calls = await Promise.allSettled([1, 2, 3].map((id) => proxy.post(read({ id }))));
+    const settled = Promise.allSettled([1, 2, 3].map((id) => proxy.post(read({ id }))));
+    await joined(3);
+    all.resolve();
+    const calls = await settled;
     expect(calls.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     expect(upstream.requests).toHaveLength(1);
     await expect.poll(() => states()?.running).toBe(0);
@@ -398,11 +418,15 @@ describe('each member', () => {
   test('gets a fault of Odoo, or an error of the proxy, with its own id', async () => {
     const error =
       '{"code": 200, "message": "Odoo Server Error", "data": {"name": "odoo.exceptions.UserError", "message": "No", "arguments": ["No"]}}';
+    const all = Promise.withResolvers<void>();
     await start(async (socket) => {
-      await sleep(100);
+      await all.promise;
       answerLikeOdoo(socket, `{"jsonrpc": "2.0", "id": 1, "error": ${error}}`);
     });
-    const answers = await Promise.all([1, 2].map((id) => proxy.call(read({ id }))));
+    const calls = [1, 2].map((id) => proxy.call(read({ id })));
+    await joined(2);
+    all.resolve();
+    const answers = await Promise.all(calls);
     expect(answers.map(({ json }) => [json.id, json.error.data.name])).toEqual([
       [1, 'odoo.exceptions.UserError'],
       [2, 'odoo.exceptions.UserError'],

@@ -21,7 +21,6 @@ import type {
   StoredInstance,
   StoredKey,
 } from '../../src/stores/ports.ts';
-import { NOTIFIED } from '../poll.ts';
 import { APPROVE, buildRequest, describeApprovals, describeSharedApprovals } from './approval-suite.ts';
 import {
   describeIdempotency,
@@ -180,7 +179,7 @@ function describeSharedStore(name: string, open: () => Awaitable<Store>): void {
       const notified: (StoreChange | null)[] = [];
       await one.keys.insert(buildKey({ id: 'a' }));
       two.watch((change) => notified.push(change));
-      await expect.poll(() => two.isWatching, NOTIFIED).toBe(true);
+      await expect.poll(() => two.isWatching).toBe(true);
       await expectNotified(notified, 'key', 'a', () => one.keys.revoke('a', 5));
       await expectNotified(notified, 'key', 'b', () => one.keys.insert(buildKey({ id: 'b' })));
       await expectNotified(notified, 'key', 'b', () => one.keys.update('b', 1, { name: 'new' }));
@@ -771,7 +770,7 @@ function describeDeniedSubjects(use: () => Store): void {
     store.watch((change) => change?.kind === 'subject' && told.push(change.id));
     await store.deniedSubjects.deny({ id: 'corp/a b', deniedAt: 1 });
     await store.deniedSubjects.allow('corp/a b');
-    await expect.poll(() => told, { timeout: 10_000 }).toEqual(['corp/a b', 'corp/a b']);
+    await expect.poll(() => told).toEqual(['corp/a b', 'corp/a b']);
   });
 }
 
@@ -1079,7 +1078,7 @@ function describeLeases(use: () => Store): void {
     await leases.acquire('short', 'one', 50);
     await leases.acquire('renewed', 'one', 50);
     await leases.acquire('renewed', 'one', 60_000);
-    await expect.poll(() => leases.acquire('short', 'two', 60_000), NOTIFIED).toBe(true);
+    await expect.poll(() => leases.acquire('short', 'two', 60_000)).toBe(true);
     expect(await leases.acquire('renewed', 'two', 60_000)).toBe(false);
   });
 
@@ -1101,7 +1100,7 @@ function describeOwnChanges(use: () => Store): void {
     const notifiedSecond: (StoreChange | null)[] = [];
     store.watch((change) => notified.push(change));
     store.watch((change) => notifiedSecond.push(change));
-    await expect.poll(() => store.isWatching, NOTIFIED).toBe(true);
+    await expect.poll(() => store.isWatching).toBe(true);
     await expectNotified(notified, 'key', 'a', () => store.keys.insert(buildKey({ id: 'a' })));
     await expectNotified(notified, 'key', 'a', () => store.keys.update('a', 1, { name: 'new' }));
     await expectNotified(notified, 'key', 'a', () => store.keys.revoke('a', 5));
@@ -1120,16 +1119,16 @@ function describeOwnChanges(use: () => Store): void {
     await store.keys.insert(buildKey({ id: 'changed' }));
     const notified = vi.fn<(change: StoreChange | null) => void>();
     store.watch(notified);
-    await expect.poll(() => store.isWatching, NOTIFIED).toBe(true);
+    await expect.poll(() => store.isWatching).toBe(true);
     // Changes are reported in order: once this one has arrived, none from before can follow.
     await store.keys.insert(buildKey({ id: 'last' }));
-    await expect.poll(() => notified.mock.calls.map(([change]) => change?.id), NOTIFIED).toContain('last');
+    await expect.poll(() => notified.mock.calls.map(([change]) => change?.id)).toContain('last');
     notified.mockClear();
     await store.keys.touch(new Map([['used', 99]]));
     await store.audit.append(makeBatch({ at: 1, record: '{}' }));
     await store.leases.acquire('job', 'one', 1000);
     await store.keys.revoke('changed', 5);
-    await expect.poll(() => notified.mock.calls.length, NOTIFIED).toBeGreaterThan(0);
+    await expect.poll(() => notified.mock.calls.length).toBeGreaterThan(0);
     expect(new Set(notified.mock.calls.map(([change]) => change?.id))).toEqual(new Set(['changed']));
   });
 }
@@ -1143,10 +1142,7 @@ async function expectNotified(
   notified.length = 0;
   await act();
   await expect
-    .poll(
-      () => notified.some((change) => change === null || (change.kind === kind && change.id === id)),
-      NOTIFIED,
-    )
+    .poll(() => notified.some((change) => change === null || (change.kind === kind && change.id === id)))
     .toBe(true);
 }
 

@@ -18,8 +18,8 @@ export interface Caller {
   readonly received: Buffer;
   /** Sends a further request on the same connection. */
   send(body: unknown): void;
-  /** Resolves once the condition holds. Rejects after the time, with the bytes received so far. */
-  until(holds: (received: Buffer) => boolean, timeoutMs?: number): Promise<void>;
+  /** Resolves once the condition holds. Rejects with the received bytes if the connection ends before. */
+  until(holds: (received: Buffer) => boolean): Promise<void>;
   /** How the connection ended. */
   ended: Promise<'closed' | 'reset'>;
 }
@@ -48,22 +48,19 @@ export function startCaller(proxy: RunningProxy, body: unknown, options: CallerO
     send(next) {
       socket.write(printRequest(proxy, next, options));
     },
-    until(holds, timeoutMs = 3_000) {
+    until(holds) {
       return new Promise((resolve, reject) => {
-        const settle = (outcome: () => void) => {
-          clearTimeout(timer);
+        const watch = () => {
+          if (!holds(caller.received)) return;
           watchers.delete(watch);
-          outcome();
+          resolve();
         };
-        const watch = () => holds(caller.received) && settle(resolve);
-        const timer = setTimeout(() => {
-          const text = caller.received.toString('latin1').slice(0, 300);
-          settle(() =>
-            reject(new Error(`only ${caller.received.length} bytes within ${timeoutMs} ms: ${text}`)),
-          );
-        }, timeoutMs);
         watchers.add(watch);
         watch();
+        void ending.promise.then((how) => {
+          const text = caller.received.toString('latin1').slice(0, 300);
+          reject(new Error(`${how} after ${caller.received.length} bytes: ${text}`));
+        });
       });
     },
   };

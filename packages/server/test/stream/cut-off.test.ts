@@ -1,9 +1,9 @@
 /** If an answer of the upstream breaks off, the caller's connection is reset, and its answer never looks complete. */
 import type { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { answerLikeOdoo, makeCall, printResult } from '../scripted-upstream.ts';
 import { takeAnswer, unpack } from '../take-answer.ts';
+import { MOMENT_MS, runLater } from '../time.ts';
 import { type CallerOptions, startCaller } from './caller.ts';
 import { type Framing, writeAnswer, writeEnd, writeHead, writePiece } from './framing.ts';
 import { ODOO_HEAD, OUR_HEAD, startPair } from './pair.ts';
@@ -81,18 +81,23 @@ test('the last piece of an answer with content-length is sent only after its clo
 });
 
 test('a connection that has served complete answers before is reset as well', async () => {
+  const takeFirst = Promise.withResolvers<void>();
   const { proxy, upstream } = await startPair(async (socket, _request, index) => {
     if (index < 2) return writeAnswer(socket, 'length', printResult(`"${'x'.repeat(20_000)}"`));
     writeHead(socket, 'chunked', 0);
     writePiece(socket, 'chunked', `${ODOO_HEAD}"${'x'.repeat(20_000)}`);
-    await sleep(20);
+    await takeFirst.promise;
     socket.destroy();
   });
   const caller = startCaller(proxy, makeCall(upstream.url));
+  let length = 0;
   for (let round = 1; round <= 2; round++) {
     await caller.until((bytes) => countWhole(bytes) === round);
+    ({ length } = caller.received);
     caller.send(makeCall(upstream.url));
   }
+  await caller.until((bytes) => bytes.length > length);
+  takeFirst.resolve();
   expect(await caller.ended).toBe('reset');
   expect(countWhole(caller.received)).toBe(2);
 });
@@ -117,7 +122,7 @@ describe('an answer that breaks off within its first 16 KiB', () => {
     const { proxy, upstream } = await startPair((socket) => {
       writeHead(socket, framing, 200);
       writePiece(socket, framing, `${ODOO_HEAD}[1, 2`);
-      setTimeout(cut, 5, socket, framing);
+      runLater(MOMENT_MS, () => cut(socket, framing));
     });
     const { status, json } = await proxy.call(makeCall(upstream.url, { action: 'create', params: [{}] }));
     expect(status).toBe(502);
@@ -186,7 +191,7 @@ describe('a batch', () => {
       }
       writeHead(socket, 'chunked', 0);
       writePiece(socket, 'chunked', `${ODOO_HEAD}"${'x'.repeat(20_000)}`);
-      setTimeout(() => socket.end(), 20);
+      runLater(MOMENT_MS, () => socket.end());
       socket.on('close', () => letFirstGo.resolve());
     });
     const { json } = await proxy.call([

@@ -1,5 +1,6 @@
 /** Writes answers in each framing that an upstream can use, in pieces, so that tests can cut them off. */
 import type { Socket } from 'node:net';
+import { expect } from 'vitest';
 
 export type Framing = 'length' | 'chunked' | 'close';
 
@@ -43,6 +44,21 @@ export function writeAnswer(socket: Socket, framing: Framing, body: Uint8Array |
 export async function writeForEver(socket: Socket): Promise<void> {
   const piece = Buffer.alloc(64 * 1024, 'x');
   while (!socket.destroyed) if (!socket.write(piece)) await untilWritable(socket);
+}
+
+/** Longer than a peer that reads takes to make room. */
+const STALLED_MS = 150;
+
+/** Resolves once nothing more can be written to the sockets: all buffers on the way are full. */
+export async function untilStalled(sockets: Iterable<Socket>): Promise<void> {
+  const read = () => [...sockets].map((socket) => (socket.writableNeedDrain ? socket.bytesWritten : null));
+  let before: (number | null)[] = [];
+  const isSame = () => {
+    const last = before;
+    before = read();
+    return before.every((bytes, index) => bytes !== null && bytes === last[index]);
+  };
+  await expect.poll(isSame, { interval: STALLED_MS }).toBe(true);
 }
 
 /** Resolves once the socket's buffer has room, or the socket is closed. */

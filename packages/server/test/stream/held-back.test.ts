@@ -1,7 +1,7 @@
 /** Answers of a batch that are complete before earlier ones are buffered up to a bound. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { answerLikeOdoo, makeCall, printResult, type Script } from '../scripted-upstream.ts';
+import { expectToStay } from '../time.ts';
 import { ODOO_HEAD, startPair } from './pair.ts';
 
 const LARGE = `"${'x'.repeat(400_000)}"`;
@@ -26,8 +26,7 @@ test.each<[string, string]>([
     );
     const answer = proxy.post(calls);
     await expect.poll(() => upstream.requests.length).toBe(5);
-    await sleep(150);
-    expect(upstream.requests.length).toBe(5);
+    await expectToStay(() => upstream.requests.length, 5);
     letFirstGo.resolve();
     const expected = calls.map(({ id }) => `{"jsonrpc":"2.0","id":${id},"result":${LARGE}}`).join(',');
     expect((await answer).body.toString()).toBe(`[${expected}]`);

@@ -7,12 +7,16 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { startProxy } from '../harness.ts';
+import { pause } from '../time.ts';
 
 const TICKS_PER_SECOND = 100;
+const BETWEEN_CHANGES_MS = 300;
+const STARTED_MS = 10_000;
+/** Longer than the first readings after a start are spread over, and the second ones. */
+const FIRST_READINGS_MS = 135_000;
 const [count = 1000, seconds = 60] = process.argv.slice(2).map(Number);
 const PROGRAM = fileURLToPath(new URL('../../bin/erp-proxy.mjs', import.meta.url));
 
@@ -23,7 +27,7 @@ for (let id = 10; id < 20; id++) {
   const transaction = sandbox.begin();
   transaction.write('res.partner', id, { comment: 'changed' });
   transaction.commit();
-  await sleep(300);
+  await pause(BETWEEN_CHANGES_MS);
 }
 const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-'));
 const masterKey = Buffer.alloc(32, 7).toString('base64');
@@ -68,9 +72,9 @@ async function measure(subscriptions: number) {
   );
   child.stdout.resume();
   // The first readings after the start are over.
-  await sleep(subscriptions === 0 ? 10_000 : 135_000);
+  await pause(subscriptions === 0 ? STARTED_MS : FIRST_READINGS_MS);
   const before = { ticks: readTicks(child.pid ?? 0), requests: sandbox.requests.total };
-  await sleep(seconds * 1000);
+  await pause(seconds * 1000);
   const ticks = readTicks(child.pid ?? 0) - before.ticks;
   const calls = sandbox.requests.total - before.requests;
   child.kill('SIGTERM');

@@ -15,7 +15,6 @@ export interface Received {
   json: any;
   /** Why the signature is not valid; null if it is. */
   fault: string | null;
-  atMs: number;
 }
 
 type Answer = (response: ServerResponse, delivery: Received, index: number) => unknown;
@@ -55,7 +54,6 @@ export async function startReceiver(): Promise<Receiver> {
       body,
       json: JSON.parse(body),
       fault: findFault(body, headers as Record<string, string>, receiver.secrets),
-      atMs: performance.now(),
     };
     receiver.received.push(delivery);
     await receiver.answer(response, delivery, receiver.received.length - 1);

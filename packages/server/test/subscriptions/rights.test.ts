@@ -2,7 +2,7 @@
 import type { Policy } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
 import { refuseWith, TAKE } from './receiver.ts';
-import { POLL, type Stage, startStage } from './stage.ts';
+import { type Stage, startStage } from './stage.ts';
 
 const POLICY: Policy = {
   instances: ['prod'],
@@ -42,14 +42,14 @@ test.each<[string, Policy, RegExp]>([
   const key = await subscribeByKey(stage);
   receiver.answer = refuseWith(500);
   await odoo('create', { name: 'Test one', email: 'one@example.com' });
-  await expect.poll(() => listUpserts(stage).length, POLL).toBeGreaterThan(0);
+  await expect.poll(() => listUpserts(stage).length).toBeGreaterThan(0);
   await admin.updateKey(key, { policy: narrowed });
   const sent = listUpserts(stage).length;
   receiver.answer = TAKE;
-  await expect.poll(() => findRefusal(stage), POLL).toMatch(reason);
+  await expect.poll(() => findRefusal(stage)).toMatch(reason);
   expect(listUpserts(stage)).toHaveLength(sent);
   await admin.updateKey(key, { policy: POLICY });
-  await expect.poll(() => findRefusal(stage), POLL).toBeUndefined();
+  await expect.poll(() => findRefusal(stage)).toBeUndefined();
   expect(listUpserts(stage)).toHaveLength(sent + 1);
 });
 
@@ -68,20 +68,20 @@ test('a field that Odoo computes from a denied one is not sent, nor without an a
     domain: [['code', '=', 'BE']],
   });
   const countSent = () => receiver.list('res.country.upserted').length;
-  await expect.poll(countSent, POLL).toBeGreaterThan(0);
+  await expect.poll(countSent).toBeGreaterThan(0);
   const [sent] = receiver.list('res.country.upserted');
   expect(sent?.json.data.record).toMatchObject({ image_url: expect.stringMatching(/be\.png$/) });
   await admin.updateKey(key.id, { policy: withoutCode });
   const before = countSent();
   receiver.answer = TAKE;
-  await expect.poll(() => findRefusal(stage), POLL).toMatch(/^policy_denied: .*`image_url`/);
+  await expect.poll(() => findRefusal(stage)).toMatch(/^policy_denied: .*`image_url`/);
   await admin.updateInstance('prod', { api_key: 'not-the-key' });
   await admin.updateKey(key.id, { policy: withoutPhoneCode });
   // The reason of an attempt is logged, and a text of Odoo may hold values.
-  await expect.poll(() => findRefusal(stage), POLL).toBe('Odoo answered access_denied.');
+  await expect.poll(() => findRefusal(stage)).toBe('Odoo answered access_denied.');
   expect(countSent()).toBe(before);
   await admin.updateInstance('prod', { api_key: sandbox.users.admin.apiKey });
-  await expect.poll(() => findRefusal(stage), POLL).toBeUndefined();
+  await expect.poll(() => findRefusal(stage)).toBeUndefined();
   expect(countSent()).toBe(before + 1);
 });
 
@@ -90,16 +90,16 @@ test('a replay sends no field that is denied now, although the subscription was 
   const { admin, odoo, show } = stage;
   const key = await subscribeByKey(stage);
   await odoo('create', { name: 'Test one', email: 'one@example.com' });
-  await expect.poll(() => listUpserts(stage).length, POLL).toBe(1);
+  await expect.poll(() => listUpserts(stage).length).toBe(1);
   const listDelivered = async () => (await admin.listDeliveries('contacts', { state: 'delivered' })).items;
-  await expect.poll(listDelivered, POLL).toHaveLength(1);
+  await expect.poll(listDelivered).toHaveLength(1);
   await admin.updateKey(key, { policy: WITHOUT_EMAIL });
   await admin.updateSubscription('contacts', { fields: ['name'], start: 'now' });
-  await expect.poll(async () => (await show()).problem, POLL).toBeNull();
+  await expect.poll(async () => (await show()).problem).toBeNull();
   expect(await admin.replayDeliveries('contacts', { since: '2000-01-01T00:00:00Z' })).toEqual({
     replayed: 1,
   });
-  await expect.poll(() => findRefusal(stage), POLL).toMatch(/^policy_denied: .*`email`/);
+  await expect.poll(() => findRefusal(stage)).toMatch(/^policy_denied: .*`email`/);
   expect(listUpserts(stage)).toHaveLength(1);
 });
 
@@ -109,11 +109,11 @@ test('what holds no values is sent by the rights that remain', async () => {
   const key = await subscribeByKey(stage, { payload: 'thin' });
   receiver.answer = refuseWith(500);
   await odoo('create', { name: 'Test one' });
-  await expect.poll(() => listUpserts(stage).length, POLL).toBeGreaterThan(0);
+  await expect.poll(() => listUpserts(stage).length).toBeGreaterThan(0);
   await admin.updateKey(key, { policy: WITHOUT_EMAIL });
   const sent = listUpserts(stage).length;
   receiver.answer = TAKE;
-  await expect.poll(() => findRefusal(stage), POLL).toBeUndefined();
+  await expect.poll(() => findRefusal(stage)).toBeUndefined();
   expect(listUpserts(stage)).toHaveLength(sent + 1);
 });
 
@@ -121,7 +121,7 @@ test('a revoked key pauses its subscriptions at once, however long their interva
   const stage = await startStage();
   const { admin, show } = stage;
   const key = await subscribeByKey(stage, { interval_seconds: 86_400 });
-  await expect.poll(async () => (await show()).read_at, POLL).not.toBeNull();
+  await expect.poll(async () => (await show()).read_at).not.toBeNull();
   await admin.revokeKey(key);
-  await expect.poll(async () => (await show()).state, POLL).toBe('paused');
+  await expect.poll(async () => (await show()).state).toBe('paused');
 });

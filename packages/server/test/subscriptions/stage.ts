@@ -9,13 +9,12 @@ import { type Receiver, startReceiver } from './receiver.ts';
 
 /** Intervals of 50 ms, and retries after 50 ms, 3 s, 18 s … */
 export const SHORT_TIMES: WorkerTimes = {
-  leaseMs: 1500,
-  claimMs: 3000,
-  sendMs: 1000,
+  leaseMs: 3000,
+  claimMs: 6000,
+  sendMs: 3000,
   secondMs: 10,
   upkeepMs: 200,
 };
-export const POLL = { timeout: 15_000, interval: 20 };
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
 
 export interface Stage {

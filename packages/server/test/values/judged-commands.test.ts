@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { printCall } from '../execute/expectations.ts';
 import { type Pair, startPair } from '../pair.ts';
+import { countCases } from '../random-cases.ts';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
 
 const USERS = { type: 'many2many', relation: 'res.users' };
@@ -96,6 +97,10 @@ function printPositional(commands: Command[]): unknown[] {
 }
 const NUMBERS = { delete: 2, remove: 3, add: 4, set: 6 };
 
+type Case = [values: Row, model: string, policy: number, method: string];
+const ALLOWED: Case = [{}, 'res.partner', 0, 'write'];
+const DENIED: Case = [{ user_ids: [{ kind: 'set', ids: [2] }] }, 'res.partner', 0, 'write'];
+
 test('a call with commands as objects is allowed exactly if its converted form is', async () => {
   const outcomes = new Set<string>();
   await fc.assert(
@@ -129,7 +134,7 @@ test('a call with commands as objects is allowed exactly if its converted form i
         outcomes.add(positional.outcome);
       },
     ),
-    { numRuns: 250 },
+    { examples: [ALLOWED, DENIED], numRuns: countCases(250) },
   );
   expect([...outcomes].sort()).toEqual(['ok', 'policy_denied']);
 });

@@ -3,14 +3,15 @@
  * to the connection of the caller, and given back however the answer ends. fast-check prints the seed.
  */
 import type { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { shareConversionMemory } from '../../src/odoo/values/conversion-memory.ts';
 import { startPair } from '../pair.ts';
-import { answerLikeOdoo, makeCall, printResult } from '../scripted-upstream.ts';
+import { countCases } from '../random-cases.ts';
+import { answerLikeOdoo, makeCall, printResult, resetAfterReading } from '../scripted-upstream.ts';
 import { startCaller } from '../stream/caller.ts';
 import { takeAnswer, unpack } from '../take-answer.ts';
+import { MOMENT_MS, passTurns, pause } from '../time.ts';
 
 const printRecord = (name: string) =>
   `{"id": 1, "parent_id": false, "when": "2026-10-21 01:31:00", "name": "${name}"}`;
@@ -49,8 +50,7 @@ const pair = await startPair(async (socket, { body }) => {
   else if (body.includes('"broken"')) {
     const begun = printResult(ANSWERS.plain).slice(0, 200_000);
     socket.write(`HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n${begun}`);
-    await sleep(20);
-    socket.resetAndDestroy();
+    await resetAfterReading(socket);
   } else if (body.includes('"chunked"')) await sendChunks(socket, printResult(ANSWERS.chunked));
   else {
     const name = (Object.keys(ANSWERS) as Name[]).find((each) => body.includes(`"${each}"`));
@@ -65,7 +65,7 @@ async function sendChunks(socket: Socket, text: string): Promise<void> {
   for (let at = 0, size = 10; at < text.length; at += size, size = (size * 7) % 30_011) {
     const chunk = text.slice(at, at + size);
     socket.write(`${chunk.length.toString(16)}\r\n${chunk}\r\n`);
-    if (size % 3 === 0) await sleep(1);
+    if (size % 3 === 0) await passTurns();
   }
   socket.end('0\r\n\r\n');
 }
@@ -93,9 +93,9 @@ async function call(
     },
     isPaused: kind === 'reads late',
   });
-  if (kind === 'reads late') await sleep(bytes % 50).then(() => caller.socket.resume());
+  if (kind === 'reads late') await pause(bytes % 50).then(() => caller.socket.resume());
   if (kind === 'leaves') {
-    await caller.until((received) => received.length > bytes % (encoding === '' ? 300_000 : 1000), 10_000);
+    await caller.until((received) => received.length > bytes % (encoding === '' ? 300_000 : 1000));
     caller.socket.destroy();
   }
   await caller.ended;
@@ -106,7 +106,7 @@ async function call(
   expect(text === (kind === 'batch' ? `[${expected(name)},${expected(name)}]` : expected(name))).toBe(true);
 }
 
-test('all are given back after random callers', { timeout: 60_000 }, async () => {
+test('all are given back after random callers', async () => {
   const caller = fc.record({
     kind: fc.constantFrom<Kind>('reads', 'reads', 'reads late', 'leaves', 'gets broken answer', 'batch'),
     encoding: fc.constantFrom('', '', 'gzip'),
@@ -118,7 +118,7 @@ test('all are given back after random callers', { timeout: 60_000 }, async () =>
       await Promise.all(callers.map(({ kind, ...options }) => call(kind, options)));
       await expect.poll(() => shareConversionMemory().lentOutputs).toBe(0);
     }),
-    { numRuns: 10, endOnFailure: true },
+    { numRuns: countCases(10), endOnFailure: true },
   );
 });
 
@@ -131,7 +131,7 @@ test.each(['many', 'huge'] as const)('what waits for its caller is not overwritt
   });
   // Pieces of long values pass without conversion, and are not lent.
   if (name === 'many') await expect.poll(() => shareConversionMemory().lentOutputs).toBeGreaterThan(0);
-  else await sleep(200);
+  else await pause(10 * MOMENT_MS);
   for (let round = 0; round < 5; round++) await call('reads', { encoding: '', bytes: 0, name: 'plain' });
   caller.socket.resume();
   await caller.ended;

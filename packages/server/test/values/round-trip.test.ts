@@ -5,6 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { openProxy, openSandbox } from '../protocols/stage.ts';
+import { countCases } from '../random-cases.ts';
 
 const PREFER = { prefer: 'values=normalized' };
 const ZONES = ['Z', '+02:00', '-0530', '+14'];
@@ -89,7 +90,7 @@ describe.each([
           expect({ ...row, partner_id: null }).toEqual({ ...result[0], partner_id: null });
         }
       }),
-      { numRuns: 25 },
+      { numRuns: countCases(25) },
     );
   });
 
@@ -134,7 +135,7 @@ describe.each([
           ).toMatchObject([{ name: 'changed', product_id: null }, { name: 'new' }]);
         },
       ),
-      { numRuns: 15 },
+      { numRuns: countCases(15) },
     );
   });
 
@@ -189,7 +190,7 @@ describe.each([
         await run(model, 'write', [[id], read]);
         expect((await run(model, 'read', [[id], names])).result).toEqual(result);
       }),
-      { numRuns: 25 },
+      { numRuns: countCases(25) },
     );
   }
 

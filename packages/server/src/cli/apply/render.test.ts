@@ -1,6 +1,7 @@
 import type { InstanceView, KeyView, Policy } from '@erp-proxy/contract';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { countCases } from '../../../test/random-cases.ts';
 import { isKeyName } from '../../keys/key-name.ts';
 import { parsePolicy } from '../../policy/parse.ts';
 import { readConfiguration } from './configuration.ts';
@@ -102,7 +103,7 @@ test('exported configuration changes nothing when it is applied', () => {
         expect(plan.steps).toHaveLength(keys.length + instances.length);
       },
     ),
-    { numRuns: 50 },
+    { numRuns: countCases(50) },
   );
 });
 

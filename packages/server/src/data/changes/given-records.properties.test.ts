@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { countCases } from '../../../test/random-cases.ts';
 import {
   addRecords,
   comparePlaces,
@@ -107,7 +108,7 @@ test('gives every record that has changed', () => {
         expect(scan(runs, rows, 1000, 1000, { second, id: 0 }).gave).toEqual([]);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: countCases(500) },
   );
 });
 

@@ -1,36 +1,8 @@
 /** What readChanges does with answers that no Odoo of its own modules gives, and with failures. */
 import { expect, test } from 'vitest';
-import { measureBlocking } from '../../../test/measure-blocking.ts';
-import type { Question } from '../ask-odoo.ts';
-import { prepareContext } from './changes-questions.ts';
+import { BOUNDS, QUERY, type Reply, row, script } from './read-changes.fixture.ts';
 import { readChanges } from './read-changes.ts';
-import type { Asked, ChangesState } from './terms.ts';
-
-const BLOCKED_MS_MAX = 20;
-const BLOCKING_RUNS = 4;
-const QUERY = { domain: '[]', fields: ['name'], context: prepareContext(null) as string };
-const BOUNDS = { changesMax: 10, bytesMax: 1000, pageMax: 2, overlapSeconds: 900, isOver: () => false };
-
-const row = (id: number, second: number, name = 'x') => ({
-  id,
-  name,
-  write_date: new Date(1_800_000_000_000 + second * 1000).toISOString().slice(0, 19).replace('T', ' '),
-});
-
-type Reply = object[] | string | { failure: string; cause?: 'too_large' };
-
-/** Answers the questions one after the other; the last reply is repeated. */
-function script(replies: Reply[]) {
-  const asked: Question[] = [];
-  const ask = async (question: Question): Promise<Asked<string>> => {
-    asked.push(question);
-    const reply = replies[Math.min(asked.length, replies.length) - 1] as Reply;
-    if (typeof reply === 'object' && 'failure' in reply) return reply;
-    const result = Buffer.from(typeof reply === 'string' ? reply : JSON.stringify(reply));
-    return { result, clock: { asked: 1_800_000_100, answered: 1_800_000_101 }, limit: null };
-  };
-  return { ask, asked };
-}
+import type { ChangesState } from './terms.ts';
 
 /** A state whose copy is complete. */
 async function copy(): Promise<ChangesState> {
@@ -92,17 +64,4 @@ test('an answer ends when its time, its changes or its bytes are used up, and th
   expect([early.asked.length, read]).toMatchObject([1, { changes: [{ id: 2 }], more: true }]);
   const one = await readChanges(script([rows]).ask, QUERY, state, { ...BOUNDS, pageMax: 10, changesMax: 1 });
   expect(one).toMatchObject({ changes: [{ id: 2 }], more: true });
-});
-
-test('a page of many short records does not keep the event loop', async () => {
-  const records = Array.from({ length: 3000 }, (_, index) => row(index + 1, index));
-  const bounds = { ...BOUNDS, changesMax: 3000, bytesMax: 10_000_000, pageMax: 3000 };
-  let blockedMs = Number.POSITIVE_INFINITY;
-  for (let run = 0; run < BLOCKING_RUNS; run++) {
-    const { ask } = script([[row(1, 0)], JSON.stringify(records), []]);
-    const read = async () =>
-      expect(await readChanges(ask, QUERY, null, bounds)).toMatchObject({ changes: { length: 3000 } });
-    blockedMs = Math.min(blockedMs, await measureBlocking(read));
-  }
-  expect(blockedMs).toBeLessThan(BLOCKED_MS_MAX);
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { countCases } from '../../../test/random-cases.ts';
 import { listColumns, printHeader, printLongRow, printRow } from './csv.ts';
 
 /** The row of a record, without its end. */
@@ -86,7 +87,7 @@ test('a long record has the same cells, printed in pieces', async () => {
       );
       expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(400_000);
     }),
-    { numRuns: 30 },
+    { numRuns: countCases(30) },
   );
 });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { countCases } from '../../../test/random-cases.ts';
 import { Base64Decoder, Base64Error } from './base64-decoder.ts';
 
 /** Decodes a text that is cut at these places. */
@@ -36,7 +37,7 @@ test('any bytes, in lines of any width and cut anywhere, are decoded as they wer
         expect(decode(isWrapped ? wrap(text, width) : text, places)).toEqual(Buffer.from(file));
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: countCases(1000) },
   );
 });
 
@@ -55,7 +56,7 @@ test('a text with one character that is no digit is refused, wherever it is cut'
         expect(() => decode(text.slice(0, at) + character + text.slice(at), places)).toThrow(Base64Error);
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: countCases(1000) },
   );
 });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { countCases } from '../../../test/random-cases.ts';
 import { describeFile } from './file-headers.ts';
 
 function disposition(name: string | null): string {
@@ -46,7 +47,7 @@ test('no name and no media type can add a header or a parameter', () => {
       );
       expect(headers['content-type']).toMatch(/^[^\s;,"]+\/[^\s;,"]+$/);
     }),
-    { numRuns: 2000 },
+    { numRuns: countCases(2000) },
   );
 });
 

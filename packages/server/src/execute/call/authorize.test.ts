@@ -2,6 +2,7 @@
 import type { Policy } from '@erp-proxy/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { countCases } from '../../../test/random-cases.ts';
 import { countReads } from '../../json/counted-bytes.fixture.ts';
 import { compilePolicy } from '../../policy/compile.ts';
 import { Denial } from '../terms/denial.ts';
@@ -381,7 +382,7 @@ describe('limit_max', () => {
         for (const limit of limits)
           expect(Number.isInteger(limit) && Number(limit) >= 1 && Number(limit) <= 5).toBe(true);
       }),
-      { numRuns: 2000 },
+      { numRuns: countCases(2000) },
     );
   });
 

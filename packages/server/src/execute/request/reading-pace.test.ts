@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { runLater } from '../../../test/time.ts';
 import { BEHIND_BYTES_MAX, ReadingPace } from './reading-pace.ts';
 
 beforeEach(() => {
@@ -21,7 +22,7 @@ async function takeMegabytes(bytesPerSecond: number, count: number, rate = RATE)
   const pace = new ReadingPace(rate);
   const everyMs = (MEGABYTE / bytesPerSecond) * 1000;
   for (let taken = 0; taken < count; taken++) {
-    const drained = new Promise<void>((resolve) => setTimeout(resolve, everyMs));
+    const drained = new Promise<void>((resolve) => runLater(everyMs, resolve));
     const took = pace.waitUntilRead(MEGABYTE, drained, always);
     await vi.advanceTimersByTimeAsync(everyMs);
     if (!(await took)) return taken;
@@ -62,7 +63,7 @@ test('does not allow a longer pause after fast reading', async () => {
 });
 
 test('does not count waits that the caller does not cause', async () => {
-  const drained = new Promise<void>((resolve) => setTimeout(resolve, 10 * UNREAD_MS_MAX));
+  const drained = new Promise<void>((resolve) => runLater(10 * UNREAD_MS_MAX, resolve));
   const took = new ReadingPace(RATE).waitUntilRead(1, drained, () => false);
   await vi.advanceTimersByTimeAsync(10 * UNREAD_MS_MAX);
   expect(await took).toBe(true);

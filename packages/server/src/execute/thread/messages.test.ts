@@ -2,6 +2,7 @@
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { countCases } from '../../../test/random-cases.ts';
 import { Denial } from '../terms/denial.ts';
 import { type MemoryId, pack, type SharedMemories, unpack } from './messages.ts';
 
@@ -56,7 +57,7 @@ test('a value arrives as it was sent', () => {
       port1.postMessage(pack(sent, memories));
       expect(unpack(receiveMessageOnPort(port2)!.message, memories)).toStrictEqual(sent);
     }),
-    { numRuns: 300 },
+    { numRuns: countCases(300) },
   );
   port1.close();
 });

@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { closeAfterTest } from '../../../test/close-after-test.ts';
+import { MOMENT_MS } from '../../../test/time.ts';
+import { blockThread } from '../../streams/block-thread.fixture.ts';
 import { SharedCollector } from '../../threads/shared-bytes.ts';
 import { Denial } from '../terms/denial.ts';
 import { OWN_DIALECT } from '../terms/dialect.ts';
@@ -73,7 +75,8 @@ test('a task ends when its signal is aborted, running or waiting, and the next o
   const tasks = [bytes, bytes, bytes].map((body) =>
     runInThread('parseBody', [body], body.length, leaving.signal),
   );
-  await sleep(10);
+  // The thread begins meanwhile, and its reply cannot arrive before the abort.
+  blockThread(MOMENT_MS);
   leaving.abort();
   for (const task of tasks) await expect(task).rejects.toThrow(TaskAborted);
   await expect(runInThread('parseBody', [bytes], 1, leaving.signal)).rejects.toThrow(TaskAborted);
@@ -81,7 +84,10 @@ test('a task ends when its signal is aborted, running or waiting, and the next o
 });
 
 test('a small task overtakes large ones that wait', async () => {
-  const large = makeBody(`[${'1,'.repeat(4 * MIB)}1]`);
+  // A task that has waited for a second is not overtaken.
+  vi.useFakeTimers({ toFake: ['performance'] });
+  closeAfterTest({ close: () => vi.useRealTimers() });
+  const large = makeBody(`[${'1,'.repeat(MIB / 2)}1]`);
   const ended: string[] = [];
   const run = (name: string, body: Buffer) =>
     runInThread('parseBody', [body], body.length, ALWAYS).then(() => ended.push(name));

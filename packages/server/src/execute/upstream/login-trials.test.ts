@@ -1,9 +1,20 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { passTurns, runLater } from '../../../test/time.ts';
 import { createCredentialMemory } from './credential-memory.ts';
 import { type Lockout, type LoginTrial, LoginTrials } from './login-trials.ts';
 
 const MINUTE_MS = 60_000;
 const TTL_MS = 10_000;
+/** Calls wait a second for a verdict, and check every 100 ms whether they may be sent. */
+const LONGER_THAN_ALL_WAITS_MS = 3_000;
+
+// Timers end at once, in their order.
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }).setTimerTickMode('nextTimerAsync');
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 function setUp(processes = 1) {
   const clock = { ms: 1_000_000 };
@@ -126,9 +137,9 @@ describe('a caller with wrong keys', () => {
           if (typeof use === 'object' && 'isTrial' in use && use.isTrial) sent++;
         });
         clock.ms += 1_500;
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await passTurns();
       }
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await new Promise<void>((resolve) => runLater(LONGER_THAN_ALL_WAITS_MS, resolve));
       expect(sent).toBe(4);
       calls.abort();
     },

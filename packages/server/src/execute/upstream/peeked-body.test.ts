@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
+import { MOMENT_MS } from '../../../test/time.ts';
 import { countTurns } from '../../../test/watch-turns.ts';
+import { blockThread } from '../../streams/block-thread.fixture.ts';
 import { ScriptedStream } from '../../streams/scripted-stream.fixture.ts';
 import { shareInSlices } from '../../threads/shared-bytes.ts';
 import { PeekedBody } from './peeked-body.ts';
@@ -17,8 +19,7 @@ test('reads bytes that arrived while the process was busy, although the time has
     cancel() {},
   });
   const reading = body.readMoreWithin(1, 100);
-  const untilMs = performance.now() + 20;
-  while (performance.now() < untilMs);
+  blockThread(MOMENT_MS);
   await reading;
   expect(Buffer.from(body.bytes).toString()).toBe('{"id":');
   reader.destroy();

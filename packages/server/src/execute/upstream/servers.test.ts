@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { ENDLESS_MS } from '../../../test/time.ts';
 import type {
   EgressAnswer,
   EgressDispatcher,
@@ -44,7 +45,7 @@ function startServers(answers: Record<string, Answer | EgressFailure>, bytesMax 
       return { ...whole, body: { next: async () => pieces.shift() ?? null, cancel() {} } } as EgressAnswer;
     },
   };
-  const options = { egress, nowMs: () => clock.nowMs, timeoutMs: 1_000, bytesMax };
+  const options = { egress, nowMs: () => clock.nowMs, timeoutMs: ENDLESS_MS, bytesMax };
   return { servers: new Servers(options), asked, clock, answers };
 }
 
@@ -177,16 +178,15 @@ test('keeps only the status of an answer that does not name the user of the key'
 });
 
 test('large doc pages evict each other from the cache', async () => {
-  const methods = Object.fromEntries(
-    Array.from({ length: 2_700 }, (_, i) => [
-      `m${i}`,
-      {
-        signature: `(${Array.from({ length: 190 }, (_, j) => `a${j}`).join(', ')})`,
-        parameters: Object.fromEntries(Array.from({ length: 190 }, (_, j) => [`a${j}`, {}])),
-      },
-    ]),
+  const names = Array.from({ length: 190 }, (_, index) => `a${index}`);
+  const method = {
+    signature: `(${names.join(', ')})`,
+    parameters: Object.fromEntries(names.map((name) => [name, {}])),
+  };
+  const methods = JSON.stringify(
+    Object.fromEntries(Array.from({ length: 2_700 }, (_, index) => [`m${index}`, method])),
   );
-  const page = (model: string): Answer => [200, JSON.stringify({ model, methods })];
+  const page = (model: string): Answer => [200, `{"model": "${model}", "methods": ${methods}}`];
   const { servers, asked } = startServers(
     { '/odoo/doc-bearer/one.json': page('one'), '/odoo/doc-bearer/two.json': page('two') },
     64 * 1024 * 1024,

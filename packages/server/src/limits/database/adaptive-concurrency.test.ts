@@ -58,7 +58,7 @@ const findQuantile = (values: number[], share: number) =>
 
 const BOUNDS: ConcurrencyBounds = { initial: 4, min: 1, max: 200 };
 /** Fixed, because a random simulation is an outlier now and then. */
-const SEEDS = [1, 2, 3, 4, 5];
+const SEEDS = [1, 2, 3];
 
 describe.each([2, 8, 32])('with %i workers', (count) => {
   test.each([

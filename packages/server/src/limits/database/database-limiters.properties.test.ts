@@ -6,6 +6,7 @@
 import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { countCases } from '../../../test/random-cases.ts';
 import { Flight } from '../../sharing/flight.ts';
 import type { StreamedResult } from '../../sharing/result.ts';
 import { createTestLimiters, type TestLimiters } from './database-limiters.fixture.ts';
@@ -329,9 +330,9 @@ test('every call has one outcome, limits hold, and no permits or listeners remai
       );
       for (const signal of signals) expect(getEventListeners(signal as AbortSignal, 'abort')).toEqual([]);
     }),
-    { examples: [[PROBE_BEYOND_SHARE]] },
+    { examples: [[PROBE_BEYOND_SHARE]], numRuns: countCases(100) },
   );
-}, 120_000);
+});
 
 function expectConsistent(database: string, { databaseLimiters }: TestLimiters, history: History): void {
   const state = databaseLimiters.states().find((one) => one.database === database);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { countCases } from '../../../test/random-cases.ts';
 import { FairQueue, type QueueEntry } from './fair-queue.ts';
 
 interface TestCall {
@@ -145,6 +146,7 @@ test('after any history, the next call, victims and sizes match a naive implemen
         expect(new Set(queue.entries())).toEqual(new Set(waiting));
       }
     }),
+    { numRuns: countCases(100) },
   );
 });
 

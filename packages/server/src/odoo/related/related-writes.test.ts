@@ -1,6 +1,7 @@
 /** Calls that change users, groups, rights, code and the like through the values of another record. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { countCases } from '../../../test/random-cases.ts';
 import { countReads } from '../../json/counted-bytes.fixture.ts';
 import { readArguments } from '../arguments.fixture.ts';
 import { SENSITIVE_CONTEXT, SENSITIVE_MEMBERS } from '../sensitive/sensitive-members.ts';
@@ -363,7 +364,7 @@ test('no unlisted name is taken for a listed one', () => {
       fc.pre(!listed.test(name) && !names.has(name) && !names.has(name.replace('default_', '')));
       expect(find('x.model/write', `[[1], {"${name}": [[0, 0, {}]]}]`)).toBeNull();
     }),
-    { numRuns: 2000 },
+    { numRuns: countCases(2000) },
   );
 });
 

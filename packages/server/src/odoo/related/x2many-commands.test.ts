@@ -1,6 +1,7 @@
 /** Commands in values, distinguished from similar values. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { countCases } from '../../../test/random-cases.ts';
 import type { ByteRange } from '../../json/span.ts';
 import { COMMANDS, type CommandVisitor, someCommand, someValueCommand } from './x2many-commands.ts';
 
@@ -152,6 +153,6 @@ test('visits the same commands in any value as a search of the decoded value', (
     fc.property(value, fc.constantFrom(0, 2), (any, indent) => {
       expect(list(JSON.stringify(any, null, indent))).toEqual(listDecoded(any));
     }),
-    { numRuns: 2000 },
+    { numRuns: countCases(2000) },
   );
 });

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CODE_FILE, digestAssembly } from '../../../../../scripts/compile-assembly.ts';
+import { countCases } from '../../../test/random-cases.ts';
 import { convert, cut, printedResult, shapeOf, TYPES, token } from '../../../test/values/printed-records.ts';
 import { copyLent } from '../../streams/lent-piece.ts';
 import { ConversionMemory, INPUT_BYTES, shareConversionMemory } from './conversion-memory.ts';
@@ -52,16 +53,14 @@ test('the code was compiled from the present source; if not, run `npm run assemb
   expect(readFileSync(CODE_FILE, 'utf8')).toContain(`Digest: ${digestAssembly()}\n`);
 });
 
-describe('members that the code converts, and members that are converted one by one, give the same', {
-  timeout: 60_000,
-}, () => {
+describe('members that the code converts, and members that are converted one by one, give the same', () => {
   test('in results of Odoo, however their bytes are cut', () => {
     fc.assert(
       fc.property(repeated, fc.array(fc.nat(900), { maxLength: 12 }), (records, cuts) => {
         const [fast, plain] = convertBoth(cut(Buffer.from(`[${records}]}`), cuts), LINES, 'list');
         expect(fast).toBe(plain);
       }),
-      { numRuns: 200 },
+      { numRuns: countCases(200) },
     );
   });
 
@@ -80,7 +79,7 @@ describe('members that the code converts, and members that are converted one by 
         const [fast, plain] = convertBoth(cut(Buffer.from(text), cuts), NESTED, isPage ? 'page' : 'list');
         expect(fast).toBe(plain);
       }),
-      { numRuns: 200 },
+      { numRuns: countCases(200) },
     );
   });
 
@@ -98,7 +97,7 @@ describe('members that the code converts, and members that are converted one by 
           expect(fast).toBe(plain);
         },
       ),
-      { numRuns: 250 },
+      { numRuns: countCases(250) },
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { countCases } from '../../../test/random-cases.ts';
 import {
   convert,
   cut,
@@ -101,7 +102,7 @@ describe('a result', () => {
           expect(convert(cut(bytes, cuts), isPage ? 'page' : 'list')).toBe(wrap(result.converted));
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: countCases(2000) },
     );
   });
 
@@ -112,7 +113,7 @@ describe('a result', () => {
           `[${Array.from({ length: 60 }, () => text.slice(1, -1) || '{}').join(', ')}]`;
         expect(convert(cut(Buffer.from(repeat(result.text)), cuts)) === repeat(result.converted)).toBe(true);
       }),
-      { numRuns: 300 },
+      { numRuns: countCases(300) },
     );
   });
 
@@ -126,7 +127,7 @@ describe('a result', () => {
           expect(convert(cut(bytes, cuts))).toBe(convert([bytes]));
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: countCases(3000) },
     );
   });
 });
@@ -145,7 +146,7 @@ test('values of any kind in fields of any type are those of a model that parses 
         expect(JSON.parse(converted.slice(0, -1))).toEqual(JSON.parse(text).map(convertParsed));
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: countCases(3000) },
   );
 });
 

@@ -9,7 +9,6 @@ import { openPostgresStore } from './store.ts';
 
 const SERVER_URL = process.env['TEST_POSTGRES_URL'] ?? '';
 /** Less than a second on an idle machine. Busy machines get more time. */
-const POLL = { timeout: 8000, interval: 10 };
 
 describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names', () => {
   let schema: TestSchema;
@@ -28,7 +27,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     told = [];
     store.watch((change) => told.push(change));
     await other.keys.insert(buildKey({ id: 'a' }));
-    await expect.poll(() => told, POLL).toEqual([{ kind: 'key', id: 'a' }]);
+    await expect.poll(() => told).toEqual([{ kind: 'key', id: 'a' }]);
     told.length = 0;
   });
   afterEach(async () => {
@@ -42,22 +41,22 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     'is not watching while the connection is gone (%s), and then reports that anything may have changed',
     async (trouble) => {
       wire[trouble]();
-      await expect.poll(() => store.isWatching, POLL).toBe(false);
+      await expect.poll(() => store.isWatching).toBe(false);
       await other.keys.revoke('a', 5);
       expect(told).toEqual([]);
       wire.mend();
-      await expect.poll(() => told, POLL).toEqual([null]);
+      await expect.poll(() => told).toEqual([null]);
       expect(store.isWatching).toBe(true);
       expect((await store.keys.findById('a'))?.revokedAt).toBe(5);
       await other.keys.insert(buildKey({ id: 'b' }));
-      await expect.poll(() => told, POLL).toEqual([null, { kind: 'key', id: 'b' }]);
+      await expect.poll(() => told).toEqual([null, { kind: 'key', id: 'b' }]);
     },
   );
 
   test('reads over new connections when its present ones are dead', async () => {
     await Promise.all(Array.from({ length: 10 }, () => store.keys.findById('a')));
     wire.lose();
-    await expect.poll(() => told, POLL).toEqual([null]);
+    await expect.poll(() => told).toEqual([null]);
     expect((await store.keys.findById('a'))?.id).toBe('a');
   });
 
@@ -69,7 +68,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
       /^The store postgres .* cannot be/,
     );
     wire.mend();
-    await expect.poll(() => store.keys.findById('a'), POLL).not.toBeNull();
+    await expect.poll(() => store.keys.findById('a')).not.toBeNull();
     await store.probe();
   });
 
@@ -81,7 +80,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
   ] as const)('can be closed when the server is gone (%s, %s)', async (trouble, moment) => {
     await store.probe();
     wire[trouble]();
-    if (moment !== 'at once') await expect.poll(() => store.isWatching, POLL).toBe(false);
+    if (moment !== 'at once') await expect.poll(() => store.isWatching).toBe(false);
     await store.close();
     expect(store.isWatching).toBe(false);
   });

@@ -8,7 +8,6 @@ import { openPostgresStore } from './store.ts';
 
 const SERVER_URL = process.env['TEST_POSTGRES_URL'] ?? '';
 const TIME_LIMITS = ['statement_timeout', 'idle_in_transaction_session_timeout'];
-const POLL = { timeout: 8000, interval: 10 };
 
 describe.skipIf(SERVER_URL === '' || !HAS_POOLER)('with TEST_POSTGRES_URL and pgbouncer', () => {
   let schema: TestSchema;
@@ -56,7 +55,7 @@ describe.skipIf(SERVER_URL === '' || !HAS_POOLER)('with TEST_POSTGRES_URL and pg
     const told: (StoreChange | null)[] = [];
     store.watch((change) => told.push(change));
     await other.keys.insert(buildKey({ id: 'a' }));
-    await expect.poll(() => told, POLL).toEqual([{ kind: 'key', id: 'a' }]);
+    await expect.poll(() => told).toEqual([{ kind: 'key', id: 'a' }]);
     await store.keys.revoke('a', 5);
     expect((await other.keys.findById('a'))?.revokedAt).toBe(5);
     expect(store.isWatching).toBe(true);

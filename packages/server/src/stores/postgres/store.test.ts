@@ -2,7 +2,6 @@ import { connect, createServer } from 'node:net';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listenOnFreePort } from '../../../test/listen.ts';
-import { NOTIFIED } from '../../../test/poll.ts';
 import {
   buildKey,
   CLIENTS_OF_ROTATED_KEYS,
@@ -10,6 +9,7 @@ import {
   listClients,
   ROTATED_KEYS,
 } from '../../../test/stores/store-suite.ts';
+import { pause } from '../../../test/time.ts';
 import { makeBatch } from '../audit-batch.fixture.ts';
 import type { Store } from '../ports.ts';
 import { StoreError } from '../store-error.ts';
@@ -17,6 +17,8 @@ import { createTestSchema, type TestSchema } from './database.fixture.ts';
 import { openPostgresStore } from './store.ts';
 
 const SERVER_URL = process.env['TEST_POSTGRES_URL'] ?? '';
+/** A lease of this time has expired after twice of it. */
+const SHORT_MS = 5;
 
 describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names', () => {
   let schema: TestSchema;
@@ -63,10 +65,10 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     const [one, two] = [await open(), await open()];
     await Promise.all(
       Array.from({ length: 40 }, async (_, index) =>
-        (index % 2 === 0 ? one : two).leases.acquire(`notice ${index}`, 'one', 1),
+        (index % 2 === 0 ? one : two).leases.acquire(`notice ${index}`, 'one', SHORT_MS),
       ),
     );
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await pause(2 * SHORT_MS);
     await one.leases.acquire('later', 'two', 60_000);
     expect(await schema.query('SELECT name FROM leases')).toEqual([{ name: 'later' }]);
   });
@@ -134,8 +136,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
       await backup.query('BEGIN; SELECT FROM client_keys');
       const opening = open();
       const waits = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'client_keys'::regclass`;
-      await expect.poll(() => schema.query(waits), { timeout: 10_000, interval: 10 }).toHaveLength(1);
-      await schema.query("SET statement_timeout = '4s'");
+      await expect.poll(() => schema.query(waits)).toHaveLength(1);
       expect(await schema.query('SELECT FROM client_keys')).toHaveLength(ROTATED_KEYS.length);
       await backup.query('COMMIT');
       expect((await opening).migration?.from).toBe(4);
@@ -162,15 +163,15 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     stopped.host = `127.0.0.1:${await listenOnFreePort(relay)}`;
     const opening = openPostgresStore(stopped.href).catch((error: unknown) => error);
     try {
-      await expect.poll(() => isStopped, { timeout: 10_000 }).toBe(true);
-      await schema.query("SET statement_timeout = '15s'");
+      await expect.poll(() => isStopped).toBe(true);
+      await schema.query("SET statement_timeout = '40s'");
       expect(await schema.query('SELECT FROM client_keys')).toHaveLength(ROTATED_KEYS.length);
       expect(await opening).toBeInstanceOf(StoreError);
     } finally {
       relay.close();
     }
     expect((await open()).migration?.from).toBe(4);
-  }, 30_000);
+  });
 
   test('takes a key that an earlier release inserts for the first of its client', async () => {
     const store = await open();
@@ -189,7 +190,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
       store.watch((change) => told.push(change));
       await other.keys.insert(buildKey({ id: 'theirs' }));
       await store.keys.insert(buildKey({ id: 'ours' }));
-      await expect.poll(() => told, NOTIFIED).toEqual([{ kind: 'key', id: 'ours' }]);
+      await expect.poll(() => told).toEqual([{ kind: 'key', id: 'ours' }]);
     } finally {
       await other.close();
       await otherSchema.drop();
@@ -202,7 +203,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     const told: unknown[] = [];
     store.watch((change) => told.push(change));
     await schema.query('UPDATE client_keys SET revoked_at = 5');
-    await expect.poll(() => told, NOTIFIED).toContainEqual({ kind: 'key', id: 'a' });
+    await expect.poll(() => told).toContainEqual({ kind: 'key', id: 'a' });
   });
 
   test('finds nothing by a text that the database cannot store', async () => {
@@ -261,7 +262,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     expect(await store.keys.list({ after: null, limit: 1, name: 'name 5' })).toHaveLength(1);
     // Sessions report their counts when they end.
     await store.close();
-    await expect.poll(readScans, { timeout: 5000 }).toBeGreaterThanOrEqual(before.scans + 4);
+    await expect.poll(readScans).toBeGreaterThanOrEqual(before.scans + 4);
     const counts = await readCounts();
     expect(counts.rows - before.rows).toBeLessThan(100);
 

@@ -60,7 +60,7 @@ test('is not watching while the file cannot be read, and then reports that anyth
 test('is not watching if the file is locked when the watch begins, and then reports that anything may have changed', () => {
   const directory = mkdtempSync(join(tmpdir(), 'erp-proxy-changes-'));
   const file = join(directory, 'store.db');
-  const reader = new DatabaseSync(file, { timeout: 0 });
+  const reader = new DatabaseSync(file);
   migrate(reader);
   const other = new DatabaseSync(file);
   other.exec('BEGIN EXCLUSIVE');

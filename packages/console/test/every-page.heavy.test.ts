@@ -1,0 +1,62 @@
+/** Every page, at each width, light and dark, with hostile and very long values. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { closeAfterFile } from '../../server/test/close-after-test.ts';
+import { listConsoleRoutes } from '../../server/test/console/list-routes.ts';
+import { type HostileProxy, startHostileProxy } from './hostile-proxy.ts';
+import { listLayoutFaults } from './inspect-layout.ts';
+import { shareChromium } from './launch-chromium.ts';
+import { HAS_CHROMIUM, listSeriousFindings } from './open-console.ts';
+import { visitPages } from './visit-pages.ts';
+
+/** Each test visits a part of the pages, because all of them take some minutes on a busy machine. */
+const PARTS = 6;
+
+describe.skipIf(!HAS_CHROMIUM)('every page', () => {
+  let proxy: HostileProxy;
+  beforeAll(async () => {
+    proxy = closeAfterFile(await startHostileProxy());
+  });
+
+  test('is visited', () => {
+    expect(listUnvisited(Object.values(proxy.paths))).toEqual([]);
+  });
+
+  test.each(Array.from({ length: PARTS }, (_, part) => part))(
+    'fits into each width, light and dark, cuts no text unseen, and is accessible (part %i)',
+    async (part) => {
+      const paths = Object.entries(proxy.paths).filter((_, index) => index % PARTS === part);
+      const found = new Set<string>();
+      let views = 0;
+      await visitPages({
+        browser: await shareChromium(),
+        url: proxy.url,
+        paths: Object.fromEntries(paths),
+        async onView({ name, width, scheme, page }) {
+          views++;
+          const faults = await listLayoutFaults(page);
+          // The name that it reverses would be read as another one.
+          if (name === 'overview' || name === 'instance')
+            expect(await page.getByText('\\u202egnp.exe').count()).toBeGreaterThan(0);
+          // The widest has the elements and the colours of the one before.
+          if (width < 2_000) faults.push(...(await listSeriousFindings(page)));
+          for (const fault of faults) found.add(`${name}, ${width} px, ${scheme}: ${fault}`);
+        },
+        onError: (name, text) => found.add(`${name}: ${text}`),
+      });
+      expect([...found]).toEqual([]);
+      expect(views).toBe(paths.length * 6);
+    },
+  );
+});
+
+/** Signing in has tests of its own. */
+function listUnvisited(paths: readonly string[]): string[] {
+  const visited = new Set(paths.map((path) => path.replace(/\?.*/, '')));
+  const routes = listConsoleRoutes().filter((route) => route !== '/sign-in');
+  // A path with a name of its own, such as `/keys/new`, is not one with a variable part.
+  const others = [...visited].filter((path) => !routes.includes(path));
+  return routes.filter((route) => {
+    const pattern = new RegExp(`^${route.replaceAll(/\$\w+/g, '[^/]+')}$`);
+    return route.includes('$') ? !others.some((path) => pattern.test(path)) : !visited.has(route);
+  });
+}

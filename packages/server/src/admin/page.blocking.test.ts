@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { BLOCKED_MS_MAX, measureBlocking } from '../../test/measure-blocking.ts';
+import type { KeyRecord } from '../stores/ports.ts';
+import { type Listing, readPage } from './page.ts';
+import { showKey } from './views.ts';
+
+test('a page of keys with long policies does not keep the event loop', async () => {
+  const names = Array.from({ length: 300 }, (_, index) => `sale.model.number${index}`);
+  const policy = JSON.stringify({
+    instances: ['prod'],
+    models: Object.fromEntries(names.map((name) => [name, ['read', 'search_read']])),
+  });
+  const dates = { createdAt: 0, expiresAt: null, revokedAt: null, lastUsedAt: null };
+  const key: KeyRecord = { id: 'a', clientId: 'a', name: 'a', replaces: null, policy, version: 1, ...dates };
+  const listing: Listing<KeyRecord, number, unknown> = {
+    place: z.int(),
+    placeOf: () => 0,
+    list: (_, limit) => Array.from({ length: limit }, () => key),
+    show: (row) => showKey(row, 0),
+    lengthOf: () => policy.length,
+  };
+  const read = async () => JSON.stringify(await readPage({ limit: 500 }, listing));
+  expect(await measureBlocking(read)).toBeLessThan(BLOCKED_MS_MAX);
+});

@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { pause } from '../../test/time.ts';
+import { createWire, type Wire } from '../../test/wire.ts';
+import { type Load, type LoadResult, runLoad } from './load.fixture.ts';
+import { createTestNames, type TestNames } from './redis.fixture.ts';
+
+const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
+const LOAD_FILE = new URL('./load.fixture.ts', import.meta.url).pathname;
+const REPLICAS = 4;
+/** Redis is away, or is back, for this time. */
+const TROUBLE_MS = 1_200;
+const RATE = { requests: 200, seconds: 1, burst: 100 };
+
+describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
+  let names: TestNames;
+  let wire: Wire;
+  /** The load of each replica. Together they call at five times the rate. */
+  let load: Load;
+
+  beforeEach(async () => {
+    names = createTestNames(SERVER_URL);
+    wire = await createWire(SERVER_URL);
+    load = {
+      url: SERVER_URL,
+      prefix: names.prefix,
+      replicas: REPLICAS,
+      rate: RATE,
+      callsPerSecond: (5 * RATE.requests) / REPLICAS,
+      seconds: 10,
+    };
+  });
+  afterEach(async () => {
+    await wire.close();
+    await names.drop();
+  });
+
+  test('four replicas in one process admit at most 5 % more than the rate', async () => {
+    expectRate(await Promise.all(Array.from({ length: REPLICAS }, () => runLoad({ ...load, seconds: 5 }))));
+  });
+
+  test('four replicas in separate processes admit at most 5 % more than the rate', async () => {
+    const runs = Array.from({ length: REPLICAS }, async (): Promise<LoadResult> => {
+      const { stdout } = await promisify(execFile)(process.execPath, [LOAD_FILE, JSON.stringify(load)]);
+      return JSON.parse(stdout);
+    });
+    expectRate(await Promise.all(runs));
+  });
+
+  test('four replicas admit at most 5 % more than the rate while Redis goes away repeatedly', async () => {
+    const runs = Promise.all(Array.from({ length: REPLICAS }, () => runLoad({ ...load, url: wire.url })));
+    const troubles = [() => wire.cut(), () => wire.freeze(), () => wire.delay(300)];
+    let isOver = false;
+    const breakOften = async () => {
+      for (;;) {
+        await pause(TROUBLE_MS);
+        if (isOver) return;
+        const trouble = troubles.shift();
+        if (trouble === undefined) throw new Error('no trouble is left');
+        troubles.push(trouble, () => wire.mend());
+        trouble();
+      }
+    };
+    const breaking = breakOften();
+    try {
+      expectRate(await runs, 0.5);
+    } finally {
+      isOver = true;
+      await breaking;
+    }
+  });
+});
+
+/** `least`: minimum share of the allowed calls that must be admitted. */
+function expectRate(results: LoadResult[], least = 0.8): void {
+  const sum = (read: (result: LoadResult) => number) =>
+    results.reduce((total, each) => total + read(each), 0);
+  const fromMs = Math.min(...results.map(({ startedAt }) => startedAt));
+  const toMs = Math.max(...results.map(({ endedAt }) => endedAt));
+  const allowed = (RATE.requests * (toMs - fromMs)) / 1000 + RATE.burst;
+  const admitted = sum((result) => result.admitted);
+  expect(sum(({ calls }) => calls)).toBeGreaterThan(3 * allowed);
+  expect(admitted).toBeLessThanOrEqual(1.05 * allowed);
+  expect(admitted).toBeGreaterThan(least * allowed);
+}

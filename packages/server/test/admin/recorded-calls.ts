@@ -1,0 +1,32 @@
+/** An audit of many calls, which ended during the last seconds before `NOW`, and a policy that allows some of them. */
+import { expect } from 'vitest';
+import { makeCall } from '../../src/audit/audit.fixture.ts';
+import { createAudit } from '../../src/audit/audit.ts';
+import { createRecordJudge } from '../../src/execute/call/judge-recorded-call.ts';
+import { CHAIN_KEY } from '../../src/stores/audit-batch.fixture.ts';
+import { openMemoryStore } from '../../src/stores/memory/store.ts';
+
+export const NOW = Date.parse('2026-03-31T08:00:00.000Z');
+export const judge = createRecordJudge({ instances: ['prod'], models: { 'sale.*': ['*'] } });
+export const RANGE = { since: NOW - 1000, until: NOW + 1000 };
+
+export async function openAudit(count: number, model: (index: number) => string) {
+  const store = openMemoryStore();
+  let now = NOW;
+  const audit = createAudit({
+    store: store.audit,
+    leases: store.leases,
+    chainKey: CHAIN_KEY,
+    clock: () => now,
+    retentionMs: null,
+    onError: (error) => expect.unreachable(String(error)),
+    onLost: () => {},
+  });
+  for (let index = 0; index < count; index++) {
+    now = NOW - Math.floor((count - index) / 1000);
+    audit.recordCall(makeCall({ requestId: `r${index}`, model: model(index) }));
+    if (index % 10_000 === 9999) await audit.flush();
+  }
+  await audit.flush();
+  return audit;
+}

@@ -1,0 +1,30 @@
+/** An audit of acts on keys with long policies. */
+import { expect } from 'vitest';
+import { makeAct } from '../../src/audit/audit.fixture.ts';
+import { type Audit, createAudit } from '../../src/audit/audit.ts';
+import { CHAIN_KEY } from '../../src/stores/audit-batch.fixture.ts';
+import { openMemoryStore } from '../../src/stores/memory/store.ts';
+
+/** How many there are. */
+export const ACTS = 500;
+
+export async function openLongRecords(): Promise<Audit> {
+  const store = openMemoryStore();
+  const audit = createAudit({
+    store: store.audit,
+    leases: store.leases,
+    chainKey: CHAIN_KEY,
+    clock: () => Date.parse('2026-03-31T08:00:00.000Z'),
+    retentionMs: null,
+    onError: (error) => expect.unreachable(String(error)),
+    onLost: (records) => expect.unreachable(`${records} lost`),
+  });
+  const names = Array.from({ length: 300 }, (_, index) => `sale.model.number${index}`);
+  const policy = {
+    instances: ['prod'],
+    models: Object.fromEntries(names.map((name) => [name, ['read', 'search_read']])),
+  };
+  const act = makeAct({ action: 'key.create', changes: { policy: { from: null, to: policy } } });
+  for (let acts = 0; acts < ACTS; acts++) await audit.recordAct(act);
+  return audit;
+}

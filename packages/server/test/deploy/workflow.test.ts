@@ -1,0 +1,41 @@
+/** The workflow of a public host runs the README's commands, with the least rights and no action that can change. */
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { readText } from '../architecture/repository-files.ts';
+
+const text = readText('.github/workflows/check.yml');
+const workflow = parse(text) as {
+  permissions: Record<string, string>;
+  jobs: Record<string, Job>;
+};
+interface Job {
+  permissions?: unknown;
+  strategy: { matrix: { runner: string[] } };
+  steps: { uses?: string; run?: string; with?: Record<string, unknown> }[];
+}
+const jobs = Object.values(workflow.jobs);
+const steps = jobs.flatMap((job) => job.steps);
+
+test('it runs the two commands of the README, in their order', () => {
+  const [, commands = ''] = /`(npm ci && npm test)`/.exec(readText('README.md')) ?? [];
+  expect(steps.flatMap(({ run }) => run ?? []).join(' && ')).toBe(commands);
+});
+
+test('it runs on both architectures', () => {
+  expect(jobs.map(({ strategy }) => strategy.matrix.runner)).toEqual([['ubuntu-24.04', 'ubuntu-24.04-arm']]);
+});
+
+test('it may only read, and leaves no credentials behind', () => {
+  expect(workflow.permissions).toEqual({ contents: 'read' });
+  expect(jobs.map(({ permissions }) => permissions)).toEqual([undefined]);
+  expect(text).not.toMatch(/secrets\.|pull_request_target|id-token/);
+  for (const { uses, with: options } of steps) {
+    if (uses?.startsWith('actions/checkout@')) expect(options).toEqual({ 'persist-credentials': false });
+  }
+});
+
+test('each action is pinned to a commit', () => {
+  const actions = steps.flatMap(({ uses }) => uses ?? []);
+  expect(actions.length).toBeGreaterThan(0);
+  for (const action of actions) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40}$/);
+});

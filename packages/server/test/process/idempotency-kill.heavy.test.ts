@@ -1,0 +1,121 @@
+/** Time for which the first attempt counts as running after its process was killed. */
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { send } from '../harness.ts';
+import {
+  answerLikeOdoo,
+  makeCall,
+  printResult,
+  type ScriptedUpstream,
+  startUpstream,
+} from '../scripted-upstream.ts';
+import { pause } from '../time.ts';
+import { makeFolder, makeKey, type Server, startServer } from './program.ts';
+
+/** docs/idempotency.md: the time limit of the call, and this much more. */
+const MORE_MS = 5000;
+/** Shows in the time if the time limit counted from when the call is sent. */
+const LONGER_THAN_MORE_MS = 5500;
+const RUNNING = -32014;
+const OUTCOME_UNKNOWN = -32015;
+
+let folder: string;
+let upstream: ScriptedUpstream;
+let server: Server;
+let key: string;
+/** Lets Odoo answer the call that holds the permit. */
+let letGo: () => void;
+
+beforeEach(async () => {
+  folder = makeFolder();
+  letGo = () => {};
+  // Creates are not answered.
+  upstream = await startUpstream((socket, { body }) => {
+    const answer = () => answerLikeOdoo(socket, printResult('1'));
+    if (body.includes('hold_turn')) letGo = answer;
+    else if (!body.includes('create')) answer();
+  });
+  server = await start();
+  key = await makeKey(server);
+});
+afterEach(() => upstream.close());
+
+const start = () =>
+  startServer([`--egress.allow=${upstream.url}`, '--upstream.protocol=jsonrpc', '--upstream.concurrency=1'], {
+    folder,
+  });
+
+const makeCreate = () => makeCall(upstream.url, { action: 'create', params: [{ name: 'first' }] });
+
+async function call(
+  idempotencyKey: string,
+  body: unknown,
+  timeoutSeconds: number,
+): Promise<number | undefined> {
+  const answer = await send(`${server.url}/api/erp/execute`, {
+    method: 'POST',
+    headers: {
+      'x-proxy-api': key,
+      'content-type': 'application/json',
+      'idempotency-key': idempotencyKey,
+      'x-request-timeout': String(timeoutSeconds),
+    },
+    body: JSON.stringify(body),
+  });
+  return [JSON.parse(answer.body.toString())].flat().at(-1).error?.code;
+}
+
+const countCreates = () => upstream.requests.filter(({ body }) => body.includes('create')).length;
+
+/** Until when the store has the only create as running. */
+function readRunsUntilMs(): number {
+  const store = new DatabaseSync(join(folder, 'data/erp-proxy.db'), { readOnly: true });
+  const rows = store.prepare('SELECT runs_until FROM idempotency_keys WHERE is_done = 0').all();
+  store.close();
+  expect(rows).toHaveLength(1);
+  return Number(rows[0]?.['runs_until']);
+}
+
+async function readWaiting(): Promise<number> {
+  const text = (await send(`${server.url}/metrics`)).body.toString();
+  return Number(/^erp_proxy_upstream_waiting\{.*\} (\d+)$/m.exec(text)?.[1]);
+}
+
+test('is the time limit of the call, even if the call waited for its permit before it was sent', async () => {
+  const timeoutSeconds = 60;
+  // Metrics include a database once it has answered.
+  await call('warm-up', makeCall(upstream.url), timeoutSeconds);
+  const holder = call('holder', makeCall(upstream.url, { action: 'hold_turn' }), timeoutSeconds);
+  await expect.poll(() => upstream.requests.some(({ body }) => body.includes('hold_turn'))).toBe(true);
+  const lost = call('order', makeCreate(), timeoutSeconds).catch(() => 'lost');
+  await expect.poll(readWaiting).toBe(1);
+  const begunMs = Date.now();
+  await pause(LONGER_THAN_MORE_MS);
+  letGo();
+  await holder;
+  await expect.poll(countCreates).toBe(1);
+  server.kill('SIGKILL');
+  expect(await lost).toBe('lost');
+  await server.ended;
+  server = await start();
+  expect(await call('order', makeCreate(), timeoutSeconds)).toBe(RUNNING);
+  expect(countCreates()).toBe(1);
+  server.kill('SIGKILL');
+  await server.ended;
+  expect(readRunsUntilMs()).toBeLessThan(begunMs + timeoutSeconds * 1000 + MORE_MS);
+});
+
+test('is the time limit of the batch for a call in a batch', async () => {
+  const timeoutSeconds = 3;
+  const lost = call('order', [makeCreate()], timeoutSeconds).catch(() => 'lost');
+  await expect.poll(countCreates).toBe(1);
+  const begunMs = Date.now();
+  server.kill('SIGKILL');
+  expect(await lost).toBe('lost');
+  await server.ended;
+  expect(readRunsUntilMs()).toBeLessThan(begunMs + timeoutSeconds * 1000 + MORE_MS);
+  server = await start();
+  await expect.poll(() => call('order', [makeCreate()], timeoutSeconds)).toBe(OUTCOME_UNKNOWN);
+  expect(countCreates()).toBe(1);
+});

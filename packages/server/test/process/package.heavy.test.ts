@@ -1,0 +1,250 @@
+/**
+ * The tarballs of `npm run pack`, as npm publishes them: installed into an empty folder, and checked by the linters of
+ * packages. Needs the npm registry, or a cache that has what `npm ci` installs.
+ */
+import { spawn } from 'node:child_process';
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { publint } from 'publint';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { send } from '../harness.ts';
+import { KEY, makeFolder, startShell } from './program.ts';
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+const INSTALLED_MB_MAX = 40;
+const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter);
+/** What npm needs: its cache and its registry may be configured by variables. */
+const NPM_ENV = Object.fromEntries(
+  ['HOME', 'npm_config_cache', 'npm_config_registry', 'npm_config_userconfig', 'NODE_EXTRA_CA_CERTS'].flatMap(
+    (name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]),
+  ),
+);
+const ENV = { ...NPM_ENV, PATH };
+/** Installing takes long on a busy machine. */
+const TIMEOUT_MS = 180_000;
+
+const work = mkdtempSync(join(tmpdir(), 'erp-proxy-package-'));
+const packed = join(work, 'packed');
+const installed = join(work, 'installed');
+/** Programs find their packages below their own folder. */
+const attw = join(work, 'attw');
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+beforeAll(async () => {
+  await run(process.execPath, [join(root, 'scripts/pack.ts'), packed]);
+  await Promise.all([installTarballs(), installAttw()]);
+});
+
+/** Paths of the tarballs. */
+const listTarballs = () => globSync('*.tgz', { cwd: packed }).map((name) => join(packed, name));
+const findProgramFiles = () =>
+  globSync('node_modules/{erp-proxy,@erp-proxy/*}/**/*', { cwd: installed }).filter((path) =>
+    statSync(join(installed, path)).isFile(),
+  );
+
+async function installTarballs(): Promise<void> {
+  mkdirSync(installed);
+  await install(['install', ...listTarballs()], installed);
+}
+
+async function installAttw(): Promise<void> {
+  cpSync(join(root, 'scripts/pack/attw'), attw, { recursive: true });
+  await install(['ci'], attw);
+}
+
+async function install(args: readonly string[], folder: string): Promise<void> {
+  await run('npm', [...args, '--prefer-offline', '--ignore-scripts', '--no-audit'], folder).catch((error) => {
+    throw new Error(`npm could not install; is the registry reachable? ${error}`);
+  });
+}
+
+/** Runs a program to its end. Resolves to its output. Rejects if its status is not 0. */
+function run(command: string, args: readonly string[], cwd = root): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd, env: ENV, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += chunk));
+    child.stderr.on('data', (chunk) => (output += chunk));
+    child.on('error', reject);
+    child.on('close', (status) => (status === 0 ? resolve(output) : reject(new Error(output))));
+  });
+}
+
+describe('the tarballs', () => {
+  test('are complete for npm: license, readme, types, keywords, engines, and no private package', () => {
+    for (const file of findProgramFiles().filter((path) =>
+      /^node_modules\/(@erp-proxy\/)?[\w-]+\/package.json$/.test(path),
+    )) {
+      const manifest = JSON.parse(readFileSync(join(installed, file), 'utf8'));
+      expect(manifest).toMatchObject({
+        license: 'MIT',
+        types: expect.any(String),
+        engines: expect.any(Object),
+      });
+      expect(manifest).toMatchObject({ files: expect.any(Array), keywords: expect.any(Array) });
+      expect(manifest).not.toHaveProperty('private');
+      expect(manifest).not.toHaveProperty('devDependencies');
+      const own = Object.keys(manifest.dependencies ?? {}).filter((name) => name.startsWith('@erp-proxy/'));
+      expect(own).toEqual([]);
+      for (const name of ['LICENSE', 'README.md']) statSync(join(installed, dirname(file), name));
+    }
+  });
+
+  test('have no tests, no sources, no source maps, and no path of this machine', () => {
+    const files = findProgramFiles();
+    expect(files.length).toBeGreaterThan(10);
+    expect(
+      files.filter((path) => /\.(test|fixture)\.|\/test\/|recordings|\.map$|(?<!\.d)\.ts$/.test(path)),
+    ).toEqual([]);
+    const revealing = files.filter((path) => {
+      const text = readFileSync(join(installed, path), 'utf8');
+      return (
+        text.includes(root) || text.includes(`${tmpdir()}/erp-proxy`) || text.includes('sourceMappingURL')
+      );
+    });
+    expect(revealing).toEqual([]);
+  });
+
+  test('have the files that their pages link to', () => {
+    const pages = findProgramFiles().filter((path) => path.endsWith('/README.md'));
+    const missing = pages.flatMap((page) =>
+      [...readFileSync(join(installed, page), 'utf8').matchAll(/\]\(([\w./-]+)\)/g)]
+        .map(([, link]) => join(dirname(page), link as string))
+        .filter((link) => statSync(join(installed, link), { throwIfNoEntry: false }) === undefined),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test(`weigh less than ${INSTALLED_MB_MAX} MB with their dependencies`, () => {
+    const paths = globSync('node_modules/**/*', { cwd: installed });
+    const blocks = paths.map((path) => statSync(join(installed, path)).blocks);
+    const bytes = 512 * blocks.reduce((sum, count) => sum + count, 0);
+    expect(bytes / 2 ** 20).toBeLessThan(INSTALLED_MB_MAX);
+  });
+
+  test(
+    'have no findings of publint and attw',
+    async () => {
+      writeFileSync(join(attw, '.attw.json'), readFileSync(join(root, '.attw.json')));
+      for (const tarball of listTarballs()) {
+        const bytes = readFileSync(tarball);
+        const { messages } = await publint({
+          pack: {
+            tarball: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer,
+          },
+          strict: true,
+        });
+        expect(messages, basename(tarball)).toEqual([]);
+        const cli = join(attw, 'node_modules/@arethetypeswrong/cli/dist/index.js');
+        await run(process.execPath, [cli, tarball], attw);
+      }
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe('the installed program', () => {
+  const type = (line: string, env: Record<string, string> = {}) =>
+    startShell(line, { folder: installed, env: { ...ENV, ...env } });
+
+  test('shows one real call', async () => {
+    const { status, stdout, stderr } = await type('npx erp-proxy demo --once').ended;
+    expect(stdout, stderr).toContain('"result":[{');
+    expect(status).toBe(0);
+  });
+
+  test('serves with workers on a SQLite file, and its commands use the same file', async () => {
+    const env = { ERP_PROXY_STORE_URL: `sqlite:${join(makeFolder(), 'keys.db')}`, ERP_PROXY_HTTP_PORT: '0' };
+    const server = type('exec npx erp-proxy serve --workers 2', env);
+    const [, url] = await server.waitFor(/"url":"(http:[^"]+)"/);
+    expect((await send(`${url}/readyz`)).status).toBe(200);
+    const { stdout } = await type('npx erp-proxy keys create --name shop', env).ended;
+    expect(stdout).toMatch(KEY);
+    expect((await type('npx erp-proxy keys list', env).ended).stdout).toContain('shop');
+    server.kill('SIGTERM');
+    expect((await server.ended).stdout).toContain('"msg":"stopped"');
+  });
+
+  test('serves MCP, whose SDK is part of the tarball', async () => {
+    const demo = type('exec npx erp-proxy demo', { ERP_PROXY_HTTP_PORT: '0' });
+    const [, url, key = ''] = await demo.waitFor(/erp-proxy on (\S+)\. [\s\S]*?(ep_\w+)[\s\S]*Ctrl-C/);
+    const accept = 'application/json, text/event-stream';
+    const { body } = await send(`${url}/mcp`, {
+      method: 'POST',
+      headers: { 'x-proxy-api': key, 'content-type': 'application/json', accept },
+      body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
+    });
+    expect(body.toString()).toContain('"search_records"');
+    demo.kill('SIGTERM');
+    await demo.ended;
+  });
+
+  test('has the version of the repository', async () => {
+    const { version } = JSON.parse(readFileSync(join(root, 'packages/server/package.json'), 'utf8'));
+    expect((await type('npx erp-proxy --version').ended).stdout).toBe(`${version}\n`);
+  });
+
+  test('says what to do if Node is too old', async () => {
+    const pretend = `Object.defineProperty(process.versions, 'node', { value: '20.19.0' })`;
+    const bin = 'node_modules/erp-proxy/bin/erp-proxy.mjs';
+    const { status, stderr } = await type(`node --import "data:text/javascript,${pretend}" ${bin} demo`)
+      .ended;
+    expect(stderr).toMatch(/needs Node 24 or later.*Install it from/);
+    expect(status).toBe(1);
+  });
+});
+
+describe('programs that import the packages', () => {
+  test('call Odoo with the client, and read the table of errors', async () => {
+    const demo = startShell('exec npx erp-proxy demo', {
+      folder: installed,
+      env: { ...ENV, ERP_PROXY_HTTP_PORT: '0' },
+    });
+    const [, url, key] = await demo.waitFor(/erp-proxy on (\S+)\. [\s\S]*?(ep_\w+)[\s\S]*Ctrl-C/);
+    const [, call = ''] = /-d '(.*)'/.exec(demo.stdout) ?? [];
+    const { url: odoo, db, user_id: userId, api_key: apiKey } = JSON.parse(call).erp_instance;
+    writeFileSync(
+      join(installed, 'call.mjs'),
+      `import { createClient } from '@erp-proxy/client';
+      import { PROXY_ERRORS } from 'erp-proxy';
+      const client = createClient(${JSON.stringify({ url, key, instance: { url: odoo, db, userId, apiKey } })});
+      const partners = await client.model('res.partner').searchRead([], { fields: ['name'], limit: 2 });
+      console.log(partners.length, PROXY_ERRORS.rate_limited.httpStatus);`,
+    );
+    expect(await run(process.execPath, ['call.mjs'], installed)).toBe('2 429\n');
+  });
+
+  test(
+    'compile with their types, without skipLibCheck and without the types of Node',
+    async () => {
+      writeFileSync(
+        join(installed, 'types.mts'),
+        `import { createClient, type ErpProxyError } from '@erp-proxy/client';
+      import { type ProxyErrorType, PROXY_ERRORS } from 'erp-proxy';
+      const type: ProxyErrorType = 'rate_limited';
+      export const status: number = PROXY_ERRORS[type].httpStatus;
+      export const find = () => createClient({ url: 'https://proxy.example.com', key: 'k', instance: 'prod' })
+        .model('res.partner').search([]).catch((error: ErpProxyError) => error.type);`,
+      );
+      const compiler = join(root, 'node_modules/typescript/bin/tsc');
+      const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022'];
+      await run(
+        process.execPath,
+        [compiler, ...options, '--lib', 'es2022,dom,dom.iterable', '--types', '', 'types.mts'],
+        installed,
+      );
+    },
+    TIMEOUT_MS,
+  );
+});

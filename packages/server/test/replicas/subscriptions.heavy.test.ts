@@ -1,0 +1,90 @@
+/** Subscriptions of several processes: one works them at a time, and a kill loses nothing. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { runKillRounds } from '../subscriptions/kill-rounds.ts';
+import { SHORT_TIMES, startStage } from '../subscriptions/stage.ts';
+import { expectToStay, MOMENT_MS, runLater } from '../time.ts';
+
+test('two replicas never send at once, and one takes over from the other', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-'));
+  // Runs after the proxies have closed, which `afterEach` does.
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const stage = await startStage({
+    settings: { 'store.url': `sqlite:${folder}/store.db` },
+    // What the first one was sending at its end is sent again after its claim.
+    subscriptionTimes: { ...SHORT_TIMES, claimMs: 3000, sendMs: 1000 },
+  });
+  const { receiver, odoo, subscribe, proxy, startOther, show } = stage;
+  const other = await startOther();
+  const leaders = () => [proxy, other].filter(({ app }) => app.subscriptionWorker.states().isLeading);
+  const ids = [await odoo('create', { name: 'Test a 0' }), await odoo('create', { name: 'Test b 0' })];
+  const running = new Set<number>();
+  const overlaps: number[] = [];
+  receiver.answer = (response, { json }) => {
+    const { id } = json.data;
+    if (running.has(id)) overlaps.push(id);
+    running.add(id);
+    runLater(MOMENT_MS, () => {
+      running.delete(id);
+      response.writeHead(204).end();
+    });
+  };
+  await subscribe();
+  for (let version = 1; version <= 20; version++) {
+    for (const id of ids) await odoo('write', [id], { name: `Test ${version}` });
+    expect(leaders().length).toBeLessThanOrEqual(1);
+  }
+  await expect.poll(() => receiver.received.at(-1)?.json.data.record.name).toBe('Test 20');
+  expect(leaders()).toHaveLength(1);
+  const [leader] = leaders();
+  const follower = leader === proxy ? other : proxy;
+  const admin = follower.app.adminFor({ name: 'test', address: null, requestId: null });
+  const sandboxWrite = follower.call({
+    action: 'write',
+    model_id: 'res.partner',
+    params: [[ids[0]], { name: 'Test last' }],
+    erp_instance: { name: 'prod' },
+  });
+  await sandboxWrite;
+  await leader?.close();
+  await expect.poll(() => follower.app.subscriptionWorker.states().isLeading).toBe(true);
+  await expect
+    .poll(() => receiver.received.findLast(({ json }) => json.data.id === ids[0])?.json.data.record.name)
+    .toBe('Test last');
+  expect(overlaps).toEqual([]);
+  expect(await admin.getSubscription('contacts')).toMatchObject({ state: 'active', problem: null });
+  void show;
+});
+
+test('a process that was stopped and lost its lease sends nothing when it continues', async () => {
+  // A monotonic clock that jumps stands for the time in which the process was stopped.
+  let aheadMs = 0;
+  let isJumping = false;
+  const stage = await startStage({
+    subscriptionTimes: { ...SHORT_TIMES, leaseMs: 60_000 },
+    nowMs: () => Date.now() + aheadMs,
+  });
+  const { receiver, odoo, subscribe, proxy } = stage;
+  await subscribe();
+  await expect.poll(() => proxy.app.subscriptionWorker.states().isLeading).toBe(true);
+  const { subscriptions } = proxy.app.store;
+  const claim = subscriptions.claimDeliveries.bind(subscriptions);
+  subscriptions.claimDeliveries = async (wanted) => {
+    const batches = await claim(wanted);
+    // It is stopped right after it has claimed.
+    if (batches.some(({ deliveries }) => deliveries.length > 0) && isJumping) aheadMs += 120_000;
+    return batches;
+  };
+  isJumping = true;
+  await odoo('create', { name: 'Test one' });
+  await expect.poll(() => aheadMs).toBeGreaterThan(0);
+  await expectToStay(() => receiver.received, []);
+  expect(proxy.app.subscriptionWorker.states().sending).toBe(0);
+});
+
+test('kill -9 at random loses nothing, and keeps the order of each record', async () => {
+  const report = await runKillRounds(6, 20_261_125);
+  expect(report).toMatchObject({ faults: [], kills: 6 });
+});

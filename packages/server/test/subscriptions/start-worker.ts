@@ -1,0 +1,72 @@
+/** A worker of subscriptions, whose readings and deliveries a test makes up. */
+import { onTestFinished } from 'vitest';
+import { openMemoryStore } from '../../src/stores/memory/store.ts';
+import type { Store } from '../../src/stores/ports.ts';
+import type { ChangeReader } from '../../src/subscriptions/change-reader.ts';
+import { printBody, type RecordBody } from '../../src/subscriptions/row.ts';
+import {
+  createSubscriptionWorker,
+  WORKER_TIMES,
+  type WorkerOptions,
+} from '../../src/subscriptions/worker.ts';
+
+export const BODY: RecordBody = {
+  v: 1,
+  instance: 'prod',
+  model: 'res.partner',
+  domain: [],
+  fields: ['name'],
+  url: 'https://shop.example.com/hook',
+  interval_seconds: 86_400,
+  payload: 'full',
+  gone: false,
+  start: 'now',
+  key: null,
+  secrets: [],
+  updated_at: 0,
+};
+export const TIMES = { ...WORKER_TIMES, secondMs: 10 };
+export const NOTHING = { changes: [], noted: [], state: {}, more: false, isRepeatable: true };
+
+export async function openStore(changes: Partial<RecordBody> = {}): Promise<Store> {
+  const store = openMemoryStore();
+  const body = printBody({ ...BODY, ...changes });
+  await store.subscriptions.insert({ id: 's', name: 'contacts', body, createdAt: 0 }, 10);
+  return store;
+}
+
+export function makeWorker(
+  store: Store,
+  readChanges: ChangeReader['readChanges'],
+  changes: Partial<Pick<WorkerOptions, 'times' | 'send' | 'clock' | 'nowMs' | 'owner'>> = {},
+) {
+  const errors: unknown[] = [];
+  let microseconds = 0;
+  const worker = createSubscriptionWorker({
+    store,
+    reader: { readChanges, listIds: async () => ({ ids: [] }), findGone: async () => ({ gone: [] }) },
+    notices: { listDue: async () => [] },
+    judge: async () => null,
+    send: async () => null,
+    owner: 'this',
+    retentionMs: 60_000,
+    keptMax: 10,
+    times: TIMES,
+    events: { deliveryEnded() {}, subscriptionTroubled() {} },
+    onError: (error) => errors.push(error),
+    openSecrets: () => [],
+    clock: Date.now,
+    // So little passes that no lease, claim or interval ends, and what became due first is first.
+    nowMs: () => microseconds++ / 1000,
+    random: () => 0.5,
+    ...changes,
+  });
+  onTestFinished(() => worker.close(0));
+  return { worker, errors };
+}
+
+export function startWorker(...args: Parameters<typeof makeWorker>) {
+  const made = makeWorker(...args);
+  made.worker.start();
+  return made;
+}

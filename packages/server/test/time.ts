@@ -1,0 +1,79 @@
+/**
+ * Time in tests. Tests wait, delay and measure through this file only (`architecture/test-time.test.ts` refuses the rest), because a test on a busy machine must not fail. Its rules are in CONTRIBUTING.md, "Time in tests".
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { readThreadCpuMs } from './thread-cpu.ts';
+
+/** A short time: other work of this process can run meanwhile. No test may depend on what is done within it. */
+export const MOMENT_MS = 20;
+/** A time that no test reaches. What must not be waited for takes this long, so that a test that waits times out. */
+export const ENDLESS_MS = 600_000;
+/** How long a test watches that nothing happens. A busy machine can hide a fault from it, but not make it fail. */
+const QUIET_MS = 300;
+
+/** Lets other work run for a number of turns of the event loop. */
+export async function passTurns(count = 1): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
+}
+
+/**
+ * Waits at least that long. For timers of the product that take no clock, and for stand-ins that answer late. To wait
+ * until something has happened, use `expect.poll`.
+ */
+export async function pause(ms: number = MOMENT_MS): Promise<void> {
+  await sleep(ms);
+}
+
+/** Waits for a random time, for random orders of what happens at once. */
+export async function pauseAtRandom(random: () => number, maxMs: number = MOMENT_MS): Promise<void> {
+  await sleep(random() * maxMs);
+}
+
+/** Runs an action after at least that time, for stand-ins that act late. */
+export function runLater(ms: number, action: () => unknown): void {
+  setTimeout(action, ms);
+}
+
+/** Fails as soon as what is read is not equal to the expected value, for a while. */
+export async function expectToStay<Value>(
+  read: () => Value,
+  expected: Value,
+  ms: number = QUIET_MS,
+): Promise<void> {
+  for (const endMs = performance.now() + ms; performance.now() < endMs; await sleep(MOMENT_MS)) {
+    expect(read()).toEqual(expected);
+  }
+}
+
+/** The monotonic clock, for what takes one. A test that compares two readings uses `measureMs`. */
+export function monotonicMs(): number {
+  return performance.now();
+}
+
+/** Real time of the work. Only lower bounds hold on a busy machine: use it to show that something was waited for. */
+export async function measureMs(work: () => unknown): Promise<number> {
+  const startMs = performance.now();
+  await work();
+  return performance.now() - startMs;
+}
+
+/** Processor time of this thread for the work, which other programs do not lengthen. */
+export async function measureCpuMs(work: () => unknown): Promise<number> {
+  const startMs = readThreadCpuMs();
+  await work();
+  return readThreadCpuMs() - startMs;
+}
+
+/**
+ * How many times the processor time of the reference the work takes. Each runs once in each round, and the least time
+ * of each counts: the first ones also compile code, and any may collect garbage.
+ */
+export async function compareCpu(work: () => unknown, reference: () => unknown, rounds = 5): Promise<number> {
+  let [workMs, referenceMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (let round = 0; round < rounds; round++) {
+    referenceMs = Math.min(referenceMs, await measureCpuMs(reference));
+    workMs = Math.min(workMs, await measureCpuMs(work));
+  }
+  return workMs / Math.max(referenceMs, 0.001);
+}

@@ -1,0 +1,121 @@
+/** Reads vitest's JSON report: counts, failed tests and slow files. Knows nothing about the stages of a check. */
+import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+
+export interface TestReport {
+  passed: number;
+  failed: number;
+  skipped: number;
+  /** In the order in which they failed. A file that did not load is one failure without a name. */
+  failures: TestFailure[];
+  /** Test files that took longer than {@link SLOW_SECONDS}, the slowest first. */
+  slow: { file: string; seconds: number }[];
+}
+
+export interface TestFailure {
+  /** Path from the root. */
+  file: string;
+  /** Null if the file did not load. */
+  name: string | null;
+  message: string;
+}
+
+/** The parts of vitest's report that are used. Times are milliseconds since 1970. */
+interface VitestReport {
+  numPassedTests: number;
+  numFailedTests: number;
+  numPendingTests: number;
+  numTodoTests: number;
+  testResults: {
+    name: string;
+    status: string;
+    message: string;
+    startTime: number;
+    endTime: number;
+    assertionResults: {
+      fullName: string;
+      status: string;
+      startTime?: number;
+      duration?: number | null;
+      failureMessages?: string[] | null;
+    }[];
+  }[];
+}
+
+const SLOW_SECONDS = 10;
+/** Lines of a failure that are printed: the message and the first frames of the stack. */
+const LINES_MAX = 40;
+/** Failures between the first and the last that are listed, each by its name and the first line of its message. */
+const NAMES_MAX = 50;
+
+/** Null if there is no report: vitest ended before it could write one. */
+export function readTestReport(file: string, root: string): TestReport | null {
+  let report: VitestReport;
+  try {
+    report = JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return null;
+  }
+  const failures = report.testResults.flatMap((result): (TestFailure & { endedMs: number })[] => {
+    const path = relative(root, result.name);
+    const tests = result.assertionResults.filter(({ status }) => status === 'failed');
+    if (result.status === 'failed' && tests.length === 0) {
+      return [{ file: path, name: null, message: result.message, endedMs: result.endTime }];
+    }
+    return tests.map((test) => ({
+      file: path,
+      name: test.fullName,
+      message: test.failureMessages?.join('\n') ?? '',
+      endedMs: (test.startTime ?? result.startTime) + (test.duration ?? 0),
+    }));
+  });
+  return {
+    passed: report.numPassedTests,
+    failed: failures.length,
+    skipped: report.numPendingTests + report.numTodoTests,
+    failures: failures
+      .toSorted((one, other) => one.endedMs - other.endedMs)
+      .map(({ file: path, name, message }) => ({ file: path, name, message })),
+    slow: report.testResults
+      .map(({ name, startTime, endTime }) => ({
+        file: relative(root, name),
+        seconds: (endTime - startTime) / 1000,
+      }))
+      .filter(({ seconds }) => seconds > SLOW_SECONDS)
+      .toSorted((one, other) => other.seconds - one.seconds),
+  };
+}
+
+/** What failed first and last with the commands that repeat it, and the names of what failed between. */
+export function describeFailures(failures: readonly TestFailure[]): string {
+  const [first] = failures;
+  if (first === undefined) return '';
+  const between = failures.slice(1, -1);
+  const names = between
+    .slice(0, NAMES_MAX)
+    .map((each) => `  ${nameTest(each)}\n    ${firstLine(each.message)}`);
+  if (between.length > NAMES_MAX) names.push(`  and ${between.length - NAMES_MAX} more`);
+  return [
+    `Failed first: ${describeFailure(first)}`,
+    ...(names.length === 0 ? [] : [`Failed then:\n${names.join('\n')}\n`]),
+    ...(failures.length === 1 ? [] : [`Failed last: ${describeFailure(failures.at(-1) ?? first)}`]),
+  ].join('\n');
+}
+
+function describeFailure(failure: TestFailure): string {
+  const message = failure.message.split('\n').slice(0, LINES_MAX).join('\n');
+  return `${nameTest(failure)}\n${message}\nRepeat: ${printCommand(failure)}\n`;
+}
+
+const firstLine = (text: string) => text.split('\n', 1)[0] ?? '';
+
+function nameTest({ file, name }: TestFailure): string {
+  return name === null ? file : `${file} > ${name}`;
+}
+
+/** vitest takes a name as a regular expression, and the shell a quote as the end of the argument. */
+function printCommand({ file, name }: TestFailure): string {
+  const command = `npx vitest run ${file}`;
+  if (name === null) return command;
+  return `${command} -t '${name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(/'/g, '.')}'`;
+}
