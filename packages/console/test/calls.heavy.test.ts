@@ -221,13 +221,17 @@ test.skipIf(!HAS_CHROMIUM)(
 
     await goto('/calls?model=rare.model');
     await expect.poll(() => page.getByRole('status').innerText()).toMatch(/searched/);
-    while ((await listCalls(page).count()) === 0) {
-      await page.getByRole('button', { name: 'Older' }).click();
-      await page.waitForLoadState('networkidle');
-    }
+    // A search stops after two seconds, which a busy machine may need for a part of the records.
+    await expect
+      .poll(async () => {
+        if ((await listCalls(page).count()) > 0) return true;
+        await page.getByRole('button', { name: 'Older' }).dispatchEvent('click');
+        return false;
+      })
+      .toBe(true);
     await listCalls(page).getByText('rare.model.read').waitFor();
     await expect
       .poll(() => page.getByRole('status').innerText())
-      .toBe('1 record; all of this time was searched.');
+      .toMatch(/^1 record; (all of this time was searched|searched back to )/);
   },
 );

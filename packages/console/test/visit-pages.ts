@@ -1,5 +1,6 @@
 /** Opens pages of the console one after another, each at several widths, light and dark. */
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Request } from 'playwright-core';
+import { pause } from '../../server/test/time.ts';
 import { PATIENCE_MS } from './launch-chromium.ts';
 import { ADMIN_TOKEN } from './seed-proxy.ts';
 
@@ -33,6 +34,7 @@ export async function visitPages({ browser, url, paths, onView, onError }: Visit
       headers: { origin: url },
     });
     const page = await context.newPage();
+    const pending = watchRequests(page);
     let current = '';
     page.on('pageerror', (error) => onError(current, String(error)));
     page.on('console', (message) => {
@@ -45,7 +47,7 @@ export async function visitPages({ browser, url, paths, onView, onError }: Visit
       await page.goto(url + path);
       await page.getByRole('heading', { level: 1 }).first().waitFor();
       if (name.startsWith('playground-') && name !== 'playground-empty') await runCall(page);
-      await waitForParts(page);
+      await waitForParts(page, pending);
       // A click has scrolled, and a picture of the whole page begins at its top.
       await page.evaluate('scrollTo(0, 0)');
       for (const width of WIDTHS) {
@@ -83,7 +85,22 @@ async function runCall(page: Page): Promise<void> {
   await page.getByText(/^(OK|Error) · \d+$/).waitFor();
 }
 
-/** Charts and editors load after the page. The overview asks again and again, so that the wait is bounded. */
-async function waitForParts(page: Page): Promise<void> {
-  await page.waitForLoadState('networkidle').catch(() => undefined);
+/** The requests that the page is waiting for. */
+function watchRequests(page: Page): ReadonlySet<Request> {
+  const pending = new Set<Request>();
+  page.on('request', (request) => {
+    // The console does not read the body of this answer, so that Chromium does not report its end.
+    if (!request.url().endsWith('/admin/v1/session')) pending.add(request);
+  });
+  page.on('requestfinished', (request) => pending.delete(request));
+  page.on('requestfailed', (request) => pending.delete(request));
+  return pending;
+}
+
+/** Charts and editors load after the page. */
+async function waitForParts(page: Page, pending: ReadonlySet<Request>): Promise<void> {
+  do {
+    while (pending.size > 0) await pause();
+    await waitForDrawing(page);
+  } while (pending.size > 0);
 }

@@ -1,5 +1,5 @@
 /** Learning the expiry of a key, and warnings before it. */
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { CREATED_AT, DAY_MS, HOUR_MS, type RotationHarness, startHarness } from './rotation-harness.ts';
 
 let harness: RotationHarness;
@@ -190,7 +190,7 @@ test('checks run by themselves from start to close', async () => {
   harness = await startHarness({ rotate: false });
   const rotation = harness.openRotation();
   rotation.start();
-  await vi.waitFor(async () => expect(await readKey()).toMatchObject({ isExpiryKnown: true }));
+  await expect.poll(readKey).toMatchObject({ isExpiryKnown: true });
   await rotation.close();
   expect(harness.errors).toEqual([]);
 });
