@@ -372,7 +372,9 @@ export class Poller {
     const read = await reader.readChanges(subscription, progress?.reader ?? null, signal);
     if (signal.aborted) return false;
     if ('problem' in read) return this.#fail(known, before, read);
-    const vanished = gone && !read.more ? await this.#findGone(known, subscription, watched) : [];
+    const vanished = gone
+      ? await this.#findGone(known, subscription, read.more ? [] : watched, read.changes)
+      : [];
     if (!Array.isArray(vanished)) return this.#fail(known, before, vanished);
     const changes = keepLast([...read.changes, ...vanished]);
     const ids = gone ? followIds(watched, [...read.noted, ...changes]) : undefined;
@@ -422,17 +424,23 @@ export class Poller {
     return found.ids.length > WATCHED_IDS_MAX ? TOO_MANY : found.ids;
   }
 
-  /** Looks at the next part of the known records, so that a turn costs the same however many there are. */
+  /**
+   * Looks at the next part of the known records, so that a turn costs the same however many there are, and at those
+   * that match no longer: a record that was deleted during the reading looks like them, and is not watched any more.
+   */
   async #findGone(
     known: PolledSubscription,
     subscription: RecordSubscription,
     ids: readonly number[],
+    changes: readonly RecordChange[],
   ): Promise<RecordChange[] | ReadRefusal> {
-    if (ids.length === 0) return [];
     const part = takeIdsAfter(ids, known.checkedTo, CHECKED_IDS_MAX);
-    const found = await this.#options.reader.findGone(subscription, part, this.#closing.signal);
+    const left = changes.flatMap(({ change, id }) => (change === 'left' ? [id] : []));
+    const asked = [...new Set([...part, ...left])];
+    if (asked.length === 0) return [];
+    const found = await this.#options.reader.findGone(subscription, asked, this.#closing.signal);
     if ('problem' in found) return found;
-    known.checkedTo = part.at(-1) ?? 0;
+    if (ids.length > 0) known.checkedTo = part.at(-1) ?? 0;
     return found.gone.map((id) => ({ change: 'gone', id, at: null, record: null }));
   }
 

@@ -8,7 +8,7 @@ import {
   startWorker,
   TIMES,
 } from '../../test/subscriptions/start-worker.ts';
-import { expectToStay, passTurns } from '../../test/time.ts';
+import { expectToStay, monotonicMs, passTurns } from '../../test/time.ts';
 import { openMemoryStore } from '../stores/memory/store.ts';
 import type { ChangeListener, Store } from '../stores/ports.ts';
 import { UnknownOutcomeError } from '../stores/unknown-outcome-error.ts';
@@ -75,6 +75,32 @@ test('a subscription that was deleted while it waited gives its turn to the next
   await passTurns();
   for (const end of ends.splice(0)) end();
   await expect.poll(() => read).toEqual(['s0', 's1', 's5']);
+});
+
+test('a record that is deleted during a reading is gone, and has not left', async () => {
+  const store = await openStore({ gone: true, interval_seconds: 30 });
+  const told: string[] = [];
+  const { commitReading } = store.subscriptions;
+  store.subscriptions.commitReading = (id, version, reading) => {
+    told.push(...reading.deliveries.map(({ type, record }) => `${type} ${record}`));
+    return commitReading(id, version, reading);
+  };
+  const tell = (change: 'upsert' | 'left', id: number) => ({
+    ...NOTHING,
+    changes: [{ change, id, at: null, record: null }],
+  });
+  // The new record makes the next search for vanished records begin behind the old one.
+  const readings = [NOTHING, tell('upsert', 9), tell('left', 5)];
+  const { errors } = startWorker(store, async () => readings.shift() ?? NOTHING, {
+    nowMs: monotonicMs,
+    reader: {
+      listIds: async () => ({ ids: [5] }),
+      findGone: async (_, ids) => ({ gone: ids.filter((id) => id === 5 && readings.length === 0) }),
+    },
+  });
+  await expect.poll(() => told.length).toBe(2);
+  expect(told).toEqual(['res.partner.upserted 9', 'res.partner.gone 5']);
+  expect(errors).toEqual([]);
 });
 
 describe('during a reading that fails', () => {

@@ -38,13 +38,23 @@ export async function openStore(changes: Partial<RecordBody> = {}): Promise<Stor
 export function makeWorker(
   store: Store,
   readChanges: ChangeReader['readChanges'],
-  changes: Partial<Pick<WorkerOptions, 'times' | 'send' | 'clock' | 'nowMs' | 'owner'>> = {},
+  {
+    reader,
+    ...changes
+  }: Partial<Pick<WorkerOptions, 'times' | 'send' | 'clock' | 'nowMs' | 'owner'>> & {
+    reader?: Partial<ChangeReader>;
+  } = {},
 ) {
   const errors: unknown[] = [];
   let microseconds = 0;
   const worker = createSubscriptionWorker({
     store,
-    reader: { readChanges, listIds: async () => ({ ids: [] }), findGone: async () => ({ gone: [] }) },
+    reader: {
+      readChanges,
+      listIds: async () => ({ ids: [] }),
+      findGone: async () => ({ gone: [] }),
+      ...reader,
+    },
     notices: { listDue: async () => [] },
     judge: async () => null,
     send: async () => null,
