@@ -273,3 +273,19 @@ describe('chunks', () => {
     expect(readText(`${HEAD}5\r\nhello\r\n0\r\n`, true).hasMore).toBeNull();
   });
 });
+
+test('a head in single bytes costs time in proportion to its length', async () => {
+  const take = (length: number) => {
+    const bytes = Buffer.from(`HTTP/1.1 200 OK\r\nx: ${'a'.repeat(length)}`);
+    const reader = new AnswerReader({ onHead() {}, onPiece() {}, onEnd() {} });
+    for (let at = 0; at < bytes.length; at++) reader.take(bytes.subarray(at, at + 1));
+  };
+  take(31_000);
+  // Ten times as many bytes: a hundred times as much if each byte copied those before it.
+  expect(
+    await compareCpu(
+      () => take(31_000),
+      () => take(3_100),
+    ),
+  ).toBeLessThan(30);
+});
