@@ -44,6 +44,7 @@ const TESTS: Stage[] = [
       ]
     : []),
 ];
+const DETAIL_LINES_MAX = 500;
 
 try {
   const startedMs = performance.now();
@@ -78,13 +79,22 @@ async function runStage(stage: Stage): Promise<Counts> {
   }
   if (!passed) {
     // Without a failed test, the output tells the reason: a tool's findings, or an error outside of any test.
-    const failures = report?.failures.length ? describeFailures(report.failures) : `${output.trimEnd()}\n`;
+    const failures = report?.failures.length
+      ? `${cutDetails(output)}\n${describeFailures(report.failures)}`
+      : `${output.trimEnd()}\n`;
     process.stdout.write(`\n${failures}\nRepeat the stage: ${stage.command}\n\n`);
   }
   const failed = passed ? 0 : Math.max(1, report?.failed ?? 1);
   return report === null
     ? { passed: passed ? 1 : 0, failed, skipped: 0 }
     : { passed: report.passed, failed, skipped: report.skipped };
+}
+
+/** Vitest's own part about failures, with differences and lines of code, which its report does not have. */
+function cutDetails(output: string): string {
+  const lines = output.split('\n');
+  const start = lines.findIndex((line) => /⎯ Failed (Tests|Suites) /.test(line));
+  return start === -1 ? '' : lines.slice(start, start + DETAIL_LINES_MAX).join('\n');
 }
 
 function run(command: string): Promise<{ passed: boolean; output: string }> {

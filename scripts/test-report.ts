@@ -43,7 +43,7 @@ interface VitestReport {
 }
 
 const SLOW_SECONDS = 10;
-/** Lines of a failure that are printed: the message and the first frames of the stack. */
+/** Lines of a failure that are printed: the message and the frames of our own files. */
 const LINES_MAX = 40;
 /** Failures between the first and the last that are listed, each by its name and the first line of its message. */
 const NAMES_MAX = 50;
@@ -103,7 +103,8 @@ export function describeFailures(failures: readonly TestFailure[]): string {
 }
 
 function describeFailure(failure: TestFailure): string {
-  const message = failure.message.split('\n').slice(0, LINES_MAX).join('\n');
+  const lines = failure.message.split('\n').filter((line) => !line.includes('/node_modules/'));
+  const message = lines.slice(0, LINES_MAX).join('\n');
   return `${nameTest(failure)}\n${message}\nRepeat: ${printCommand(failure)}\n`;
 }
 

@@ -425,8 +425,8 @@ export class Poller {
   }
 
   /**
-   * Looks at the next part of the known records, so that a turn costs the same however many there are, and at those
-   * that match no longer: a record that was deleted during the reading looks like them, and is not watched any more.
+   * Looks at the next part of the known records, so that a turn costs the same however many there are. Also looks at
+   * records that match no longer: one that was deleted during the reading seems to be such a record.
    */
   async #findGone(
     known: PolledSubscription,
