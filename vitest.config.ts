@@ -47,7 +47,7 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000, interval: 20 } },
     projects: [
       describeProject('most', 1, 4, ALL, [HEAVY, BLOCKING]),
-      describeProject('heavy', 2, 4, HEAVY, [MEMORY]),
+      describeProject('heavy', 2, 2, HEAVY, [MEMORY]),
       describeProject('memory', 3, 1, MEMORY),
       describeProject('blocking', 4, 1, BLOCKING),
     ],

@@ -15,6 +15,8 @@ export interface Load {
   rate: { requests: number; seconds: number; burst: number };
   callsPerSecond: number;
   seconds: number;
+  /** Time that an answer of Redis may take. After it, a replica applies its share of the rate by itself. */
+  answerTimeoutMs?: number;
 }
 
 export interface LoadResult {
@@ -35,8 +37,13 @@ export async function runLoad({
   rate,
   callsPerSecond,
   seconds,
+  answerTimeoutMs,
 }: Load): Promise<LoadResult> {
-  const redis = new RedisClient({ url, prefix });
+  const redis = new RedisClient({
+    url,
+    prefix,
+    ...(answerTimeoutMs === undefined ? {} : { answerTimeoutMs }),
+  });
   const limits = new SharedKeyLimits({ redis, nowMs, clock: Date.now });
   await redis.start();
   while (redis.replicas < replicas) await scheduler.wait(TICK_MS);

@@ -5,12 +5,15 @@ import { pause } from '../../test/time.ts';
 import { createWire, type Wire } from '../../test/wire.ts';
 import { type Load, type LoadResult, runLoad } from './load.fixture.ts';
 import { createTestNames, type TestNames } from './redis.fixture.ts';
+import { PATIENCE_MS } from './test-redis.fixture.ts';
 
 const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
 const LOAD_FILE = new URL('./load.fixture.ts', import.meta.url).pathname;
 const REPLICAS = 4;
 /** Redis is away, or is back, for this time. */
 const TROUBLE_MS = 1_200;
+/** On a busy machine, Redis answers late. The replicas then go beyond the rate, which the last test is about. */
+const PATIENT = { answerTimeoutMs: PATIENCE_MS };
 const RATE = { requests: 200, seconds: 1, burst: 100 };
 
 describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
@@ -37,12 +40,17 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   });
 
   test('four replicas in one process admit at most 5 % more than the rate', async () => {
-    expectRate(await Promise.all(Array.from({ length: REPLICAS }, () => runLoad({ ...load, seconds: 5 }))));
+    expectRate(
+      await Promise.all(Array.from({ length: REPLICAS }, () => runLoad({ ...load, ...PATIENT, seconds: 5 }))),
+    );
   });
 
   test('four replicas in separate processes admit at most 5 % more than the rate', async () => {
     const runs = Array.from({ length: REPLICAS }, async (): Promise<LoadResult> => {
-      const { stdout } = await promisify(execFile)(process.execPath, [LOAD_FILE, JSON.stringify(load)]);
+      const { stdout } = await promisify(execFile)(process.execPath, [
+        LOAD_FILE,
+        JSON.stringify({ ...load, ...PATIENT }),
+      ]);
       return JSON.parse(stdout);
     });
     expectRate(await Promise.all(runs));
