@@ -119,7 +119,7 @@ describe('a body with several readers', () => {
 
 describe('a reader that is slower than the others', () => {
   test('makes them wait once it is too far behind, but no longer than the patience', async () => {
-    vi.useFakeTimers();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
     const source = new ScriptedStream();
     const { fanOut, budget } = setUp(source, { startBytesMax: 0, lagBytesMax: 2000, patienceMs: 1000 });
     const [fast, slow] = [fanOut.join(signal()), fanOut.join(signal())];
@@ -148,7 +148,7 @@ describe('a reader that is slower than the others', () => {
   });
 
   test('is not broken off if no reader waits for it any more', async () => {
-    vi.useFakeTimers();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
     const source = new ScriptedStream(Buffer.alloc(1000), Buffer.alloc(1000), null);
     const { fanOut } = setUp(source, { startBytesMax: 0, lagBytesMax: 1000, patienceMs: 1000 });
     const [fast, slow] = [fanOut.join(signal()), fanOut.join(signal())];
@@ -161,7 +161,7 @@ describe('a reader that is slower than the others', () => {
   });
 
   test('may take any time within the bound and after the end', async () => {
-    vi.useFakeTimers();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
     const { fanOut } = setUp(new ScriptedStream('one ', 'two ', 'three', null), { startBytesMax: 0 });
     const [fast, slow] = [fanOut.join(signal()), fanOut.join(signal())];
     expect(await readText(fast)).toBe('one two three');

@@ -18,7 +18,7 @@ const TARGET = { origin: 'https://erp.example.com', pathPrefix: '', trust: null,
 
 let deadline: Deadline;
 beforeEach(() => {
-  vi.useFakeTimers();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
   deadline = new Deadline();
 });
 afterEach(() => {
