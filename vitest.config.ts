@@ -1,7 +1,7 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 
 /**
- * Three projects, which run one after the other. The name of a test file says where it belongs:
+ * Four projects, which run one after the other. The name of a test file says where it belongs:
  *
  * - `*.test.ts`: `most`
  * - `*.heavy.test.ts`: `heavy`, for tests that start several programs or a browser, or flood the proxy

@@ -4,13 +4,14 @@
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Reading, SubscriptionProgress, SubscriptionStore } from '../stores/ports.ts';
-import type { ChangeReader, ReadRefusal } from './change-reader.ts';
+import type { ChangeReader, ReadRefusal, ReadResult } from './change-reader.ts';
 import { buildDelivery, buildKeyNotice, createDeliveryId, type RecordChange } from './delivery-body.ts';
 import type { Leadership } from './leadership.ts';
 import type { NoticeReader } from './notice-reader.ts';
 import {
   followIds,
   followNotices,
+  includesId,
   keepLast,
   parseProgress,
   readSeenNotices,
@@ -372,9 +373,7 @@ export class Poller {
     const read = await reader.readChanges(subscription, progress?.reader ?? null, signal);
     if (signal.aborted) return false;
     if ('problem' in read) return this.#fail(known, before, read);
-    const vanished = gone
-      ? await this.#findGone(known, subscription, read.more ? [] : watched, read.changes)
-      : [];
+    const vanished = gone ? await this.#findGone(known, subscription, watched, read) : [];
     if (!Array.isArray(vanished)) return this.#fail(known, before, vanished);
     const changes = keepLast([...read.changes, ...vanished]);
     const ids = gone ? followIds(watched, [...read.noted, ...changes]) : undefined;
@@ -425,22 +424,22 @@ export class Poller {
   }
 
   /**
-   * Looks at the next part of the known records, so that a turn costs the same however many there are. Also looks at
-   * records that match no longer: one that was deleted during the reading seems to be such a record.
+   * Looks at the next part of the watched records, so that a turn costs the same however many there are. Also looks at
+   * those that left: a record that was deleted during the reading seems to have left, and is not watched after it.
    */
   async #findGone(
     known: PolledSubscription,
     subscription: RecordSubscription,
-    ids: readonly number[],
-    changes: readonly RecordChange[],
+    watched: readonly number[],
+    read: Pick<ReadResult, 'changes' | 'more'>,
   ): Promise<RecordChange[] | ReadRefusal> {
-    const part = takeIdsAfter(ids, known.checkedTo, CHECKED_IDS_MAX);
-    const left = changes.flatMap(({ change, id }) => (change === 'left' ? [id] : []));
-    const asked = [...new Set([...part, ...left])];
-    if (asked.length === 0) return [];
-    const found = await this.#options.reader.findGone(subscription, asked, this.#closing.signal);
+    const part = read.more ? [] : takeIdsAfter(watched, known.checkedTo, CHECKED_IDS_MAX);
+    const left = read.changes.filter(({ change, id }) => change === 'left' && includesId(watched, id));
+    const ids = [...new Set([...part, ...left.map(({ id }) => id)])];
+    if (ids.length === 0) return [];
+    const found = await this.#options.reader.findGone(subscription, ids, this.#closing.signal);
     if ('problem' in found) return found;
-    if (ids.length > 0) known.checkedTo = part.at(-1) ?? 0;
+    if (!read.more) known.checkedTo = part.at(-1) ?? 0;
     return found.gone.map((id) => ({ change: 'gone', id, at: null, record: null }));
   }
 

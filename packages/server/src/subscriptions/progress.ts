@@ -44,6 +44,11 @@ export function takeIdsAfter(ids: readonly number[], after: number, count: numbe
   return ids.slice(first, first + count);
 }
 
+/** `ids`: ascending. */
+export function includesId(ids: readonly number[], id: number): boolean {
+  return ids[countUpTo(ids, id) - 1] === id;
+}
+
 /** How many of the ids, which are ascending, are not above this one. */
 function countUpTo(ids: readonly number[], id: number): number {
   let [low, high] = [0, ids.length];

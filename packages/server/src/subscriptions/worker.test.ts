@@ -77,7 +77,7 @@ test('a subscription that was deleted while it waited gives its turn to the next
   await expect.poll(() => read).toEqual(['s0', 's1', 's5']);
 });
 
-test('a record that is deleted during a reading is gone, and has not left', async () => {
+test('a watched record that is deleted during a reading is gone, and has not left', async () => {
   const store = await openStore({ gone: true, interval_seconds: 30 });
   const told: string[] = [];
   const { commitReading } = store.subscriptions;
@@ -85,21 +85,38 @@ test('a record that is deleted during a reading is gone, and has not left', asyn
     told.push(...reading.deliveries.map(({ type, record }) => `${type} ${record}`));
     return commitReading(id, version, reading);
   };
-  const tell = (change: 'upsert' | 'left', id: number) => ({
+  const tell = (changes: ['upsert' | 'left', number][], more = false) => ({
     ...NOTHING,
-    changes: [{ change, id, at: null, record: null }],
+    changes: changes.map(([change, id]) => ({ change, id, at: null, record: null })),
+    more,
   });
-  // The new record makes the next search for vanished records begin behind the old one.
-  const readings = [NOTHING, tell('upsert', 9), tell('left', 5)];
+  // The new record makes the next search for vanished records begin behind the others. Record 7 was never watched.
+  const readings = [
+    NOTHING,
+    tell([['upsert', 9]]),
+    tell([['left', 4]], true),
+    tell([
+      ['left', 5],
+      ['left', 7],
+    ]),
+  ];
+  const deleted = new Set([4, 5, 7]);
   const { errors } = startWorker(store, async () => readings.shift() ?? NOTHING, {
     nowMs: monotonicMs,
     reader: {
-      listIds: async () => ({ ids: [5] }),
-      findGone: async (_, ids) => ({ gone: ids.filter((id) => id === 5 && readings.length === 0) }),
+      listIds: async () => ({ ids: [4, 5] }),
+      findGone: async (_, ids) => ({
+        gone: ids.filter((id) => deleted.has(id) && readings.length < (id === 4 ? 2 : 1)),
+      }),
     },
   });
-  await expect.poll(() => told.length).toBe(2);
-  expect(told).toEqual(['res.partner.upserted 9', 'res.partner.gone 5']);
+  await expect.poll(() => told.length).toBe(4);
+  expect(told).toEqual([
+    'res.partner.upserted 9',
+    'res.partner.gone 4',
+    'res.partner.left 7',
+    'res.partner.gone 5',
+  ]);
   expect(errors).toEqual([]);
 });
 
