@@ -639,7 +639,7 @@ const BOUNDARIES: Boundary[] = [
   // Test fixtures: a server that can be stopped, and its connections.
   {
     files: `${SERVER}/redis/*.fixture.ts`,
-    allow: ['../../test/wire.ts', 'ioredis', 'node:*', 'node:{child_process,net,process}'],
+    allow: ['../../test/{time,wire}.ts', 'ioredis', 'node:*', 'node:{child_process,net,process}'],
   },
   {
     files: `${SERVER}/admin/**`,

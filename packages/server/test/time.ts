@@ -1,13 +1,15 @@
 /**
- * Time in tests. Tests wait, delay and measure through this file only (`architecture/test-time.test.ts` refuses the rest), because a test on a busy machine must not fail. Its rules are in CONTRIBUTING.md, "Time in tests".
+ * Tests wait, delay and measure through this file only, because a test must not fail on a busy machine.
+ * `architecture/test-time.test.ts` refuses the rest. The rules are in CONTRIBUTING.md, "Time in tests". Programs that
+ * tests start use this file too, so it does not import vitest.
  */
+import { deepStrictEqual } from 'node:assert';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect } from 'vitest';
 import { readThreadCpuMs } from './thread-cpu.ts';
 
 /** A short time: other work of this process can run meanwhile. No test may depend on what is done within it. */
 export const MOMENT_MS = 20;
-/** A time that no test reaches. What must not be waited for takes this long, so that a test that waits times out. */
+/** Longer than any test may run. What must not be waited for takes this long, so that a test that waits times out. */
 export const ENDLESS_MS = 600_000;
 /** How long a test watches that nothing happens. A busy machine can hide a fault from it, but not make it fail. */
 const QUIET_MS = 300;
@@ -42,7 +44,7 @@ export async function expectToStay<Value>(
   ms: number = QUIET_MS,
 ): Promise<void> {
   for (const endMs = performance.now() + ms; performance.now() < endMs; await sleep(MOMENT_MS)) {
-    expect(read()).toEqual(expected);
+    deepStrictEqual(read(), expected);
   }
 }
 
@@ -66,8 +68,8 @@ export async function measureCpuMs(work: () => unknown): Promise<number> {
 }
 
 /**
- * How many times the processor time of the reference the work takes. Each runs once in each round, and the least time
- * of each counts: the first ones also compile code, and any may collect garbage.
+ * The processor time of the work, divided by that of the reference. Each runs once in each round. The least time of
+ * each counts, because the first rounds also compile code, and any round may collect garbage.
  */
 export async function compareCpu(work: () => unknown, reference: () => unknown, rounds = 5): Promise<number> {
   let [workMs, referenceMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { countOwnTimers } from '../../test/own-timers.ts';
 import { createMemoryIdempotency } from '../stores/memory/idempotency.ts';
 import type { IdempotencyStore } from '../stores/ports.ts';
 import { openSqliteStore } from '../stores/sqlite/store.ts';
@@ -359,6 +360,7 @@ describe('a store that is away', () => {
     'if it fails at %s, the claim of a call that did not run is released once it answers again',
     async (at) => {
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+      const countTimers = countOwnTimers();
       let isAway = false;
       const failing: IdempotencyStore = {
         ...store,
@@ -380,7 +382,7 @@ describe('a store that is away', () => {
       isAway = false;
       await vi.advanceTimersByTimeAsync(1000);
       expect(await retry()).toBeNull();
-      expect(vi.getTimerCount(), 'only the timer of pruning').toBe(1);
+      expect(countTimers(), 'only the timer of pruning').toBe(1);
     },
   );
 

@@ -2,9 +2,8 @@
  * For tests: one replica that calls with one key for some time, far above its rate. Runs in the test's process, or in a
  * separate one: `node load.fixture.ts <settings as JSON>`.
  */
-import { scheduler } from 'node:timers/promises';
+import { monotonicMs, pause } from '../../test/time.ts';
 import { RedisClient } from './client.ts';
-import { nowMs } from './redis.fixture.ts';
 import { SharedKeyLimits } from './shared-key-limits.ts';
 
 export interface Load {
@@ -27,9 +26,6 @@ export interface LoadResult {
   endedAt: number;
 }
 
-/** A separate process cannot load test/time.ts. */
-const TICK_MS = 10;
-
 export async function runLoad({
   url,
   prefix,
@@ -44,9 +40,9 @@ export async function runLoad({
     prefix,
     ...(answerTimeoutMs === undefined ? {} : { answerTimeoutMs }),
   });
-  const limits = new SharedKeyLimits({ redis, nowMs, clock: Date.now });
+  const limits = new SharedKeyLimits({ redis, nowMs: monotonicMs, clock: Date.now });
   await redis.start();
-  while (redis.replicas < replicas) await scheduler.wait(TICK_MS);
+  while (redis.replicas < replicas) await pause();
   const key = { id: 'loaded', policy: { rate } };
   const startedAt = Date.now();
   let admitted = 0;
@@ -57,7 +53,7 @@ export async function runLoad({
   while (Date.now() < startedAt + seconds * 1000) {
     const due = ((Date.now() - startedAt) * callsPerSecond) / 1000;
     while (answers.length < due) answers.push(call());
-    await scheduler.wait(TICK_MS);
+    await pause();
   }
   await Promise.all(answers);
   const endedAt = Date.now();

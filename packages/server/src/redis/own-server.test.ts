@@ -2,12 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { monotonicMs } from '../../test/time.ts';
 import { createAnswerSeal } from '../idempotency/answer-seal.ts';
 import { RedisAnswers } from './answers.ts';
 import { DATABASES_MAX } from './breaker-script.ts';
 import { RedisClient } from './client.ts';
 import { createRedisIdempotency } from './idempotency.ts';
-import { nowMs, startTestServer, type TestServer } from './redis.fixture.ts';
+import { startTestServer, type TestServer } from './redis.fixture.ts';
 import { SharedBreakers } from './shared-breakers.ts';
 import { SharedKeyLimits } from './shared-key-limits.ts';
 
@@ -39,7 +40,7 @@ describe.skipIf(!HAS_SERVER)('on a separate server', () => {
       answerTimeoutMs: 2_500,
       onTrouble: (trouble) => troubles.push(trouble),
     });
-    limits = new SharedKeyLimits({ redis, nowMs, clock: Date.now });
+    limits = new SharedKeyLimits({ redis, nowMs: monotonicMs, clock: Date.now });
   }
 
   test.each([
@@ -92,12 +93,12 @@ describe.skipIf(!HAS_SERVER)('on a separate server', () => {
       onTrouble: (trouble) => troubles.push(trouble),
     });
     await redis.start();
-    limits = new SharedKeyLimits({ redis, nowMs, clock: Date.now });
+    limits = new SharedKeyLimits({ redis, nowMs: monotonicMs, clock: Date.now });
     const limited = { id: 'a', policy: { ...key.policy, concurrency: 2, per_day: 9 } };
     expect(await limits.admit(limited)).toMatchObject({ ok: true });
     limits.release(limited);
-    const breakers = new SharedBreakers({ redis, nowMs });
-    const now = nowMs();
+    const breakers = new SharedBreakers({ redis, nowMs: monotonicMs });
+    const now = monotonicMs();
     const opening = { witness: null, sinceMs: now, openMs: 1000, untilMs: now, lastProber: 'a' };
     const soon = { ...opening, probeUntilMs: now + 5000, othersUntilMs: now + 6000 };
     // One more than the maximum.

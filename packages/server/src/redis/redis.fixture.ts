@@ -5,9 +5,6 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { Redis } from 'ioredis';
 
-/** The monotonic clock of a replica. */
-export const nowMs = () => 1000 * process.uptime();
-
 export interface TestNames {
   prefix: string;
   /** Simulates a loss of data: removes all values under the prefix, and all cached scripts. */

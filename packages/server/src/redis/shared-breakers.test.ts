@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, onTestFailed, test, vi } from 'vitest';
 import { closeAfterTest } from '../../test/close-after-test.ts';
 import { countCases } from '../../test/random-cases.ts';
-import { measureMs, passTurns, pause, pauseAtRandom } from '../../test/time.ts';
+import { measureMs, monotonicMs, passTurns, pause, pauseAtRandom } from '../../test/time.ts';
 import {
   DatabaseLimiters,
   type Permit,
@@ -11,7 +11,6 @@ import {
 } from '../limits/database/database-limiters.ts';
 import { createRandom } from '../limits/database/seeded-random.fixture.ts';
 import type { RedisClient } from './client.ts';
-import { nowMs } from './redis.fixture.ts';
 import { SharedBreakers } from './shared-breakers.ts';
 import { openTestRedis, type TestRedis, WIRE_TIMEOUT_MS } from './test-redis.fixture.ts';
 
@@ -44,7 +43,7 @@ test('changes that were read while Redis counted as away are read again', async 
       return [1000 * asked.length];
     },
   };
-  closeAfterTest(new SharedBreakers({ redis: redis as unknown as RedisClient, nowMs }));
+  closeAfterTest(new SharedBreakers({ redis: redis as unknown as RedisClient, nowMs: monotonicMs }));
   for (const trouble of [null, 'no answer', null, null]) {
     redis.trouble = trouble;
     await passTurns();
@@ -70,12 +69,12 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
 
   async function startReplica(url = SERVER_URL): Promise<Replica> {
     const redis = await testRedis.connect(url);
-    const breakers = new SharedBreakers({ redis, nowMs });
+    const breakers = new SharedBreakers({ redis, nowMs: monotonicMs });
     const databaseLimiters = new DatabaseLimiters({
       concurrency: { initial: 8, min: 8, max: 8 },
       queueMax: 10,
       databasesMax: 10,
-      nowMs,
+      nowMs: monotonicMs,
       peers: breakers,
     });
     const replica = { redis, databaseLimiters, breakers };
@@ -91,7 +90,13 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     database = DATABASE,
   ): Promise<Permit | PermitRefusal> {
     const { signal } = new AbortController();
-    return databaseLimiters.acquire({ database, client, deadlineMs: nowMs() + 60_000, signal, bound: null });
+    return databaseLimiters.acquire({
+      database,
+      client,
+      deadlineMs: monotonicMs() + 60_000,
+      signal,
+      bound: null,
+    });
   }
 
   /** Returns whether it got a permit. */
@@ -186,7 +191,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     probe.release('abandoned');
     const other = pick((by + 1) % 3);
     await expect.poll(() => other.breakers.find(DATABASE)?.lastProber).toBe('a');
-    if (nowMs() < (other.breakers.find(DATABASE)?.othersUntilMs ?? 0))
+    if (monotonicMs() < (other.breakers.find(DATABASE)?.othersUntilMs ?? 0))
       expect(await acquire(other, 'a')).toMatchObject({ refused: 'breaker_open' });
     await expect.poll(() => runCall(other, 'answered', 'b')).toBe(true);
   });
@@ -248,7 +253,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     const probe = databaseLimiters.acquire({
       database: DATABASE,
       client: 'a',
-      deadlineMs: nowMs() + 60_000,
+      deadlineMs: monotonicMs() + 60_000,
       signal,
       bound: null,
     });
@@ -378,9 +383,9 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     try {
       const opening = {
         witness: null,
-        sinceMs: nowMs(),
+        sinceMs: monotonicMs(),
         openMs: 1000,
-        untilMs: nowMs() + 1000,
+        untilMs: monotonicMs() + 1000,
         probeUntilMs: 0,
         lastProber: null,
         othersUntilMs: 0,

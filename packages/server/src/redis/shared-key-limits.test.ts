@@ -2,13 +2,12 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { countCases } from '../../test/random-cases.ts';
-import { pause } from '../../test/time.ts';
+import { monotonicMs, pause } from '../../test/time.ts';
 import { KeyLimits, type LimitedKey } from '../limits/key-limits.ts';
 import { MonthCounts } from '../limits/month.ts';
 import { openMemoryStore } from '../stores/memory/store.ts';
 import type { CallCountStore } from '../stores/ports.ts';
 import type { RedisClient } from './client.ts';
-import { nowMs } from './redis.fixture.ts';
 import { SharedKeyLimits } from './shared-key-limits.ts';
 import { openTestRedis, type TestRedis, WIRE_TIMEOUT_MS } from './test-redis.fixture.ts';
 
@@ -42,7 +41,11 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   async function startReplica(url = SERVER_URL): Promise<Replica> {
     const redis = await testRedis.connect(url);
     const months = new MonthCounts({ clock: Date.now, store: callCounts });
-    const replica = { redis, months, limits: new SharedKeyLimits({ redis, nowMs, clock: Date.now, months }) };
+    const replica = {
+      redis,
+      months,
+      limits: new SharedKeyLimits({ redis, nowMs: monotonicMs, clock: Date.now, months }),
+    };
     replicas.push(replica);
     await expect
       .poll(() => replicas.map((each) => each.redis.replicas))
@@ -79,7 +82,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await fc.assert(
       fc.asyncProperty(policies, steps, async (policy, history) => {
         const key: LimitedKey = { id: `key-${run++}`, policy };
-        const alone = new KeyLimits(nowMs, Date.now);
+        const alone = new KeyLimits(monotonicMs, Date.now);
         let running = 0;
         let pending: Promise<void>[] = [];
         const endTurn = async () => {

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { monotonicMs } from '../../test/time.ts';
 import { createAnswerSeal } from '../idempotency/answer-seal.ts';
 import { RedisAnswers } from './answers.ts';
 import { RedisClient, type RedisRefusal } from './client.ts';
 import { createRedisIdempotency } from './idempotency.ts';
-import { createTestNames, nowMs, type TestNames } from './redis.fixture.ts';
+import { createTestNames, type TestNames } from './redis.fixture.ts';
 import { SharedKeyLimits } from './shared-key-limits.ts';
 
 const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
@@ -46,7 +47,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
 
   /** Sets the name to a value of a type that none of the scripts uses. */
   const spoil = (...parts: string[]) => inspector.lpush(redis.name(...parts), 'of another type');
-  const createLimits = () => new SharedKeyLimits({ redis, nowMs, clock: Date.now });
+  const createLimits = () => new SharedKeyLimits({ redis, nowMs: monotonicMs, clock: Date.now });
 
   test('the limits of that key are enforced in this process; those of other keys are still shared', async () => {
     const [one, other] = [createLimits(), createLimits()];

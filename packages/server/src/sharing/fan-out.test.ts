@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { countOwnTimers } from '../../test/own-timers.ts';
 import { countCases } from '../../test/random-cases.ts';
 import { ENDLESS_MS } from '../../test/time.ts';
 import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
@@ -119,7 +120,8 @@ describe('a body with several readers', () => {
 
 describe('a reader that is slower than the others', () => {
   test('makes them wait once it is too far behind, but no longer than the patience', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
+    vi.useFakeTimers();
+    const countTimers = countOwnTimers();
     const source = new ScriptedStream();
     const { fanOut, budget } = setUp(source, { startBytesMax: 0, lagBytesMax: 2000, patienceMs: 1000 });
     const [fast, slow] = [fanOut.join(signal()), fanOut.join(signal())];
@@ -144,11 +146,11 @@ describe('a reader that is slower than the others', () => {
     expect(() => slow.next()).toThrow('fell too far behind');
     expect((await readText(fast)).length).toBe(6000);
     expect(budget.heldBytes).toBe(0);
-    expect(vi.getTimerCount()).toBe(0);
+    expect(countTimers()).toBe(0);
   });
 
   test('is not broken off if no reader waits for it any more', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
+    vi.useFakeTimers();
     const source = new ScriptedStream(Buffer.alloc(1000), Buffer.alloc(1000), null);
     const { fanOut } = setUp(source, { startBytesMax: 0, lagBytesMax: 1000, patienceMs: 1000 });
     const [fast, slow] = [fanOut.join(signal()), fanOut.join(signal())];
@@ -161,7 +163,7 @@ describe('a reader that is slower than the others', () => {
   });
 
   test('may take any time within the bound and after the end', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
+    vi.useFakeTimers();
     const { fanOut } = setUp(new ScriptedStream('one ', 'two ', 'three', null), { startBytesMax: 0 });
     const [fast, slow] = [fanOut.join(signal()), fanOut.join(signal())];
     expect(await readText(fast)).toBe('one two three');

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { countOwnTimers } from '../../test/own-timers.ts';
 import { startPeriodicTask } from './periodic-task.ts';
 
 beforeEach(() => {
@@ -48,6 +49,7 @@ test('reports a failed run and runs again', async () => {
 });
 
 test('closes once the run has ended, which its signal tells to stop', async () => {
+  const countTimers = countOwnTimers();
   const { task, runs } = startTask();
   await vi.advanceTimersByTimeAsync(1000);
   let isClosed = false;
@@ -58,5 +60,5 @@ test('closes once the run has ended, which its signal tells to stop', async () =
   expect([runs[0]?.signal.aborted, isClosed, runs.length]).toEqual([true, false, 1]);
   runs[0]?.resolve();
   await closed;
-  expect(vi.getTimerCount()).toBe(0);
+  expect(countTimers()).toBe(0);
 });

@@ -2,33 +2,15 @@ import { getEventListeners } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { countOwnTimers } from '../../test/own-timers.ts';
 import { ABORTED, delay, TIMED_OUT, waitFor } from './wait.ts';
 
-/** No other timer of the worker, which other files use too, has this time. */
-const TIMEOUT_MS = 98_765;
-
-/** Timers that `wait.ts` has set and that are still to end. */
-const ownTimers = new Set<unknown>();
+const TIMEOUT_MS = 100;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  const { setTimeout: start, clearTimeout: stop } = globalThis;
-  ownTimers.clear();
-  vi.spyOn(globalThis, 'setTimeout').mockImplementation(((act: () => void, ms?: number) => {
-    const timer = start(() => {
-      ownTimers.delete(timer);
-      act();
-    }, ms);
-    if (ms === TIMEOUT_MS) ownTimers.add(timer);
-    return timer;
-  }) as typeof setTimeout);
-  vi.spyOn(globalThis, 'clearTimeout').mockImplementation((timer) => {
-    ownTimers.delete(timer);
-    stop(timer);
-  });
 });
 afterEach(() => {
-  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
@@ -68,6 +50,7 @@ const OUTCOMES: Record<Ending, unknown> = {
 
 describe('waitFor', () => {
   test('takes the outcome that comes first, in any order, and leaves no timer or listener', async () => {
+    const countTimers = countOwnTimers();
     await fc.assert(
       fc.asyncProperty(fc.shuffledSubarray([...ENDINGS], { minLength: 1 }), async (order) => {
         const asked = Promise.withResolvers<string>();
@@ -85,20 +68,21 @@ describe('waitFor', () => {
           await flush();
           expect(await readOutcome(wait)).toEqual(OUTCOMES[order[0] as Ending]);
           expect(countListeners(controller.signal), `after ${index + 1} endings`).toBe(0);
-          expect(ownTimers.size).toBe(0);
+          expect(countTimers()).toBe(0);
         }
       }),
     );
   });
 
   test('gives up at once if the signal is aborted already, and ignores a later rejection', async () => {
+    const countTimers = countOwnTimers();
     const asked = Promise.withResolvers<string>();
     const signal = AbortSignal.abort();
     expect(await waitFor(asked.promise, { signal, timeoutMs: TIMEOUT_MS })).toBe(ABORTED);
     asked.reject(failure);
     await flush();
     expect(countListeners(signal)).toBe(0);
-    expect(ownTimers.size).toBe(0);
+    expect(countTimers()).toBe(0);
   });
 
   test('needs only one of signal and time limit', async () => {
@@ -126,6 +110,7 @@ describe('waitFor', () => {
 
 describe('delay', () => {
   test('ends with its time or the first signal, in any order, and leaves no timer or listener', async () => {
+    const countTimers = countOwnTimers();
     await fc.assert(
       fc.asyncProperty(
         fc.nat({ max: 3 }),
@@ -142,7 +127,7 @@ describe('delay', () => {
             await flush();
             expect(await readOutcome(wait)).toBe(isOver ? undefined : 'pending');
             expect(countListeners(...signals)).toBe(isOver ? 0 : signalCount);
-            expect(ownTimers.size).toBe(isOver ? 0 : 1);
+            expect(countTimers()).toBe(isOver ? 0 : 1);
           }
           vi.advanceTimersByTime(TIMEOUT_MS);
           await wait;
@@ -152,9 +137,10 @@ describe('delay', () => {
   });
 
   test('does not wait at all if a signal is aborted already', async () => {
+    const countTimers = countOwnTimers();
     const open = new AbortController();
     await delay(TIMEOUT_MS, open.signal, AbortSignal.abort());
     expect(countListeners(open.signal)).toBe(0);
-    expect(ownTimers.size).toBe(0);
+    expect(countTimers()).toBe(0);
   });
 });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { countOwnTimers } from '../../../test/own-timers.ts';
 import { runLater } from '../../../test/time.ts';
 import { BEHIND_BYTES_MAX, ReadingPace } from './reading-pace.ts';
 
@@ -31,6 +32,7 @@ async function takeMegabytes(bytesPerSecond: number, count: number, rate = RATE)
 }
 
 test('rejects a caller that reads nothing, after ten seconds at the default rate', async () => {
+  const countTimers = countOwnTimers();
   const outcome = vi.fn();
   void new ReadingPace(RATE).waitUntilRead(1, never, always).then(outcome);
   await vi.advanceTimersByTimeAsync(UNREAD_MS_MAX - 1);
@@ -38,7 +40,7 @@ test('rejects a caller that reads nothing, after ten seconds at the default rate
   await vi.advanceTimersByTimeAsync(1);
   expect(outcome).toHaveBeenCalledWith(false);
   expect(UNREAD_MS_MAX).toBe(10_000);
-  expect(vi.getTimerCount()).toBe(0);
+  expect(countTimers()).toBe(0);
 });
 
 test.each([RATE, RATE / 8])(
@@ -74,12 +76,14 @@ test('counts nothing if the minimum rate is 0', async () => {
 });
 
 test('leaves no timer behind if the wait fails', async () => {
+  const countTimers = countOwnTimers();
   const drained = Promise.reject(new Error('broken off'));
   await expect(new ReadingPace(RATE).waitUntilRead(1, drained, always)).rejects.toThrow('broken off');
-  expect(vi.getTimerCount()).toBe(0);
+  expect(countTimers()).toBe(0);
 });
 
 test('needs no timer if the minimum rate is 0', () => {
+  const countTimers = countOwnTimers();
   void new ReadingPace(0).waitUntilRead(1, never, always);
-  expect(vi.getTimerCount()).toBe(0);
+  expect(countTimers()).toBe(0);
 });

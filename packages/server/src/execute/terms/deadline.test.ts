@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { countOwnTimers } from '../../../test/own-timers.ts';
 import { Deadline, readTimeoutMs } from './deadline.ts';
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
+  vi.useFakeTimers();
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -43,6 +44,7 @@ test('ends by time only after its clock was started', () => {
 });
 
 test('restarts its clock, but not after the end', () => {
+  const countTimers = countOwnTimers();
   const deadline = new Deadline();
   deadline.startClock(1000);
   vi.advanceTimersByTime(900);
@@ -53,7 +55,7 @@ test('restarts its clock, but not after the end', () => {
   expect(deadline.reason).toBe('timeout');
   deadline.startClock(1000);
   deadline.clear();
-  expect(vi.getTimerCount()).toBe(0);
+  expect(countTimers()).toBe(0);
 });
 
 test('keeps the first reason', () => {
@@ -76,19 +78,21 @@ test('cuts off an answer that has not been sent some time after the end', () => 
 });
 
 test('does not cut off an answer that was sent by then', () => {
+  const countTimers = countOwnTimers();
   const cutOff = vi.fn();
   const deadline = new Deadline(cutOff);
   deadline.end('shutdown');
   deadline.clear();
-  expect(vi.getTimerCount()).toBe(0);
+  expect(countTimers()).toBe(0);
   expect(cutOff).not.toHaveBeenCalled();
 });
 
 test('leaves no timer behind', () => {
+  const countTimers = countOwnTimers();
   const deadline = new Deadline();
   deadline.startClock(1000);
   deadline.clear();
-  expect(vi.getTimerCount()).toBe(0);
+  expect(countTimers()).toBe(0);
 });
 
 test('does not call a listener that another listener has removed', () => {
