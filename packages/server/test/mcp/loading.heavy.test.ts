@@ -3,10 +3,9 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { takeMedian } from '../measure-blocking.ts';
 
-/** Of the processor time for loading it at once. It is less than a half, but for garbage collections. */
-const SHARE_MAX = 2 / 3;
+/** Garbage can be collected in any run. */
+const RUNS_MAX = 8;
 
 test('neither the server nor the commands load the SDK when they start', async () => {
   const program = `
@@ -26,7 +25,7 @@ test('neither the server nor the commands load the SDK when they start', async (
   expect(await run(program)).toBe('0 true\n');
 });
 
-test('the SDK is loaded in parts, each of which keeps other callers waiting for a share of the whole', async () => {
+test('the SDK is loaded in parts, each of which keeps other callers waiting for less than half of the whole', async () => {
   const whole = `
     import { measureBlockingOnce } from '../test/measure-blocking.ts';
     await import('./app/app.ts');
@@ -60,8 +59,12 @@ test('the SDK is loaded in parts, each of which keeps other callers waiting for 
     });
     console.log(blockedMs);
     process.exit();`;
-  const compare = async () => Number(await run(inParts)) / Number(await run(whole));
-  expect(await takeMedian(compare, SHARE_MAX)).toBeLessThan(SHARE_MAX);
+  let [wholeMs, longestMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (let count = 0; count < RUNS_MAX && !(longestMs < wholeMs / 2); count++) {
+    wholeMs = Math.min(wholeMs, Number(await run(whole)));
+    longestMs = Math.min(longestMs, Number(await run(inParts)));
+  }
+  expect(longestMs).toBeLessThan(wholeMs / 2);
 });
 
 async function run(program: string): Promise<string> {
