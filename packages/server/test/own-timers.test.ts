@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { countOwnTimers } from './own-timers.ts';
-import { passTurns } from './time.ts';
+import { ENDLESS_MS, passTurns } from './time.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
@@ -26,12 +26,21 @@ test('counts the timers of this test and of what it called, until they end', asy
   expect(count()).toBe(0);
 });
 
-test('does not count the timers of work that began earlier', async () => {
+test('neither counts nor runs the timers of other work', async () => {
+  let ran = 0;
+  const runAgain = () => {
+    ran++;
+    setTimeout(runAgain, 1);
+  };
+  // Set before the counting begins, and in work that began before.
+  setTimeout(runAgain, 1);
   const begin = Promise.withResolvers<void>();
-  const earlier = begin.promise.then(() => setTimeout(nothing, 1));
+  const earlier = begin.promise.then(() => setTimeout(runAgain, ENDLESS_MS));
   const count = countOwnTimers();
   begin.resolve();
-  await earlier;
-  expect(vi.getTimerCount()).toBe(1);
+  const timer = await earlier;
+  vi.advanceTimersByTime(ENDLESS_MS);
+  expect(ran).toBe(0);
   expect(count()).toBe(0);
+  clearTimeout(timer);
 });

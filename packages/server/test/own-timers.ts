@@ -3,40 +3,50 @@
  * that an earlier file began can set a timer.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { vi } from 'vitest';
 
 /** What runs on behalf of a test has the object of that test. */
 const running = new AsyncLocalStorage<object>();
+const { setTimeout, clearTimeout, setInterval } = globalThis;
 
 /**
- * Call it in the test, after `vi.useFakeTimers()`, whose end also ends the counting. Returns a function that tells how
- * many timers the test and what it called have set since, without those that were cleared or have run.
+ * Call it in the test, after `vi.useFakeTimers()` and before any timer is set. Returns a function that tells how many
+ * timers the test and what it called have set since, without those that were cleared or have run. The timers of other
+ * work are real ones, so that the test cannot run them as its own. `vi.useRealTimers()` ends both.
  */
 export function countOwnTimers(): () => number {
+  vi.clearAllTimers();
   const test = {};
   running.enterWith(test);
+  const isOwn = () => running.getStore() === test;
+  const fake = {
+    setTimeout: globalThis.setTimeout,
+    clearTimeout: globalThis.clearTimeout,
+    setInterval: globalThis.setInterval,
+  };
   const timers = new Set<unknown>();
-  const { setTimeout, clearTimeout, setInterval, clearInterval } = globalThis;
   const add = <Timer>(timer: Timer): Timer => {
-    if (running.getStore() === test) timers.add(timer);
+    timers.add(timer);
     return timer;
+  };
+  const clear = (timer: NodeJS.Timeout) => {
+    if (timers.delete(timer)) fake.clearTimeout(timer);
+    else clearTimeout(timer);
   };
   Object.assign(globalThis, {
     setTimeout(act: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) {
-      const timer = setTimeout(() => {
+      if (!isOwn()) return setTimeout(act, ms, ...args);
+      const timer = fake.setTimeout(() => {
         timers.delete(timer);
         act(...args);
       }, ms);
       return add(timer);
     },
-    setInterval: (...args: Parameters<typeof setInterval>) => add(setInterval(...args)),
-    clearTimeout(timer: NodeJS.Timeout) {
-      timers.delete(timer);
-      clearTimeout(timer);
+    setInterval(act: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) {
+      return isOwn() ? add(fake.setInterval(act, ms, ...args)) : setInterval(act, ms, ...args);
     },
-    clearInterval(timer: NodeJS.Timeout) {
-      timers.delete(timer);
-      clearInterval(timer);
-    },
+    clearTimeout: clear,
+    clearInterval: clear,
   });
   return () => timers.size;
 }

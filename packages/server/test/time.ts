@@ -3,7 +3,7 @@
  * `architecture/test-time.test.ts` refuses the rest. The rules are in CONTRIBUTING.md, "Time in tests". Programs that
  * tests start use this file too, so it does not import vitest.
  */
-import { deepStrictEqual } from 'node:assert';
+import { deepStrictEqual, fail } from 'node:assert';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readThreadCpuMs } from './thread-cpu.ts';
 
@@ -67,15 +67,28 @@ export async function measureCpuMs(work: () => unknown): Promise<number> {
   return readThreadCpuMs() - startMs;
 }
 
+/** Rounds that always run, since the first ones also compile code. */
+const ROUNDS_MIN = 2;
+const ROUNDS_MAX = 30;
+
 /**
- * The processor time of the work, divided by that of the reference. Each runs once in each round. The least time of
- * each counts, because the first rounds also compile code, and any round may collect garbage.
+ * Fails unless the work takes less than so many times the processor time of the reference. Each runs once in each round,
+ * and the least time of each counts. Whatever disturbs a round, such as a garbage collection, only adds to its time. So
+ * more rounds follow while the ratio is too large, and only work that is never quick enough fails.
  */
-export async function compareCpu(work: () => unknown, reference: () => unknown, rounds = 5): Promise<number> {
+export async function expectCpuBelow(
+  times: number,
+  work: () => unknown,
+  reference: () => unknown,
+  about = 'the work',
+): Promise<void> {
   let [workMs, referenceMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 1; round <= ROUNDS_MAX; round++) {
     referenceMs = Math.min(referenceMs, await measureCpuMs(reference));
     workMs = Math.min(workMs, await measureCpuMs(work));
+    if (round >= ROUNDS_MIN && workMs < times * Math.max(referenceMs, 0.001)) return;
   }
-  return workMs / Math.max(referenceMs, 0.001);
+  fail(
+    `${about} took ${workMs} ms, which is not below ${times} times the ${referenceMs} ms of its reference`,
+  );
 }

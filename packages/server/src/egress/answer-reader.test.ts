@@ -1,7 +1,7 @@
 /** Parses answers that are split in all ways, and bytes that must not be accepted as an answer. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compareCpu } from '../../test/time.ts';
+import { expectCpuBelow } from '../../test/time.ts';
 import { type AnswerHead, AnswerSyntaxError } from './answer-head.ts';
 import { AnswerReader } from './answer-reader.ts';
 
@@ -232,12 +232,11 @@ describe('a head', () => {
       for (let round = 0; round < 10; round++) readText(text);
     };
     // Quadratic time would be thousands of times as much.
-    expect(
-      await compareCpu(
-        () => readOften(blanks),
-        () => readOften(letters),
-      ),
-    ).toBeLessThan(100);
+    await expectCpuBelow(
+      100,
+      () => readOften(blanks),
+      () => readOften(letters),
+    );
   });
 });
 
@@ -282,10 +281,9 @@ test('a head in single bytes costs time in proportion to its length', async () =
   };
   take(31_000);
   // Ten times as many bytes: a hundred times as much if each byte copied those before it.
-  expect(
-    await compareCpu(
-      () => take(31_000),
-      () => take(3_100),
-    ),
-  ).toBeLessThan(30);
+  await expectCpuBelow(
+    30,
+    () => take(31_000),
+    () => take(3_100),
+  );
 });

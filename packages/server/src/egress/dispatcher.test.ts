@@ -357,6 +357,8 @@ describe('a server that fails before its answer', () => {
     /** Sends a large request to a server that reads it only after ten times the limit, on a fake clock. */
     async function sendToSlowReader() {
       stopTimers();
+      const timers = vi.spyOn(globalThis, 'setTimeout');
+      closeAfterTest({ close: () => timers.mockRestore() });
       const server = await serve(() => {}, { isPaused: true });
       let settled: EgressAnswer | EgressFailure | null = null;
       const outcome = send(makeDispatcher({ firstByteTimeoutMs }), server.origin, {
@@ -375,7 +377,8 @@ describe('a server that fails before its answer', () => {
 
       socket.resume();
       // The whole request has arrived, and the time limit runs.
-      await waitUntil(() => server.requests.length === 1 && vi.getTimerCount() === 1);
+      await waitUntil(() => server.requests.length === 1);
+      await waitUntil(() => timers.mock.calls.some(([, ms]) => ms === firstByteTimeoutMs));
       await vi.advanceTimersByTimeAsync(firstByteTimeoutMs - 1);
       expect(settled).toBeNull();
       return { socket, outcome };

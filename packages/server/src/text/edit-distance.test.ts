@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { countCases } from '../../test/random-cases.ts';
-import { compareCpu } from '../../test/time.ts';
+import { expectCpuBelow } from '../../test/time.ts';
 import { createEditDistance } from './edit-distance.ts';
 
 test.each([
@@ -81,7 +81,7 @@ test('costs less than a quarter of the table for the longest names', async () =>
   const measure = createEditDistance(name);
   const compare = () => others.map((other) => measure(other, Number.POSITIVE_INFINITY));
   const fillTables = () => others.map((other) => fillTable(name, other));
-  expect(await compareCpu(compare, fillTables, 10)).toBeLessThan(1 / 4);
+  await expectCpuBelow(1 / 4, compare, fillTables);
 });
 
 /** The distance as it is defined: between all prefixes of both texts. */

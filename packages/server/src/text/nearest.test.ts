@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { countCases } from '../../test/random-cases.ts';
-import { compareCpu } from '../../test/time.ts';
+import { expectCpuBelow } from '../../test/time.ts';
 import { createEditDistance } from './edit-distance.ts';
 import { findNearestName, findNearestNames, findNearestOfMany } from './nearest.ts';
 
@@ -58,7 +58,7 @@ describe('the nearest name of a short list', () => {
       const name = Buffer.alloc(length, 'd').fill('keywor', 0, 6).toString();
       return () => expect(findNearestName(name, ['id', 'keyword'])).toBe('keyword');
     };
-    expect(await compareCpu(find(30_000_000), find(1000))).toBeLessThan(10);
+    await expectCpuBelow(10, find(30_000_000), find(1000));
   });
 });
 

@@ -23,7 +23,7 @@ const RULES: [name: string, pattern: RegExp, advice: string][] = [
   [
     'the real clock',
     /\bperformance\.now\b|\bhrtime\b|\bprocess\.uptime\b/,
-    'use measureMs, measureCpuMs or compareCpu',
+    'use measureMs, measureCpuMs or expectCpuBelow',
   ],
   [
     'a time limit',
@@ -33,7 +33,7 @@ const RULES: [name: string, pattern: RegExp, advice: string][] = [
   [
     'a bound in milliseconds',
     new RegExp(String.raw`expect\(.*(Ms|measure\w*\().*\)\.toBeLessThan(OrEqual)?\(${MS}\)`),
-    'use compareCpu; count turns, calls or bytes; or make endless what must not be waited for',
+    'use expectCpuBelow; count turns, calls or bytes; or make endless what must not be waited for',
   ],
   [
     'bare milliseconds',

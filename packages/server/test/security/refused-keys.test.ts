@@ -91,12 +91,13 @@ test('delays the sixth bad key of one address, but neither valid keys nor other 
   for (let times = 0; times < 5; times++) expect((await ask('bad')).status).toBe(401);
   // A delay ends only when the test says so.
   vi.useFakeTimers({ toFake: ['setTimeout'] });
+  const timers = vi.spyOn(globalThis, 'setTimeout');
   try {
     const statuses: number[] = [];
     const askSlowly = async () => statuses.push((await ask('bad')).status);
     void askSlowly();
     // Not with expect.poll, which advances these timers.
-    while (vi.getTimerCount() === 0) await passTurns();
+    while (!timers.mock.calls.some(([, ms]) => ms === FIRST_DELAY_MS)) await passTurns();
     vi.advanceTimersByTime(FIRST_DELAY_MS - 1);
     await expectToStay(() => statuses, []);
     vi.advanceTimersByTime(1);
@@ -108,6 +109,7 @@ test('delays the sixth bad key of one address, but neither valid keys nor other 
     for (; statuses.length < 4; await passTurns()) vi.advanceTimersByTime(DELAY_MS_MAX);
     expect(statuses).toEqual([401, 401, 401, 401]);
   } finally {
+    timers.mockRestore();
     vi.useRealTimers();
   }
 });

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { compareCpu } from '../../../test/time.ts';
+import { expectCpuBelow } from '../../../test/time.ts';
 import { makeBatch } from '../audit-batch.fixture.ts';
 import type { AuditSearch, AuditStore } from '../ports.ts';
 import { createSqliteAudit } from './audit.ts';
@@ -77,7 +77,7 @@ test.each([
        INSERT INTO audit SELECT n, ${200 * HOUR_MS}, '{}', zeroblob(32) FROM row;
      UPDATE audit_chain SET head_seq = 100000`,
   );
-  expect(await compareCpu(repeat(createSqliteAudit(large)), repeat(audit))).toBeLessThan(10);
+  await expectCpuBelow(10, repeat(createSqliteAudit(large)), repeat(audit));
   large.close();
 });
 
