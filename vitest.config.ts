@@ -11,6 +11,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 const ALL = 'packages/*/{src,test}/**/*.test.ts';
 const HEAVY = 'packages/*/{src,test}/**/*.heavy.test.ts';
 const MEMORY = 'packages/*/{src,test}/**/memory.heavy.test.ts';
+const BUNDLE = 'packages/server/test/process/bundle-for-tests.ts';
 const BLOCKING = 'packages/*/{src,test}/**/*.blocking.test.ts';
 
 /** A project. `workers` is more than the cores where tests spend most of their time waiting. */
@@ -19,7 +20,7 @@ function describeProject(
   order: number,
   workers: number,
   include: string,
-  exclude: string[] = [],
+  { exclude = [], globalSetup = [] }: { exclude?: string[]; globalSetup?: string[] } = {},
 ) {
   return {
     extends: true as const,
@@ -27,6 +28,7 @@ function describeProject(
       name,
       include: [include],
       exclude: [...configDefaults.exclude, ...exclude],
+      globalSetup,
       maxWorkers: workers,
       sequence: { groupOrder: order },
     },
@@ -46,9 +48,9 @@ export default defineConfig({
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000, interval: 20 } },
     projects: [
-      describeProject('most', 1, 4, ALL, [HEAVY, BLOCKING]),
-      describeProject('heavy', 2, 2, HEAVY, [MEMORY]),
-      describeProject('memory', 3, 1, MEMORY),
+      describeProject('most', 1, 4, ALL, { exclude: [HEAVY, BLOCKING] }),
+      describeProject('heavy', 2, 3, HEAVY, { exclude: [MEMORY], globalSetup: [BUNDLE] }),
+      describeProject('memory', 3, 1, MEMORY, { globalSetup: [BUNDLE] }),
       describeProject('blocking', 4, 1, BLOCKING),
     ],
   },

@@ -3,16 +3,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
-import { makeFolder, startProgram } from '../process/program.ts';
+import { ENTRY, makeFolder, startProgram } from '../process/program.ts';
 import { startUpstream } from '../scripted-upstream.ts';
 import { AGREE, type ConnectOptions, callTool, connectClient, startStage } from './stage.ts';
-
-const ENTRY = fileURLToPath(new URL('../../bin/erp-proxy.mjs', import.meta.url));
 
 function connect(
   url: string,

@@ -11,16 +11,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { fileURLToPath } from 'node:url';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createFileOfVersion1 } from '../../src/stores/sqlite/version1.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type Ran, runCommand } from '../commands/run-command.ts';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
-import { makeFolder, runProgram, startServer, startShell } from './program.ts';
+import { ENTRY, makeFolder, runProgram, startServer, startShell } from './program.ts';
 
-const ENTRY = fileURLToPath(new URL('../../bin/erp-proxy.mjs', import.meta.url));
 const TOKEN = 'an-admin-token-of-more-than-32-characters';
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
 const SECRET = 'odoo-key-0123456789abcdef';

@@ -1,12 +1,10 @@
 /** The program while each write of its SQLite file fails, although its disk has free space: a quota, for example. */
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { send } from '../harness.ts';
 import { pause } from '../time.ts';
-import { makeFolder, startShell } from './program.ts';
+import { ENTRY, makeFolder, startShell } from './program.ts';
 
-const ENTRY = fileURLToPath(new URL('../../bin/erp-proxy.mjs', import.meta.url));
 const TOKEN = 'a token for the tests of failing writes, long enough';
 /** Part of util-linux, which Debian always has. */
 const canLimit = spawnSync('prlimit', ['--version']).status === 0;

@@ -8,10 +8,9 @@ import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { send } from '../harness.ts';
 import { expectToStay } from '../time.ts';
-import { KEY, makeFolder, type Program, startProgram, startShell } from './program.ts';
+import { ENTRY, KEY, makeFolder, type Program, startProgram, startShell } from './program.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
-const ENTRY = fileURLToPath(new URL('../../bin/erp-proxy.mjs', import.meta.url));
 /** Part of util-linux, which Debian always has. */
 const canLimit = spawnSync('prlimit', ['--version']).status === 0;
 /** More than the failures after which a circuit breaker opens. */

@@ -2,13 +2,11 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { send } from '../harness.ts';
-import { makeFolder, type Program, startShell } from './program.ts';
+import { ENTRY, makeFolder, type Program, startShell } from './program.ts';
 
-const ENTRY = fileURLToPath(new URL('../../bin/erp-proxy.mjs', import.meta.url));
 const TOKEN = 'a token for the tests of a full disk, long enough';
 const DISK = 'unshare --user --map-root-user --mount sh -c';
 /** Containers may forbid mounts. */

@@ -10,7 +10,9 @@ import { type HttpAnswer, send } from '../harness.ts';
 /** Matches a client key in the output of a program. */
 export const KEY = /\bep_\w+/;
 
-const ENTRY = fileURLToPath(new URL('../../bin/erp-proxy.mjs', import.meta.url));
+/** The file that starts the program: bundled in heavy tests (`bundle-for-tests.ts`), otherwise from the sources. */
+export const ENTRY =
+  process.env['BUNDLED_PROGRAM'] ?? fileURLToPath(new URL('../../bin/erp-proxy.mjs', import.meta.url));
 const SHELL = 'sh';
 /** Less than the time limit of a test, so that a failure shows the output. */
 const OUTPUT_MS_MAX = 90_000;
