@@ -33,7 +33,7 @@ export function countOwnTimers(): () => number {
     if (timers.delete(timer)) fake.clearTimeout(timer);
     else clearTimeout(timer);
   };
-  Object.assign(globalThis, {
+  const wrapped = {
     setTimeout(act: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) {
       if (!isOwn()) return setTimeout(act, ms, ...args);
       const timer = fake.setTimeout(() => {
@@ -47,6 +47,10 @@ export function countOwnTimers(): () => number {
     },
     clearTimeout: clear,
     clearInterval: clear,
-  });
+  };
+  // `vi.useRealTimers()` restores only what is faked.
+  for (const [name, wrapper] of Object.entries(wrapped)) {
+    if ('clock' in globalThis[name as keyof typeof wrapped]) Object.assign(globalThis, { [name]: wrapper });
+  }
   return () => timers.size;
 }
