@@ -11,8 +11,8 @@ import { configDefaults, defineConfig } from 'vitest/config';
 const ALL = 'packages/*/{src,test}/**/*.test.ts';
 const HEAVY = 'packages/*/{src,test}/**/*.heavy.test.ts';
 const MEMORY = 'packages/*/{src,test}/**/memory.heavy.test.ts';
-const BUNDLE = 'packages/server/test/process/bundle-for-tests.ts';
 const BLOCKING = 'packages/*/{src,test}/**/*.blocking.test.ts';
+const BUNDLE = 'packages/server/test/process/bundle-for-tests.ts';
 
 /** A project. `workers` is more than the cores where tests spend most of their time waiting. */
 function describeProject(

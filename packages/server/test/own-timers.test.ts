@@ -44,3 +44,12 @@ test('neither counts nor runs the timers of other work', async () => {
   expect(count()).toBe(0);
   clearTimeout(timer);
 });
+
+test('leaves nothing behind, whichever timers are faked', () => {
+  vi.useRealTimers();
+  const { setTimeout, clearTimeout, setInterval, clearInterval } = globalThis;
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  countOwnTimers();
+  vi.useRealTimers();
+  expect(globalThis).toMatchObject({ setTimeout, clearTimeout, setInterval, clearInterval });
+});

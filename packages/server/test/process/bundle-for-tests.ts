@@ -10,8 +10,10 @@ import { copyConsole } from '../../../../scripts/pack/copy-console.ts';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
-/** Runs before the tests. The folder is in `node_modules`, where the bundle finds its dependencies. */
-export default async function bundleForTests(): Promise<() => void> {
+/** Runs before each project of heavy tests. The folder is in `node_modules`, where the bundle finds its dependencies. */
+export default async function bundleForTests(): Promise<(() => void) | undefined> {
+  // The other project of this run has bundled it.
+  if (process.env['BUNDLED_PROGRAM'] !== undefined) return undefined;
   const parent = join(root, 'node_modules/.cache');
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(join(parent, 'erp-proxy-'));

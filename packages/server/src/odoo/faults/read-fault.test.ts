@@ -66,7 +66,7 @@ describe('a long fault', () => {
     ['arguments', Array.from({ length: 500_000 }, (_, index) => `${index}`)],
     ['context', Object.fromEntries(Array.from({ length: 300_000 }, (_, index) => [`key ${index}`, index]))],
     ['name', 'x'.repeat(4_000_000)],
-  ])('many values are not parsed: %s', async (member, value) => {
+  ])('many values are not parsed, and take no longer than skipping them: %s', async (member, value) => {
     const bytes = Buffer.from(JSON.stringify(build({ [member]: value })));
     const { root } = readDocument(bytes);
     const classify = () => classifyFault(parseFault(bytes, root), { debug: false, secrets: ['some-secret'] });
@@ -79,7 +79,6 @@ describe('a long fault', () => {
     } finally {
       parse.mockRestore();
     }
-    // Nothing else depends on the length more than reading it once. Quadratic work would take a thousand times as long.
-    await expectCpuBelow(20, classify, () => readDocument(bytes));
+    await expectCpuBelow(4, classify, () => readDocument(bytes));
   });
 });
