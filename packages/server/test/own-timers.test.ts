@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { countOwnTimers } from './own-timers.ts';
+import { countOwnTimers, recordTimers } from './own-timers.ts';
 import { ENDLESS_MS, passTurns } from './time.ts';
 
 beforeEach(() => {
@@ -52,4 +52,16 @@ test('leaves nothing behind, whichever timers are faked', () => {
   countOwnTimers();
   vi.useRealTimers();
   expect(globalThis).toMatchObject({ setTimeout, clearTimeout, setInterval, clearInterval });
+});
+
+test('records the times of timers, and leaves nothing behind when mocks are restored later', () => {
+  vi.useRealTimers();
+  const real = globalThis.setTimeout;
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  const timesMs = recordTimers();
+  setTimeout(nothing, ENDLESS_MS);
+  expect(timesMs).toEqual([ENDLESS_MS]);
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  expect(globalThis.setTimeout).toBe(real);
 });

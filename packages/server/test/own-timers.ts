@@ -54,3 +54,18 @@ export function countOwnTimers(): () => number {
   }
   return () => timers.size;
 }
+
+/**
+ * Call it after `vi.useFakeTimers()`, whose end also ends the recording. Returns the times of all timers that anyone sets
+ * from then on, in milliseconds. A spy would not do: `vi.restoreAllMocks()` of a later file would bring the fake back.
+ */
+export function recordTimers(): readonly (number | undefined)[] {
+  const timesMs: (number | undefined)[] = [];
+  const fake = globalThis.setTimeout;
+  const record = (act: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
+    timesMs.push(ms);
+    return fake(act, ms, ...args);
+  };
+  Object.assign(globalThis, { setTimeout: record });
+  return timesMs;
+}

@@ -5,6 +5,7 @@ import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { closeAfterTest } from '../../test/close-after-test.ts';
+import { recordTimers } from '../../test/own-timers.ts';
 import { countCases } from '../../test/random-cases.ts';
 import { ENDLESS_MS, expectToStay, MOMENT_MS, passTurns, pause, runLater } from '../../test/time.ts';
 import { ByteStreamError } from '../streams/byte-stream.ts';
@@ -357,8 +358,7 @@ describe('a server that fails before its answer', () => {
     /** Sends a large request to a server that reads it only after ten times the limit, on a fake clock. */
     async function sendToSlowReader() {
       stopTimers();
-      const timers = vi.spyOn(globalThis, 'setTimeout');
-      closeAfterTest({ close: () => timers.mockRestore() });
+      const timesMs = recordTimers();
       const server = await serve(() => {}, { isPaused: true });
       let settled: EgressAnswer | EgressFailure | null = null;
       const outcome = send(makeDispatcher({ firstByteTimeoutMs }), server.origin, {
@@ -378,7 +378,7 @@ describe('a server that fails before its answer', () => {
       socket.resume();
       // The whole request has arrived, and the time limit runs.
       await waitUntil(() => server.requests.length === 1);
-      await waitUntil(() => timers.mock.calls.some(([, ms]) => ms === firstByteTimeoutMs));
+      await waitUntil(() => timesMs.includes(firstByteTimeoutMs));
       await vi.advanceTimersByTimeAsync(firstByteTimeoutMs - 1);
       expect(settled).toBeNull();
       return { socket, outcome };

@@ -9,6 +9,7 @@ import {
   send,
   startProxy,
 } from '../harness.ts';
+import { recordTimers } from '../own-timers.ts';
 import { readInFlight } from '../read-in-flight.ts';
 import { expectToStay, passTurns } from '../time.ts';
 import { openConnection, printPost } from './connection.ts';
@@ -91,13 +92,13 @@ test('delays the sixth bad key of one address, but neither valid keys nor other 
   for (let times = 0; times < 5; times++) expect((await ask('bad')).status).toBe(401);
   // A delay ends only when the test says so.
   vi.useFakeTimers({ toFake: ['setTimeout'] });
-  const timers = vi.spyOn(globalThis, 'setTimeout');
+  const timesMs = recordTimers();
   try {
     const statuses: number[] = [];
     const askSlowly = async () => statuses.push((await ask('bad')).status);
     void askSlowly();
     // Not with expect.poll, which advances these timers.
-    while (!timers.mock.calls.some(([, ms]) => ms === FIRST_DELAY_MS)) await passTurns();
+    while (!timesMs.includes(FIRST_DELAY_MS)) await passTurns();
     vi.advanceTimersByTime(FIRST_DELAY_MS - 1);
     await expectToStay(() => statuses, []);
     vi.advanceTimersByTime(1);
@@ -109,7 +110,6 @@ test('delays the sixth bad key of one address, but neither valid keys nor other 
     for (; statuses.length < 4; await passTurns()) vi.advanceTimersByTime(DELAY_MS_MAX);
     expect(statuses).toEqual([401, 401, 401, 401]);
   } finally {
-    timers.mockRestore();
     vi.useRealTimers();
   }
 });
