@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { closeAfterTest } from '../../server/test/close-after-test.ts';
 import { AUDIENCE, describeIssuer, startIssuer } from '../../server/test/tokens/issuer.ts';
 import { ADMIN_TOKEN, expectAccessible, HAS_CHROMIUM, openConsole } from './open-console.ts';
+import { waitForDrawing } from './visit-pages.ts';
 
 const POLICY = { instances: ['prod'], models: { 'res.partner': ['search_read'] } };
 
@@ -353,6 +354,8 @@ async function placeCursorBehind(page: Page, text: string): Promise<void> {
 }
 
 async function writePolicy(page: Page, text: string): Promise<void> {
+  // The editor draws its lines anew when its tab is shown, and may lose what is written meanwhile.
+  await waitForDrawing(page);
   await page.getByRole('textbox', { name: 'Policy' }).fill(text);
 }
 
