@@ -33,7 +33,14 @@ export async function createKey(
   storeUrl = locateStore(folder),
   checkout = OWN_CHECKOUT,
 ): Promise<string> {
-  const command = [locateBin(checkout), 'keys', 'create', '--json', `--store.url=${storeUrl}`];
+  const command = [
+    locateBin(checkout),
+    'keys',
+    'create',
+    '--name=bench',
+    '--json',
+    `--store.url=${storeUrl}`,
+  ];
   const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: folder });
   return (JSON.parse(stdout) as { key: string }).key;
 }

@@ -109,6 +109,9 @@ similar, the most similar one first:
 | \`model_not_found\` | the models of the database | \`nearest\` is an empty list |
 | \`method_not_found\` | methods that are well known, such as \`search_read\` and \`write\` | \`nearest\` is missing |
 
+If a field exists but cannot be searched, sorted or grouped by, \`nearest\` has fields that can: those with a similar
+name first, then others of the same type.
+
 A name is similar if one of these holds:
 
 - It differs by few letters for its length: \`nmae\` and \`name\`.

@@ -22,6 +22,10 @@ export default defineConfig({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 800,
   },
+  experimental: {
+    // A reverse proxy may add a path, which scripts and styles do not know. The server knows it for the page itself.
+    renderBuiltUrl: (_name, { hostType }) => (hostType === 'html' ? undefined : { relative: true }),
+  },
   server: { proxy: { '/admin': PROXY, '/api': PROXY, '/openapi.json': PROXY, '/docs': PROXY } },
 });
 

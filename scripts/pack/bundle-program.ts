@@ -15,6 +15,8 @@ const ENTRIES = {
   worker: 'src/stores/sqlite/worker.mjs',
   // The same in src/execute/thread/run-in-thread.ts.
   'calls-worker': 'src/execute/thread/calls-worker.mjs',
+  // The same in src/mcp/documents/read-document.ts.
+  'extract-worker': 'src/mcp/documents/extract-worker.mjs',
 };
 /** Files that the program reads, from the folder of the file that names them. */
 const ASSETS = ['html', 'css', 'js'].map((type) => `src/http/reference/reference.${type}`);

@@ -3,26 +3,27 @@
  * the packages of this repository that it imports.
  */
 import { spawnSync } from 'node:child_process';
-import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { parseSync, Visitor } from 'rolldown/utils';
 import type { Manifest } from './manifest.ts';
 import { root } from './root.ts';
 
 const COMPILER = join(root, 'node_modules/typescript/bin/tsc');
-/** An import of a package of this repository. */
-const OWN_IMPORT = /(?<=(?:from |import\()['"])@erp-proxy\/(\w+)(?=['"])/g;
-/** An import of a source file. The compiler leaves it as it is in declarations. */
-const SOURCE_IMPORT = /(?<=(?:from |import\()['"]\.[^'"]*)\.ts(?=['"])/g;
+/** A package of this repository. */
+const OWN_PACKAGE = /^@erp-proxy\/(\w+)$/;
+/** A source file. The compiler leaves its name as it is in declarations. */
+const SOURCE_FILE = /^(\..*)\.ts$/;
 
 /** Returns the members of the package.json that name the files. */
 export function emitLibrary(source: string, folder: string): Pick<Manifest, 'exports' | 'types'> {
   const dist = join(folder, 'dist');
-  compile(source, dist);
-  for (const path of globSync('**/*.{js,d.ts}', { cwd: dist })) {
-    const file = join(dist, path);
-    const text = readFileSync(file, 'utf8')
-      .replaceAll(OWN_IMPORT, (_, name: string) => relate(dirname(file), join(dist, name, 'src/index.js')))
-      .replaceAll(SOURCE_IMPORT, '.js');
+  for (const file of compile(source, dist)) {
+    const text = rewriteImports(file, readFileSync(file, 'utf8'), (name) =>
+      name
+        .replace(OWN_PACKAGE, (_, own: string) => relate(dirname(file), join(dist, own, 'src/index.js')))
+        .replace(SOURCE_FILE, '$1.js'),
+    );
     writeFileSync(file, text);
   }
   const entry = `./dist/${relative('packages', source)}/src/index`;
@@ -33,7 +34,8 @@ export function emitLibrary(source: string, folder: string): Pick<Manifest, 'exp
   };
 }
 
-function compile(source: string, outDir: string): void {
+/** Returns the files that it has written. */
+function compile(source: string, outDir: string): string[] {
   const config = `${outDir}.tsconfig.json`;
   writeFileSync(
     config,
@@ -42,6 +44,7 @@ function compile(source: string, outDir: string): void {
       compilerOptions: {
         noEmit: false,
         declaration: true,
+        listEmittedFiles: true,
         rewriteRelativeImportExtensions: true,
         rootDir: join(root, 'packages'),
         outDir,
@@ -54,9 +57,37 @@ function compile(source: string, outDir: string): void {
   try {
     const { status, stdout } = spawnSync(process.execPath, [COMPILER, '-p', config], { encoding: 'utf8' });
     if (status !== 0) throw new Error(`tsc failed: ${stdout}`);
+    return [...stdout.matchAll(/^TSFILE: (.+)$/gm)].map(([, file]) => file as string);
   } finally {
     rmSync(config);
   }
+}
+
+/** Changes the names in the imports of a file, and no other text, such as that of a template. */
+function rewriteImports(file: string, text: string, rename: (name: string) => string): string {
+  const names: { start: number; end: number; value: string }[] = [];
+  const note = ({ source }: { source: unknown }) => {
+    if (isText(source)) names.push(source);
+  };
+  const { program, errors } = parseSync(file, text);
+  if (errors[0] !== undefined) throw new Error(`${file}: ${errors[0].message}`);
+  new Visitor({
+    ImportDeclaration: note,
+    ImportExpression: note,
+    ExportNamedDeclaration: note,
+    ExportAllDeclaration: note,
+    TSImportType: note,
+  }).visit(program);
+  return names
+    .toSorted((one, other) => other.start - one.start)
+    .reduce(
+      (rest, { start, end, value }) => `${rest.slice(0, start + 1)}${rename(value)}${rest.slice(end - 1)}`,
+      text,
+    );
+}
+
+function isText(node: unknown): node is { start: number; end: number; value: string } {
+  return typeof node === 'object' && node !== null && 'value' in node && typeof node.value === 'string';
 }
 
 function relate(from: string, to: string): string {

@@ -9,7 +9,7 @@ import { returnsValues } from './methods.ts';
 import { createModel, type Model } from './model.ts';
 import type { CallOptions, ClientOptions, Context, ExecuteCall, ValueForm } from './options.ts';
 import { createRetryBudget } from './retry-budget.ts';
-import { type SendSettings, type Sent, send } from './send.ts';
+import { explainForm, type SendSettings, type Sent, send } from './send.ts';
 import { type OpenLines, sendExport } from './send-export.ts';
 
 export interface Client<Models = AnyModels, Form extends ValueForm = 'odoo'> {
@@ -62,17 +62,21 @@ function openClient<Models, Form extends ValueForm>(
     return { ...call, ...(keyword ? { keyword } : {}), erp_instance: instance };
   };
   const findFormError = ({ isNormalized }: Sent) =>
-    settings.isNormalized && !isNormalized
-      ? new ErpProxyError('invalid_answer', NOT_NORMALIZED, { status: 200 })
-      : null;
+    settings.isNormalized && !isNormalized ? explainForm() : null;
   const checkForm = (sent: Sent) => {
     const error = findFormError(sent);
     if (error) throw error;
   };
+  /** The body of a route that is no call of a method. */
+  const place = <Call extends object>(call: Call, options: CallOptions) => ({
+    ...call,
+    context: { ...context, ...options.context },
+    erp_instance: instance,
+  });
   const askChanges: AskChanges = async (call, options = {}) => {
     const url = settings.url.replace(/execute$/, 'changes');
-    const body = { ...call, context: { ...context, ...options.context }, erp_instance: instance };
-    const sent = await send({ ...settings, url }, [{ ...call, action: 'changes' }], body, options);
+    const shown = [{ ...call, action: 'changes' }];
+    const sent = await send({ ...settings, url }, shown, place(call, options), options);
     checkForm(sent);
     return (sent.answer as { result: ChangesPage<{ id: number }> }).result;
   };
@@ -109,22 +113,14 @@ function openClient<Models, Form extends ValueForm>(
     }
     return results;
   };
-  const open: OpenLines = (call, options, attempt) => {
-    const added = { ...context, ...options.context };
-    const merged = Object.keys(added).length > 0 ? added : undefined;
-    return sendExport(settings, { ...call, context: merged, erp_instance: instance }, options, attempt);
-  };
-  const placeFile = (call: object, options: CallOptions) => ({
-    ...call,
-    context: { ...context, ...options.context },
-    erp_instance: instance,
-  });
+  const open: OpenLines = (call, options, attempt) =>
+    sendExport(settings, place(call, options), options, attempt);
   const files: Files = {
-    download: (call, options = {}) => download(settings, call.model_id, placeFile(call, options), options),
+    download: (call, options = {}) => download(settings, call.model_id, place(call, options), options),
     async upload(call, file, options = {}) {
       const url = settings.url.replace(/execute$/, 'upload');
       const shown = [{ ...call, action: 'upload' }];
-      const { answer } = await send({ ...settings, url }, shown, placeFile(call, options), options, file);
+      const { answer } = await send({ ...settings, url }, shown, place(call, options), options, file);
       return (answer as { result: number }).result;
     },
   };
@@ -136,9 +132,6 @@ function openClient<Models, Form extends ValueForm>(
     batch,
   };
 }
-
-const NOT_NORMALIZED =
-  'The values are not normalized: the proxy could not read the types of the fields, or is too old.';
 
 function readAnswers(answer: unknown, count: number): BatchResult<never>[] {
   if (!Array.isArray(answer) || answer.length !== count) {

@@ -4,7 +4,7 @@ import { limitTime, readTimeout, TIME_OVER, wait } from './limit-time.ts';
 import type { CallOptions } from './options.ts';
 import { explainFailure, readRefusal } from './post.ts';
 import { chooseDelayMs } from './retry-budget.ts';
-import { countSeconds, type SendSettings, tell } from './send.ts';
+import { addHeaders, type SendSettings, tell } from './send.ts';
 
 /** `call`: the body of the route. */
 export async function download(
@@ -25,10 +25,7 @@ export async function download(
     const sent = { url, requestId, isReadOnly: true, idempotencyKey: undefined };
     const headers: Record<string, string> = {};
     tell(() => hooks.onRequest?.({ ...info, headers }));
-    headers['content-type'] = 'application/json';
-    headers['x-proxy-api'] = settings.key;
-    headers['x-request-id'] = requestId;
-    if (timeout !== undefined) headers['x-request-timeout'] = countSeconds(timeout);
+    addHeaders(headers, { key: settings.key, isNormalized: false }, requestId, timeout);
     const startedMs = performance.now();
     let response: Response | null = null;
     let error: ErpProxyError | null = null;

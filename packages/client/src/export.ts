@@ -6,13 +6,22 @@ import type { Exports } from './calls.ts';
 import { ErpProxyError } from './errors.ts';
 import { wait } from './limit-time.ts';
 import type { CallOptions } from './options.ts';
-import type { Pages } from './paginate.ts';
+import { createRows, type Pages } from './paginate.ts';
 import { chooseDelayMs } from './retry-budget.ts';
 
 interface Query {
   fields: readonly string[];
   limit?: number | undefined;
   after?: number | undefined;
+}
+
+export interface CsvQuery extends Query {
+  /** Whether a byte order mark precedes it, by which spreadsheets see that it is UTF-8. Default: false. */
+  bom?: boolean | undefined;
+  /** Default: a comma. */
+  delimiter?: ',' | ';' | '\t' | '|' | undefined;
+  /** Whether `'` precedes a text that spreadsheets would run as a formula. Default: true. */
+  escapeFormulas?: boolean | undefined;
 }
 
 type Row = { id: number };
@@ -29,13 +38,8 @@ export function createExport(
   async function* readAll(most: number): AsyncGenerator<Row> {
     let { after } = query;
     for (let left = most, attempt = 1; left > 0; attempt++) {
-      const ask = {
-        model_id: model,
-        domain,
-        fields,
-        after,
-        ...(Number.isFinite(left) ? { limit: left } : {}),
-      };
+      // As JSON, infinity is null, which is no limit.
+      const ask = { model_id: model, domain, fields, after, limit: left };
       try {
         for await (const line of open(ask, options, attempt)) {
           const row = JSON.parse(line) as Row;
@@ -53,12 +57,5 @@ export function createExport(
     }
   }
 
-  return {
-    [Symbol.asyncIterator]: () => readAll(limit),
-    async toArray(given = {}) {
-      const rows: Row[] = [];
-      for await (const row of readAll(Math.min(limit, given.limit ?? limit))) rows.push(row);
-      return rows;
-    },
-  };
+  return createRows(readAll, limit);
 }

@@ -18,7 +18,35 @@ export interface FieldSpec {
   relation?: string;
   /** The values of a selection, or the models of a reference, as a union. */
   values?: string;
+  /** `text` if the ids of the related records are texts, as those of `account.root` from Odoo 18 on. */
+  ids?: 'text';
 }
+
+/** A date, e.g. `2026-10-21`. */
+export type DateText = `${number}-${number}-${number}`;
+
+/** A time in UTC: as Odoo has it, `2026-10-21 01:31:00`, or in normalized form, `2026-10-21T01:31:00Z`. */
+export type TimeText<Form extends ValueForm = 'odoo'> = TimeTexts[Form];
+
+interface TimeTexts {
+  odoo: `${DateText} ${number}:${number}:${number}`;
+  normalized: `${DateText}T${number}:${number}:${number}Z`;
+}
+
+/** A time with any zone. */
+type ZonedTimeText = `${DateText}T${string}${'Z' | `${'+' | '-'}${number}:${number}`}`;
+
+declare const METHODS: unique symbol;
+
+/** What the interface of a model extends if methods of it are known, e.g. `Methods<'action_confirm'>`. */
+export interface Methods<Names extends string> {
+  readonly [METHODS]?: Names;
+}
+
+/** A method of a model: one that is known, as a suggestion of an editor, or any other. */
+export type MethodName<Models, Name extends keyof Models> = typeof METHODS extends keyof Models[Name]
+  ? NonNullable<Models[Name][typeof METHODS]> | (string & {})
+  : string;
 
 /** The models of a client without types of its own: every model and every field exists. */
 export interface AnyModels {
@@ -31,7 +59,7 @@ export type FieldName<Models, Name extends keyof Models> = keyof Models[Name] & 
 
 /** A record with all fields, as it is read. */
 export type Read<Models, Name extends keyof Models, Form extends ValueForm = 'odoo'> = {
-  [Field in keyof Models[Name]]: ReadValue<Models[Name][Field], Form>;
+  [Field in keyof Models[Name] as Field & string]: ReadValue<Models[Name][Field], Form>;
 };
 
 /** The values for a new record. Required fields without a default are required, as far as the models tell them. */
@@ -51,6 +79,24 @@ export type Update<Models, Name extends keyof Models, Form extends ValueForm = '
   Name,
   Form
 >;
+
+/** The fields that contain files. */
+export type BinaryField<Models, Name extends keyof Models> = {
+  [Field in FieldName<Models, Name>]: Models[Name][Field] extends { type: 'binary' | 'any' } ? Field : never;
+}[FieldName<Models, Name>];
+
+/** The values of a row of `upsert`: those of a new record, with the fields by which records are found. */
+export type UpsertRow<Models, Name extends keyof Models, Form extends ValueForm, By> = Create<
+  Models,
+  Name,
+  Form
+> & {
+  -readonly [Field in keyof Models[Name] as string extends Field
+    ? never
+    : Field extends (By extends readonly (infer Each)[] ? Each : By)
+      ? Field
+      : never]-?: NonNullable<WriteValue<Models, Models[Name][Field], Form>>;
+};
 
 /** The values by which `upsert` finds records: those that a domain compares with the value as it is written. */
 export type Comparable<Models, Name extends keyof Models, Form extends ValueForm> = {
@@ -158,19 +204,32 @@ interface AlwaysSet {
 }
 
 type FilledValue<Field, Form extends ValueForm> = Field extends { type: keyof FilledForms[Form] }
-  ? FilledForms<ValuesOf<Field>>[Form][Field['type']]
+  ? Field extends { type: 'many2one'; ids: 'text' }
+    ? // The proxy keeps these pairs as they are.
+      [id: string, name: string | false]
+    : FilledForms<ValuesOf<Field>>[Form][Field['type']]
   : Field extends { values: infer Values }
     ? Values
     : Field extends { type: 'many2one_reference' }
       ? number
-      : Field extends { type: TextType | 'date' | 'datetime' | 'binary' | 'selection' }
-        ? string
-        : Json;
+      : Field extends { type: 'date' }
+        ? DateText
+        : Field extends { type: TextType | 'binary' | 'selection' }
+          ? string
+          : Json;
 
-/** The types whose values differ by form. */
+/** The types whose values differ by form. Odoo gives a related record no name if it computes none. */
 interface FilledForms<Model extends string = string> {
-  odoo: { many2one: [id: number, name: string]; reference: `${Model},${number}` };
-  normalized: { many2one: { id: number; name: string }; reference: { model: Model; id: number } };
+  odoo: {
+    datetime: TimeText;
+    many2one: [id: number, name: string | false];
+    reference: `${Model},${number}`;
+  };
+  normalized: {
+    datetime: TimeText<'normalized'>;
+    many2one: { id: number; name: string | null };
+    reference: { model: Model; id: number };
+  };
 }
 
 type ValuesOf<Field> = Field extends { values: infer Values extends string } ? Values : string;
@@ -180,7 +239,7 @@ export type TextType = 'char' | 'text' | 'html';
 type Writable<Models, Name extends keyof Models, Form extends ValueForm> = {
   -readonly [Field in keyof Models[Name] as Models[Name][Field] extends { readonly: true }
     ? never
-    : Field extends 'id'
+    : Field extends 'id' | typeof METHODS
       ? never
       : Field]?: WriteValue<Models, Models[Name][Field], Form> | undefined;
 };
@@ -190,9 +249,12 @@ type WriteValue<Models, Field, Form extends ValueForm> = Field extends { type: '
       | readonly X2manyCommand<Models, RelationOf<Field>, Form>[]
       | IfNormalized<Form, X2manyChanges<Models, RelationOf<Field>>>
   : Field extends { type: 'many2one' }
-    ? number | IfNormalized<Form, { readonly id: number; readonly name?: string }> | EmptyValue<Field, Form>
+    ?
+        | (Field extends { ids: 'text' } ? string : number)
+        | IfNormalized<Form, { readonly id: number; readonly name?: string | null }>
+        | EmptyValue<Field, Form>
     : Field extends { type: 'datetime' }
-      ? string | IfNormalized<Form, Date> | EmptyValue<Field, Form>
+      ? TimeText | DateText | IfNormalized<Form, Date | ZonedTimeText> | EmptyValue<Field, Form>
       : Field extends { type: keyof AlwaysSet }
         ? AlwaysSet[Field['type']]
         : FilledValue<Field, Form> | EmptyValue<Field, Form>;

@@ -6,12 +6,17 @@ export type { Domain, Operator } from './domain-types.ts';
 export { ErpProxyError, type ErrorType, isErpProxyError, type Outcome } from './errors.ts';
 export type {
   AnyModels,
+  BinaryField,
   Create,
+  DateText,
   FieldInfo,
   FieldName,
   FieldSpec,
+  MethodName,
+  Methods,
   ModelName,
   Read,
+  TimeText,
   Update,
   X2manyChanges,
   X2manyCommand,

@@ -3,8 +3,18 @@ import type { Calls } from './calls.ts';
 import { type ChangesPage, readChanges } from './changes.ts';
 import type { CheckDomain, CheckOrder, DomainInput } from './domain-types.ts';
 import { ErpProxyError } from './errors.ts';
-import { createExport } from './export.ts';
-import type { Comparable, Create, FieldInfo, FieldName, Row, Update } from './field-types.ts';
+import { type CsvQuery, createExport } from './export.ts';
+import type {
+  BinaryField,
+  Comparable,
+  Create,
+  FieldInfo,
+  FieldName,
+  MethodName,
+  Row,
+  Update,
+  UpsertRow,
+} from './field-types.ts';
 import type { CallOptions, ValueForm } from './options.ts';
 import { createPages, type Pages } from './paginate.ts';
 import { type UpsertResult, upsertRows } from './upsert.ts';
@@ -106,6 +116,14 @@ export interface Model<Models, Name extends keyof Models, Form extends ValueForm
     options?: Omit<CallOptions, 'idempotencyKey' | 'approval'>,
   ): Pages<Row<Models, Name, Fields, Form>>;
   /**
+   * Returns the records as a CSV file, in pieces of its text. It does not go on after a broken connection, but throws.
+   */
+  exportCsv<const Given extends DomainInput<Models, Name>>(
+    domain: CheckDomain<Models, Name, Given>,
+    query: CsvQuery & { fields: readonly (keyof Models[Name] & string)[] },
+    options?: Omit<CallOptions, 'idempotencyKey' | 'approval'>,
+  ): AsyncIterable<string>;
+  /**
    * Returns what has changed since a cursor, answer after answer until there is no more. `since: null` begins with all
    * records that match. The policy of the key must allow changes.
    */
@@ -146,7 +164,7 @@ export interface Model<Models, Name extends keyof Models, Form extends ValueForm
       | readonly (keyof Comparable<Models, Name, Form> & string)[],
   >(
     by: By,
-    rows: readonly Create<Models, Name, Form>[],
+    rows: readonly UpsertRow<Models, Name, Form, By>[],
     options?: Omit<CallOptions, 'idempotencyKey'>,
   ): Promise<UpsertResult[]>;
   /**
@@ -155,12 +173,12 @@ export interface Model<Models, Name extends keyof Models, Form extends ValueForm
    */
   download(
     id: number,
-    field: FieldName<Models, Name> & string,
+    field: BinaryField<Models, Name> & string,
     options?: Omit<CallOptions, 'idempotencyKey' | 'approval'>,
   ): Promise<Response>;
   /** Writes a file into a binary field of the record `id`, or of a new one with `values`. Returns the id. */
   upload(
-    field: FieldName<Models, Name> & string,
+    field: BinaryField<Models, Name> & string,
     file: Blob | ArrayBuffer | Uint8Array<ArrayBuffer>,
     target: { id: number } | { values: Update<Models, Name, Form> },
     options?: CallOptions,
@@ -168,7 +186,7 @@ export interface Model<Models, Name extends keyof Models, Form extends ValueForm
   /** Calls any public method of the model: `call('action_confirm', [[4]])`. */
   // biome-ignore lint/suspicious/noExplicitAny: the caller knows the type
   call<Result = any>(
-    method: string,
+    method: MethodName<Models, Name>,
     args?: readonly unknown[],
     named?: { readonly [name: string]: unknown },
     options?: CallOptions,
@@ -234,6 +252,14 @@ export function createModel(model: string, { execute, batch, askChanges, exports
       createPages(model, execute, domain, query, options),
     export: (domain: readonly unknown[], query: Parameters<typeof createExport>[3], options?: CallOptions) =>
       createExport(model, exports, domain, query, options),
+    async *exportCsv(
+      domain: readonly unknown[],
+      { escapeFormulas: escape_formulas, ...query }: CsvQuery,
+      options: CallOptions = {},
+    ) {
+      const call = { model_id: model, domain, format: 'csv', escape_formulas, ...query } as const;
+      for await (const line of exports.open(call, options, 1)) yield `${line}\n`;
+    },
     changes: (domain: readonly unknown[], query: Parameters<typeof readChanges>[3], options?: CallOptions) =>
       readChanges(model, askChanges, domain, query, options),
     download: (record: number, field: string, options?: CallOptions) =>

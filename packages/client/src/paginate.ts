@@ -98,10 +98,18 @@ export function createPages(
     yield* byId ? readById(byId[1], most) : readOrdered(most);
   }
 
+  return createRows(readAll, limit);
+}
+
+/** `readAll` reads at most as many records. */
+export function createRows<Item>(
+  readAll: (most: number) => AsyncGenerator<Item>,
+  limit: number,
+): Pages<Item> {
   return {
     [Symbol.asyncIterator]: () => readAll(limit),
     async toArray(given = {}) {
-      const rows: Row[] = [];
+      const rows: Item[] = [];
       for await (const row of readAll(Math.min(limit, given.limit ?? limit))) rows.push(row);
       return rows;
     },

@@ -3,7 +3,7 @@ import { ErpProxyError } from './errors.ts';
 import { readTimeout, TIME_OVER } from './limit-time.ts';
 import type { CallOptions, Context } from './options.ts';
 import { explainFailure, readRefusal } from './post.ts';
-import { countSeconds, type SendSettings, tell } from './send.ts';
+import { addHeaders, explainForm, type SendSettings, tell } from './send.ts';
 
 export type OpenLines = (call: ExportAsk, options: CallOptions, attempt: number) => AsyncGenerator<string>;
 
@@ -12,7 +12,11 @@ export interface ExportAsk {
   domain: readonly unknown[];
   fields: readonly string[];
   after?: number | undefined;
-  limit?: number;
+  limit?: number | undefined;
+  format?: 'csv';
+  bom?: boolean | undefined;
+  delimiter?: string | undefined;
+  escape_formulas?: boolean | undefined;
 }
 
 /** Without a byte for so long, the connection is taken for broken. The proxy waits for two minutes at most. */
@@ -30,13 +34,10 @@ export async function* sendExport(
   const timeout = readTimeout(options, settings);
   const requestId = crypto.randomUUID();
   const info = { calls: [{ model: call.model_id, action: 'export' }], attempt, requestId };
+  const sent = { url, requestId, isReadOnly: true, idempotencyKey: undefined };
   const headers: Record<string, string> = {};
   tell(() => hooks.onRequest?.({ ...info, headers }));
-  headers['content-type'] = 'application/json';
-  headers['x-proxy-api'] = settings.key;
-  headers['x-request-id'] = requestId;
-  if (settings.isNormalized) headers['prefer'] = 'values=normalized';
-  if (timeout !== undefined) headers['x-request-timeout'] = countSeconds(timeout);
+  addHeaders(headers, settings, requestId, timeout);
   settings.budget.noteCall();
   signal?.throwIfAborted();
   const controller = new AbortController();
@@ -58,21 +59,13 @@ export async function* sendExport(
     const init = { method: 'POST', headers, body: JSON.stringify(call), redirect: 'manual' } as const;
     const response = await settings.fetch(url, { ...init, signal: controller.signal });
     const { status, body } = response;
-    const isExport = response.headers.get('content-type')?.startsWith('application/x-ndjson');
-    const error = isExport
-      ? null
-      : readRefusal(response, await response.text(), {
-          url,
-          requestId,
-          isReadOnly: true,
-          idempotencyKey: undefined,
-        });
+    const isExport = /ndjson|csv/.test(response.headers.get('content-type') ?? '');
+    const error = isExport ? null : readRefusal(response, await response.text(), sent);
     report(status, response.headers.get('server-timing'), error);
     isReported = true;
     if (error !== null) throw error;
-    if (settings.isNormalized && !response.headers.has('preference-applied'))
-      throw new ErpProxyError('invalid_answer', 'The values of the export are not normalized.', { status });
-    const decoder = new TextDecoder();
+    if (settings.isNormalized && !response.headers.has('preference-applied')) throw explainForm();
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
     const reader = body!.getReader();
     let rest = '';
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
@@ -87,7 +80,7 @@ export async function* sendExport(
   } catch (cause) {
     if (cause instanceof ErpProxyError) throw cause;
     signal?.throwIfAborted();
-    const error = explainFailure(cause, { url, requestId, isReadOnly: true, idempotencyKey: undefined });
+    const error = explainFailure(cause, sent);
     if (!isReported) report(0, null, error);
     throw error;
   } finally {

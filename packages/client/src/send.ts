@@ -66,14 +66,13 @@ export async function send(
     tell(() => hooks.onRequest?.({ ...info, headers }));
     const startedMs = performance.now();
     const leftMs = endsMs - startedMs;
-    headers['content-type'] = file === undefined ? 'application/json' : 'application/octet-stream';
-    if (file !== undefined) headers['x-erp-call'] = encodeURIComponent(text);
-    headers['x-proxy-api'] = settings.key;
-    headers['x-request-id'] = info.requestId;
-    if (settings.isNormalized) headers['prefer'] = 'values=normalized';
+    addHeaders(headers, settings, info.requestId, timeout && leftMs);
+    if (file !== undefined) {
+      headers['content-type'] = 'application/octet-stream';
+      headers['x-erp-call'] = encodeURIComponent(text);
+    }
     if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
     if (options.approval !== undefined) headers['x-approval'] = [options.approval].join();
-    if (timeout !== undefined) headers['x-request-timeout'] = countSeconds(leftMs);
     const request = {
       ...settings,
       headers,
@@ -140,8 +139,26 @@ function findError(
   return errors.find(({ retryable }) => retryable) ?? errors[0] ?? null;
 }
 
-export function countSeconds(ms: number): string {
-  return String(Math.max(1, Math.floor((ms - RETURN_MS) / 1000)));
+/** Adds those that every request has. `timeout`: milliseconds that the proxy and this side have left. */
+export function addHeaders(
+  headers: Record<string, string>,
+  { key, isNormalized }: Pick<SendSettings, 'key' | 'isNormalized'>,
+  requestId: string,
+  timeout: number | undefined,
+): void {
+  headers['content-type'] = 'application/json';
+  headers['x-proxy-api'] = key;
+  headers['x-request-id'] = requestId;
+  if (isNormalized) headers['prefer'] = 'values=normalized';
+  if (timeout !== undefined)
+    headers['x-request-timeout'] = `${Math.max(1, Math.floor((timeout - RETURN_MS) / 1000))}`;
+}
+
+/** The error of a call whose values should be normalized, and are not. */
+export function explainForm(): ErpProxyError {
+  const message =
+    'The values are not normalized: the proxy could not read the types of the fields, or is too old.';
+  return new ErpProxyError('invalid_answer', message, { status: 200 });
 }
 
 /** A fault of a logger must not fail a call that has run. */

@@ -47,6 +47,19 @@ test('normalized values, the context of the client, and errors of Odoo', async (
   expect(isErpProxyError(error)).toBe(true);
 });
 
+test('gives a CSV file, in the form that is asked for', async () => {
+  const partners = client.model('res.partner');
+  const id = await partners.create({ name: '=1;2' });
+  const only = [['id', '=', id]] as const;
+  const read = async (query: object) =>
+    (await Array.fromAsync(partners.exportCsv(only, { fields: ['name'], ...query }))).join('');
+  expect(await read({})).toBe(`id,name\r\n${id},'=1;2\r\n`);
+  const form = { bom: true, delimiter: ';', escapeFormulas: false };
+  expect(await read(form)).toBe(`\ufeffid;name\r\n${id};"=1;2"\r\n`);
+  expect(await read({ limit: 1, after: id })).toBe('id,name\r\n');
+  await expect(read({ delimiter: 'x' })).rejects.toMatchObject({ type: 'invalid_request' });
+});
+
 test('a loop that ends early ends the export in the proxy', async () => {
   for await (const row of client.model('res.partner').export([], { fields: ['name'] })) {
     expect(row.id).toBeGreaterThan(0);

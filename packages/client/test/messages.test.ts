@@ -121,7 +121,7 @@ const MISTAKES: [code: string, marked: string, message: string | RegExp][] = [
   [
     'contacts.read([1]).then(([row]) => row?.country_id?.nam)',
     'nam',
-    "Property 'nam' does not exist on type '{ id: number; name: string; }'. Did you mean 'name'?",
+    "Property 'nam' does not exist on type '{ id: number; name: string | null; }'. Did you mean 'name'?",
   ],
   ["contacts.upsert('create_date', [])", "'create_date'", /^Argument of type '"create_date"'/],
   ["partners.read(['1'])", "'1'", "Type 'string' is not assignable to type 'number'."],

@@ -5,10 +5,14 @@ import { MOMENT_MS } from '../../server/test/time.ts';
 import {
   type Create,
   createClient,
+  type DateText,
   type Domain,
   type ErrorType,
   type Json,
+  type MethodName,
+  type Methods,
   type Read,
+  type TimeText,
   type Update,
   type WebhookEvent,
 } from '../src/index.ts';
@@ -26,7 +30,7 @@ type Values<Method extends (...args: never[]) => Promise<unknown>> = Awaited<Ret
 test('reads return exactly the fields that were asked for, and the id', () => {
   const read = () => partners.read([1], { fields: ['name', 'country_id'] });
   expectTypeOf<Values<typeof read>>().toEqualTypeOf<
-    { id: number; name: string; country_id: [id: number, name: string] | false }[]
+    { id: number; name: string; country_id: [id: number, name: string | false] | false }[]
   >();
   const one = () => partners.one(1, { fields: ['type'] });
   expectTypeOf<Values<typeof one>>().toEqualTypeOf<{
@@ -50,18 +54,20 @@ test('values have the types that Odoo returns', () => {
     category_id: number[];
     color: number;
     comment: string | false;
-    country_id: [id: number, name: string] | false;
-    create_date: string | false;
+    country_id: [id: number, name: string | false] | false;
+    create_date: TimeText | false;
     credit_limit: number;
     email: string | false;
     image_1920: string | false;
     name: string;
-    parent_id: [id: number, name: string] | false;
+    parent_id: [id: number, name: string | false] | false;
     ref: string | false;
     type: 'contact' | 'invoice' | 'delivery' | 'other' | false;
-    user_id: [id: number, name: string] | false;
+    user_id: [id: number, name: string | false] | false;
   }>();
-  expectTypeOf<Read<Models, 'sale.order'>['partner_id']>().toEqualTypeOf<[id: number, name: string]>();
+  expectTypeOf<Read<Models, 'sale.order'>['partner_id']>().toEqualTypeOf<
+    [id: number, name: string | false]
+  >();
 });
 
 test('what cannot be written is no member of the values', () => {
@@ -92,23 +98,21 @@ test('both forms of values have types', () => {
   expectTypeOf<Read<Notes, 'note'>>().toEqualTypeOf<{
     id: number;
     about: `res.partner,${number}` | `sale.order,${number}` | false;
-    at: string;
+    at: TimeText;
     data: Json;
     kind: 'a' | 'b' | false;
     tag_ids: number[];
-    user_id: [id: number, name: string];
+    user_id: [id: number, name: string | false];
   }>();
   expectTypeOf<Read<Notes, 'note', 'normalized'>>().toEqualTypeOf<{
     id: number;
     about: { model: 'res.partner' | 'sale.order'; id: number } | null;
-    at: string;
+    at: TimeText<'normalized'>;
     data: Json;
     kind: 'a' | 'b' | null;
     tag_ids: number[];
-    user_id: { id: number; name: string };
+    user_id: { id: number; name: string | null };
   }>();
-  expectTypeOf<Update<Notes, 'note'>['at']>().toEqualTypeOf<string | undefined>();
-  expectTypeOf<Update<Notes, 'note', 'normalized'>['at']>().toEqualTypeOf<string | Date | undefined>();
   // What is read can be written.
   expectTypeOf<Read<Notes, 'note', 'normalized'>['about']>().toExtend<
     Update<Notes, 'note', 'normalized'>['about']
@@ -118,12 +122,79 @@ test('both forms of values have types', () => {
   >();
 });
 
+test('dates and times are texts of their form, or of any zone where they are normalized', () => {
+  type Days = { day: { id: { type: 'integer' }; day: { type: 'date' }; at: { type: 'datetime' } } };
+  expectTypeOf<Read<Days, 'day'>['day']>().toEqualTypeOf<DateText | false>();
+  expectTypeOf<Read<Days, 'day'>['at']>().toEqualTypeOf<TimeText | false>();
+  type Plain = Update<Days, 'day'>;
+  type Normalized = Update<Days, 'day', 'normalized'>;
+  expectTypeOf<{ day: '2026-01-31'; at: '2026-01-31 08:05:00' }>().toExtend<Plain>();
+  expectTypeOf<{ at: '2026-01-31T08:05:00Z' }>().not.toExtend<Plain>();
+  expectTypeOf<{ day: 'yesterday' }>().not.toExtend<Plain>();
+  expectTypeOf<{ at: '2026-01-31T08:05:00Z' }>().toExtend<Normalized>();
+  expectTypeOf<{ at: '2026-01-31T08:05+02:00' }>().toExtend<Normalized>();
+  expectTypeOf<{ at: Date }>().toExtend<Normalized>();
+  expectTypeOf<{ at: '2026-01-31T08:05:00' }>().not.toExtend<Normalized>();
+  expectTypeOf<{ at: string }>().not.toExtend<Normalized>();
+});
+
+test('a relation whose ids are texts has texts as ids', () => {
+  type Accounts = { account: { root_id: { type: 'many2one'; relation: 'account.root'; ids: 'text' } } };
+  expectTypeOf<Read<Accounts, 'account'>['root_id']>().toEqualTypeOf<
+    [id: string, name: string | false] | false
+  >();
+  // The proxy does not convert these.
+  expectTypeOf<Read<Accounts, 'account', 'normalized'>['root_id']>().toEqualTypeOf<
+    [id: string, name: string | false] | null
+  >();
+  expectTypeOf<{ root_id: '60' }>().toExtend<Update<Accounts, 'account'>>();
+  expectTypeOf<{ root_id: number }>().not.toExtend<Update<Accounts, 'account'>>();
+});
+
+test('the known methods of a model are suggestions, and no fields', () => {
+  interface Note extends Methods<'action_done' | 'action_open'> {
+    id: { type: 'integer'; readonly: true };
+    name: { type: 'char' };
+  }
+  type Known = { note: Note; other: { id: { type: 'integer' } } };
+  expectTypeOf<MethodName<Known, 'note'>>().toEqualTypeOf<'action_done' | 'action_open' | (string & {})>();
+  expectTypeOf<MethodName<Known, 'other'>>().toEqualTypeOf<string>();
+  expectTypeOf<Read<Known, 'note'>>().toEqualTypeOf<{ id: number; name: string | false }>();
+  expectTypeOf<Update<Known, 'note'>>().toEqualTypeOf<{ name?: string | false | null | undefined }>();
+  const notes = createClient<Known>(options).model('note');
+  const check = async () => {
+    await notes.call('action_done', [[1]]);
+    await notes.call('another', [[1]]);
+    await notes.searchRead([['name', '=', 'x']], { fields: ['name'], order: 'name' });
+  };
+  expectTypeOf(check).returns.resolves.toBeVoid();
+});
+
+test('files are in binary fields, and rows of upsert have the fields of their key', () => {
+  const file = new Blob([]);
+  const check = async () => {
+    await partners.download(1, 'image_1920');
+    await partners.upload('image_1920', file, { id: 1 });
+    await untyped.upload('anything', file, { id: 1 });
+    // @ts-expect-error: a name is no file
+    await partners.download(1, 'name');
+    // @ts-expect-error: a name is no file
+    await partners.upload('name', file, { id: 1 });
+    // @ts-expect-error: the row cannot be found without its key
+    await partners.upsert('ref', [{ name: 'x' }]);
+    // @ts-expect-error: each field of the key is needed
+    await partners.upsert(['ref', 'type'], [{ ref: 'x', type: undefined }]);
+    await untyped.upsert('ref', [{ ref: 'x' }]);
+  };
+  expectTypeOf(check).returns.resolves.toBeVoid();
+});
+
 test('a client of normalized values reads and writes them', () => {
   const normalized = createClient<Models>({ ...options, values: 'normalized' });
   const contacts = normalized.model(PARTNER);
   const read = () => contacts.read([1], { fields: ['name', 'country_id'] });
   expectTypeOf<Values<typeof read>>().toEqualTypeOf<
-    { id: number; name: string; country_id: { id: number; name: string } | null }[]
+    { id: number; name: string; country_id: { id: number; name: string | null } | null }[]
   >();
   const pages = () =>
     normalized

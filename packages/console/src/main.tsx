@@ -4,5 +4,9 @@ import './app/app.css';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app.tsx';
 
+// Relative to the first page: a browser would look for it again below the folder of each page.
+const link = document.querySelector<HTMLLinkElement>('link[rel=icon]');
+link?.setAttribute('href', link.href);
+
 const root = document.getElementById('root');
 if (root !== null) createRoot(root).render(<App />);

@@ -41,10 +41,14 @@ describe.skipIf(!HAS_CHROMIUM)('every page is accessible while it waits', () => 
   async function visit(name: string, open: (page: Page) => Promise<void>): Promise<void> {
     const page = await context.newPage();
     await open(page);
+    await inspect(name, page);
+    await page.close();
+  }
+
+  async function inspect(name: string, page: Page): Promise<void> {
     await waitForDrawing(page);
     loading += await page.getByRole('status', { name: /are loading$/ }).count();
     for (const finding of await listSeriousFindings(page)) found.add(`${name}: ${finding}`);
-    await page.close();
   }
 
   test('for its session, its code, or the answer to an act', async () => {
@@ -80,13 +84,17 @@ describe.skipIf(!HAS_CHROMIUM)('every page is accessible while it waits', () => 
   test.each(Array.from({ length: PARTS }, (_, part) => part))('for its data (part %i)', async (part) => {
     await signIn();
     const paths = Object.entries(proxy.paths).filter((_, index) => index % PARTS === part);
+    const page = await context.newPage();
+    await page.route(/\/admin\/v1\/(?!session)/, hold);
+    await page.goto(proxy.url);
     for (const [name, path] of paths) {
-      await visit(name, async (page) => {
-        await page.route(/\/admin\/v1\/(?!session)/, hold);
-        await page.goto(proxy.url + path);
-        await page.getByRole('main').waitFor();
-        await page.getByRole('status', { name: 'Loading', exact: true }).waitFor({ state: 'detached' });
-      });
+      // As a click on a link does, without loading the document again.
+      await page.evaluate(
+        `history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`,
+      );
+      await page.getByRole('main').waitFor();
+      await page.getByRole('status', { name: 'Loading', exact: true }).waitFor({ state: 'detached' });
+      await inspect(name, page);
     }
     expect([...found]).toEqual([]);
     // The lists of calls, keys, subjects, instances, subscriptions and approvals, at least.

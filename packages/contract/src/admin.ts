@@ -146,10 +146,12 @@ export interface InstanceInput {
 }
 
 /** An Odoo server with a user that is not stored, to check it. */
-export type InstanceCheckInput = Omit<
-  InstanceInput,
-  'name' | 'concurrency' | 'rotate_key' | 'key_expires_at'
->;
+export interface InstanceCheckInput
+  extends Omit<InstanceInput, 'name' | 'user_id' | 'concurrency' | 'rotate_key' | 'key_expires_at'> {
+  user_id?: number;
+  /** In place of `user_id`, which the answer has then. */
+  login?: string;
+}
 
 /**
  * Omitted members keep their values. A new `url`, changed `certificates`, and turning on `allow_private` require the
@@ -196,6 +198,35 @@ export interface ApprovalCall {
   params: string;
   /** The named arguments, a JSON object. */
   keyword: string;
+  /** The records that the call concerns, as its caller could read them when it asked. Absent: they were not read. */
+  concerns?: ConcernedRecords[];
+}
+
+/** One part of the records that a call concerns. */
+export interface ConcernedRecords {
+  /**
+   * `records`: those whose method is called. `dialog`: those that a dialog is about. `partners`: partners that the call
+   * names as receivers. `followers`: partners who follow the records of a message, and can get it by mail. `removed`:
+   * records that are deleted, or cut off from `field`.
+   */
+  part: 'records' | 'dialog' | 'partners' | 'followers' | 'removed';
+  /** The field that `removed` records are in. */
+  field?: string;
+  model: string;
+  /** Number of records; null: not known. */
+  count: number | null;
+  /** The first of them. */
+  records: ConcernedRecord[];
+}
+
+/** A record, with texts of up to 200 characters from Odoo. Null: the record has none, or its caller may not read it. */
+export interface ConcernedRecord {
+  id: number;
+  name: string | null;
+  partner: string | null;
+  order: string | null;
+  state: string | null;
+  stage: string | null;
 }
 
 /** A call that needs an approval, with its values. */
@@ -516,6 +547,13 @@ export interface AdminCallInput {
 }
 
 /** Why a key may or may not make a call. */
+/** What the method `*` stands for on one model, as far as the model has these methods. */
+export interface StarMeaning {
+  methods: string[];
+  /** `reason` is the end of a sentence that begins with the method. */
+  left_out: { method: string; reason: string }[];
+}
+
 export interface Explanation {
   allowed: boolean;
   /** The rule that decided, e.g. `models["sale.*"]`; null for a key without a policy. */
@@ -523,6 +561,8 @@ export interface Explanation {
   /** The rule because of which the call needs an approval, e.g. `approve["account.move"]`; null: it needs none. */
   approval: string | null;
   message: string;
+  /** What the method `*` of the policy stands for on the model of the call, if an entry for the model has it. */
+  star?: StarMeaning;
   /** What the policy sets in the call before it is sent. */
   sets: {
     limit?: number;
@@ -688,11 +728,14 @@ export const ATTENTION_KINDS = [
   'instance_key_not_rotated',
   'client_key_expired',
   'client_key_expiring',
+  'publishable_key_open',
   'subscription_disabled',
   'subscription_failing',
   'subscription_unreadable',
   'approvals_pending',
   'calls_refused',
+  'method_not_named',
+  'reached_model_not_named',
 ] as const;
 export type AttentionKind = (typeof ATTENTION_KINDS)[number];
 
@@ -710,7 +753,14 @@ export interface AttentionItem {
   since: string | null;
 }
 
-export const ATTENTION_PARTS = ['instances', 'client_keys', 'subscriptions', 'approvals', 'calls'] as const;
+export const ATTENTION_PARTS = [
+  'instances',
+  'client_keys',
+  'subscriptions',
+  'approvals',
+  'calls',
+  'policies',
+] as const;
 
 export type AttentionPart = (typeof ATTENTION_PARTS)[number];
 

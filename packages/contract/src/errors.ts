@@ -46,7 +46,7 @@ export const PROXY_ERRORS = {
     code: -32602,
     httpStatus: 400,
     retry: 'never',
-    when: 'A value violates a rule of the proxy: `limit`, `ids`, `allowed_company_ids`, `default_company_id` or `tz`. `data.path` names it.',
+    when: 'A value violates a rule of the proxy: half of a surrogate pair, a [normalized value](values.md#writing) of another form, `limit`, `ids`, `allowed_company_ids`, `default_company_id` or `tz`. `data.path` names it.',
     remedy: 'Correct the value that `data.path` names.',
   },
   route_not_found: {
@@ -235,7 +235,7 @@ export const BUSINESS_ERRORS = {
   query_invalid: {
     status: 422,
     retry: 'never',
-    when: 'A field, operator, order or grouping does not exist, or a domain or a date in it is malformed.',
+    when: 'A field, operator, order or grouping does not exist, a field cannot be searched, sorted or grouped by, or a domain or a date in it is malformed.',
   },
   concurrency_conflict: {
     status: 409,

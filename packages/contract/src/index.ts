@@ -4,6 +4,7 @@
  */
 export * from './admin.ts';
 export * from './compatible.ts';
+export * from './cut-text.ts';
 export * from './errors.ts';
 export * from './glob.ts';
 export * from './policy.ts';

@@ -12,7 +12,10 @@ export interface Policy {
   origins?: string[];
   /** Patterns of databases, for calls with their own credentials. Default: any. */
   dbs?: string[];
-  /** Patterns of models, each with patterns of its methods: `{"res.partner": ["read", "search*"], "sale.*": ["*"]}`. */
+  /**
+   * Patterns of models, each with patterns of its methods: `{"res.partner": ["read", "search*"], "sale.*": ["*"]}`. The
+   * method `*` stands for those that are known to keep to records of their model.
+   */
   models: Record<string, string[]>;
   /**
    * Patterns of models, each with patterns of its methods: such a call runs only after an administrator has approved
@@ -31,6 +34,8 @@ export interface Policy {
   fields?: Record<string, FieldRule>;
   /** True: only methods that are known to be read-only. */
   read_only?: boolean;
+  /** True: the method `*` stands for every method. */
+  allow_unknown_methods?: boolean;
   /** Ids of the companies that `allowed_company_ids` may name. A call that names none gets all of them. */
   companies?: number[];
   /** Members of the context, for calls that leave them out. */

@@ -15,6 +15,9 @@ export const KEY_HEADER = 'x-proxy-api';
 /** Header of an answer: the limit that the key's policy set instead of the caller's. */
 export const LIMIT_HEADER = 'erp-proxy-limit';
 
+/** Header of an answer in which null stands for a NaN or an Infinity of Odoo: the first field that has one. */
+export const NULL_FIELD_HEADER = 'erp-proxy-null-field';
+
 /** Header of a request: the ids of the approvals under which its calls run, separated by commas. */
 export const APPROVAL_HEADER = 'x-approval';
 
@@ -76,6 +79,12 @@ export interface ExportCall {
   after?: number | null;
   /** Default: `ndjson`. */
   format?: 'ndjson' | 'csv' | null;
+  /** With CSV: whether a byte order mark precedes it, by which spreadsheets see that it is UTF-8. Default: false. */
+  bom?: boolean | null;
+  /** With CSV. Default: a comma. */
+  delimiter?: ',' | ';' | '\t' | '|' | null;
+  /** With CSV: whether `'` precedes a text that spreadsheets would run as a formula. Default: true. */
+  escape_formulas?: boolean | null;
   erp_instance: ErpInstance | { name: string };
 }
 

@@ -14,12 +14,13 @@ export function openEnvironment(
   {
     uid = admin,
     records = {},
+    clock = Date.now,
     store,
-  }: { uid?: number; records?: Record<string, number>; store?: Store } = {},
+  }: { uid?: number; records?: Record<string, number>; clock?: () => number; store?: Store } = {},
 ) {
   const environment = new Instance(pickPersonality(version), {
     authDelayMs: 0,
-    clock: Date.now,
+    clock,
     keysExpireAt: null,
     programmaticKeys: false,
     records,

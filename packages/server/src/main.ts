@@ -56,10 +56,24 @@ async function runProgram(): Promise<number> {
     untilTaken,
     isTerminal: process.stdout.isTTY === true,
     isErrorTerminal: process.stderr.isTTY === true,
+    ask: process.stdin.isTTY && process.stderr.isTTY ? ask : null,
     complain: (text) => process.stderr.write(text),
     readInput: (path) => (path === '-' ? buffer(process.stdin) : readFile(path)),
     writeFile: replaceFile,
     untilStopped,
+  });
+}
+
+/** Standard error has the question: standard output may go to a file. The end of the input is an empty answer. */
+async function ask(question: string): Promise<string> {
+  const { createInterface } = await import('node:readline');
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  return new Promise((resolve) => {
+    lines.on('close', () => resolve(''));
+    lines.question(question, (answer) => {
+      resolve(answer);
+      lines.close();
+    });
   });
 }
 

@@ -3,6 +3,7 @@
  * and is sent once more: what a form holds is not lost. Knows no route.
  */
 import type { Problem } from '@erp-proxy/contract';
+import { ROOT } from './root.ts';
 import { renewSession } from './session.ts';
 
 /** A request below `/admin/v1`, as forms build it and as the page shows it to copy. */
@@ -46,7 +47,7 @@ export async function sendRaw(
   signal?: AbortSignal,
   headers: Record<string, string> = {},
 ): Promise<Response> {
-  const attempt = () => fetch(printUrl(request), describeInit(request, headers, signal));
+  const attempt = () => fetch(locate(request), describeInit(request, headers, signal));
   let response = await attempt();
   if (response.status === 401) {
     await renewSession(signal);
@@ -56,7 +57,12 @@ export async function sendRaw(
   return response;
 }
 
-/** Path and query. Members that are undefined or empty are left out. */
+/** The address of a request for this page. */
+export function locate(request: Pick<AdminRequest, 'path' | 'query'>): string {
+  return ROOT.slice(0, -1) + printUrl(request);
+}
+
+/** Path and query below the address of the proxy. Members that are undefined or empty are left out. */
 export function printUrl({ path, query = {} }: Pick<AdminRequest, 'path' | 'query'>): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();

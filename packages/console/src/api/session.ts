@@ -3,6 +3,7 @@
  * resolves once the person has signed in. Knows no component.
  */
 import type { Problem } from '@erp-proxy/contract';
+import { ROOT } from './root.ts';
 
 export type SessionState =
   /** Not asked yet. */
@@ -15,7 +16,7 @@ export type SessionState =
   /** Nobody can sign in: `reason` says why. */
   | { state: 'unavailable'; reason: string };
 
-const SESSION_URL = '/admin/v1/session';
+const SESSION_URL = `${ROOT}admin/v1/session`;
 
 let current: SessionState = { state: 'unknown' };
 let waiting: PromiseWithResolvers<void> | null = null;

@@ -16,6 +16,7 @@ import {
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
+import { ROOT } from '../api/root.ts';
 import { checkSession, readSession, watchSession } from '../api/session.ts';
 import { Icon } from '../parts/icon.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
@@ -114,7 +115,7 @@ function Shell({ children }: { children: ReactNode }) {
           <NavLink
             label="API reference"
             leftSection={<Icon name="book" />}
-            href="/docs"
+            href={`${ROOT}docs`}
             target="_blank"
             rel="noreferrer"
           />

@@ -1,5 +1,6 @@
 /** The pages of the console. A route has the filters of its page; the code of a page loads when it is opened. */
 import { createRouter, lazyRouteComponent as lazy } from '@tanstack/react-router';
+import { ROOT } from '../api/root.ts';
 import { approvalRoute, approvalsRoute } from '../pages/approvals/route.ts';
 import { callRoute, callsRoute } from '../pages/calls/route.ts';
 import { instanceRoute, instancesRoute, newInstanceRoute } from '../pages/instances/route.ts';
@@ -61,6 +62,7 @@ export function createConsoleRouter() {
         component: lazy(() => import('../pages/approvals/approval-page.tsx'), 'ApprovalPage'),
       }),
     ]),
+    basepath: ROOT,
     defaultPreload: 'intent',
     defaultPendingComponent: LoadingPage,
     defaultNotFoundComponent: MissingPage,

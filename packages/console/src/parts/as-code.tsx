@@ -1,4 +1,5 @@
 import { Button, Popover, Tabs, Text } from '@mantine/core';
+import { readProxyUrl } from '../api/root.ts';
 import type { AdminRequest } from '../api/send.ts';
 import { CodeBlock } from './code-block.tsx';
 import { Icon } from './icon.tsx';
@@ -27,7 +28,7 @@ export function AsCode({ request, command }: AsCodeProps) {
             <Tabs.Tab value="typescript">TypeScript</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="curl">
-            <CodeBlock label="curl" code={printCurl(request, location.origin)} />
+            <CodeBlock label="curl" code={printCurl(request, readProxyUrl())} />
           </Tabs.Panel>
           {command !== null && (
             <Tabs.Panel value="command">
@@ -35,7 +36,7 @@ export function AsCode({ request, command }: AsCodeProps) {
             </Tabs.Panel>
           )}
           <Tabs.Panel value="typescript">
-            <CodeBlock label="TypeScript" code={printTypescript(request, location.origin)} />
+            <CodeBlock label="TypeScript" code={printTypescript(request, readProxyUrl())} />
           </Tabs.Panel>
         </Tabs>
         <Text size="xs" c="dimmed" mt="xs">

@@ -1,3 +1,4 @@
+import { cutText } from '@erp-proxy/contract';
 import { Group, Text } from '@mantine/core';
 import { CopyText } from './copy-text.tsx';
 
@@ -14,7 +15,7 @@ export function ClippedText({ text, label }: ClippedTextProps) {
   if (text.length <= LENGTH_MAX) return <span className="data">{text}</span>;
   return (
     <>
-      <span className="data">{text.slice(0, LENGTH_MAX)}…</span>
+      <span className="data">{cutText(text, LENGTH_MAX)}…</span>
       <Group gap={4}>
         <Text size="xs" c="dimmed">
           {text.length.toLocaleString('en')} characters

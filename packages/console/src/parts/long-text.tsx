@@ -1,3 +1,4 @@
+import { cutText } from '@erp-proxy/contract';
 import { Button, Code, Group, Text } from '@mantine/core';
 import { useState } from 'react';
 import { CopyText } from './copy-text.tsx';
@@ -20,7 +21,7 @@ export function LongText({ text, label }: { text: string; label: string }) {
         mah={480}
         style={{ overflow: 'auto', whiteSpace: 'pre-wrap' }}
       >
-        {text.slice(0, shown)}
+        {cutText(text, shown)}
         {text.length > shown && '…'}
       </Code>
       <Group gap="xs" mt={4}>

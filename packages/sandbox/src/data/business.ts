@@ -83,6 +83,12 @@ export const crm: Seed = {
     'Consulting',
     'Other',
   ].map((name, index) => ({ id: index + 1, name, color: index + 1 })),
+  'crm.team': ['Sales', 'Website'].map((name, index) => ({
+    id: index + 1,
+    name,
+    sequence: index,
+    invoiced_target: 250_000,
+  })),
   'crm.stage': ['New', 'Qualified', 'Proposition', 'Won'].map((name, index) => ({
     id: index + 1,
     name,
@@ -90,7 +96,7 @@ export const crm: Seed = {
     is_won: name === 'Won',
   })),
   'crm.lead': readTable(`
-    id | name                         | tag_ids | stage_id | probability | expected_revenue | date_deadline | partner_id | description                 | source_ref
+    id | name                         | tag_ids | stage_id | probability | expected_revenue | date_deadline | partner_id | description                 | x_source_ref
     1  | Club Office Furnitures       | [6]     | 1        |             |                  |               |            |                             |
     2  | Design Software              | [2]     | 1        | 50          |                  |               |            | <p>Needs <b>3</b> seats</p> | res.partner,10
     3  | Global Solutions: Furnitures | [1]     | 2        | 90          | 3800             | 2026-12-01    | 10         |                             |`).map(

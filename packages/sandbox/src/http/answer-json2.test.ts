@@ -151,13 +151,9 @@ test('a fault contains a traceback with server paths, so that tests detect leaks
   expect((answer.body as { debug: string }).debug).toMatch(/File "\/opt\/odoo\//);
 });
 
-test('a result that Python cannot encode gives its page for 500', async () => {
-  const sandbox = await serve(19);
-  const answer = await speak(sandbox, '/json/2/res.partner/write', {
+test('a text that Python cannot encode gives its page for 500', async () => {
+  const answer = await speak(await serve(19), '/json/2/res.partner/write', {
     body: '{"ids": [3], "vals": {"ref": "\\ud800"}}',
   });
-  expect(answer.body).toBe(true);
-  const shown = await speak(sandbox, read, { body: { ids: [3], fields: ['ref'] } });
-  expect([shown.status, shown.headers.get('content-type')]).toEqual([500, 'text/html; charset=utf-8']);
-  sandbox.reset();
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([500, 'text/html; charset=utf-8']);
 });

@@ -5,6 +5,7 @@ import { readJson } from './read-json.ts';
 test.each([
   ['["|", ["name", "=", null], true, 1.0]', "['|', ['name', '=', None], True, 1.0]"],
   ['{"a": "it\'s"}', "{'a': \"it's\"}"],
+  ['"\\u0000\\u001b"', "'\\x00\\x1b'"],
   ['"both \' and \\""', "'both \\' and \"'"],
 ])("prints %s like Python's repr", (text, shown) => {
   expect(printPython(readJson(text))).toBe(shown);

@@ -39,6 +39,7 @@ function printText(text: string): string {
     .replace(/\\/g, '\\\\')
     .replace(/\n/g, '\\n')
     .replace(/\r/g, '\\r')
-    .replace(/\t/g, '\\t');
+    .replace(/\t/g, '\\t')
+    .replace(/[\x00-\x1f\x7f]/g, (unit) => `\\x${unit.charCodeAt(0).toString(16).padStart(2, '0')}`);
   return text.includes("'") && !text.includes('"') ? `"${escaped}"` : `'${escaped.replace(/'/g, "\\'")}'`;
 }

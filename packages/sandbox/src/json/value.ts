@@ -30,7 +30,8 @@ export function isObject(value: unknown): value is JsonObject {
 export function isTrue(value: Json | undefined): boolean {
   if (Array.isArray(value)) return value.length > 0;
   if (isObject(value)) return Object.keys(value).length > 0;
-  return Boolean(toNumber(value) ?? value);
+  const number = toNumber(value);
+  return number === undefined ? Boolean(value) : number !== 0;
 }
 
 /** The value as a number, whether it is an int or a float in Python; undefined for anything else. */

@@ -24,6 +24,7 @@ export const activityType: ModelSpec = {
     summary: char('Default Summary', { translate: true }),
     sequence: integer('Sequence', { default: 10 }),
   },
+  lateFields: { create_uid: many2one('Created by', 'res.users') },
 };
 
 const states = [
@@ -44,6 +45,12 @@ export const activity: ModelSpec = {
   description: 'Activity',
   order: 'date_deadline, id',
   recName: 'summary',
+  checks: [
+    {
+      holds: (row) => Boolean(row['res_id']),
+      message: 'Activities have to be linked to records with a not null res_id.',
+    },
+  ],
   // The user's own activities, and those of models that the user may read.
   rule: (environment) => [
     '|',
@@ -53,8 +60,8 @@ export const activity: ModelSpec = {
   fields: {
     res_model_id: many2one('Document Model', 'ir.model', { required: true, ondelete: 'cascade' }),
     res_model: char('Related Document Model', { readonly: true }),
-    res_id: many2oneReference('Related Document ID', { required: true }),
-    res_name: char('Document Name', { readonly: true, compute: nameRecord }),
+    res_id: many2oneReference('Related Document ID'),
+    res_name: char('Document Name', { readonly: true, store: true, compute: nameRecord }),
     activity_type_id: many2one('Activity Type', 'mail.activity.type', { ondelete: 'restrict' }),
     summary: char('Summary'),
     note: html('Note'),
@@ -131,7 +138,10 @@ function finish(call: Call): Json {
     const title = [type, summary].filter((text) => text !== null).join(': ');
     const feedback = values['feedback'] ? `<p>${String(values['feedback'])}</p>` : '';
     const body = `<p>${title} done</p>${feedback}`;
-    return runMethod(environment, String(res_model), [res_id], 'message_post', { body });
+    return runMethod(environment, String(res_model), [res_id], 'message_post', {
+      body,
+      body_is_html: true,
+    });
   });
   const ids = rows.map(({ id }) => id as number);
   unlinkRows(environment, model, ids);

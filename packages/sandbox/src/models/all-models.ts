@@ -6,7 +6,7 @@ import { attachment } from './attachment.ts';
 import { message } from './chatter.ts';
 import { company, language, user } from './company.ts';
 import { composer, template as mailTemplate } from './composer.ts';
-import { lead, stage, tag } from './crm.ts';
+import { lead, stage, tag, team } from './crm.ts';
 import { notification } from './notification.ts';
 import { partner, partnerCategory } from './partner.ts';
 import { category, product, template } from './product.ts';
@@ -44,6 +44,7 @@ export const allModels: readonly ModelSpec[] = [
   cancelWizard,
   tag,
   stage,
+  team,
   lead,
   apiKey,
 ];

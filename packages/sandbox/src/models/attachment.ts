@@ -1,7 +1,10 @@
 /** Files, which belong to a record or to nothing. */
+import { isUtf8 } from 'node:buffer';
 import { Binary } from '../json/binary.ts';
-import type { Json, JsonObject } from '../json/value.ts';
+import { nameType } from '../json/print-python.ts';
+import { isTrue, type Json, type JsonObject } from '../json/value.ts';
 import { listReadableModels } from '../orm/access.ts';
+import { typeError } from '../orm/fault.ts';
 import {
   binary,
   boolean,
@@ -20,7 +23,17 @@ export const attachment: ModelSpec = {
   description: 'Attachment',
   order: 'id desc',
   rule: listReadable,
-  beforeCreate: addType,
+  hiddenBy: 'res_field',
+  // Without content, `datas` is the empty text.
+  beforeCreate: (_, values) => {
+    const { datas, raw, ...others } = values;
+    return addType(datas || raw ? readRaw(values) : others);
+  },
+  beforeWrite: (environment, values) => {
+    if (environment.personality.rejectsRawText && values['raw'])
+      throw typeError('`bin_data` must be bytes or bytearray');
+    return readRaw(values);
+  },
   fields: {
     name: char('Name', { required: true }),
     description: text('Description'),
@@ -38,7 +51,13 @@ export const attachment: ModelSpec = {
     ),
     url: char('Url'),
     public: boolean('Is public document'),
-    datas: binary('File Content (base64)'),
+    datas: binary('File Content (base64)', {
+      default: '',
+      store: false,
+      searchable: false,
+      sortable: false,
+    }),
+    raw: binary('File Content (raw)', { compute: showRaw, readonly: false, searchable: false }),
     file_size: integer('File Size', {
       readonly: true,
       compute: (_, row) => readContent(row)?.size ?? 0,
@@ -58,7 +77,7 @@ export const attachment: ModelSpec = {
 function readContent(row: Row): Binary | undefined {
   const content = row['datas'];
   if (content instanceof Binary) return content;
-  return typeof content === 'string' ? Binary.of([Buffer.from(content, 'base64')]) : undefined;
+  return typeof content === 'string' && content ? Binary.of([Buffer.from(content, 'base64')]) : undefined;
 }
 
 const types: Readonly<Record<string, string>> = {
@@ -72,7 +91,27 @@ const types: Readonly<Record<string, string>> = {
   zip: 'application/zip',
 };
 
-function addType(_: Environment, values: JsonObject): JsonObject {
+/** JSON has no bytes: the content as UTF-8, or else as Latin-1 (17 and earlier), or no answer (18 and later). */
+function showRaw({ context, personality }: Environment, row: Row): Json {
+  const content = readContent(row);
+  if (!content || content.size === 0) return personality.rejectsRawText && content ? '' : null;
+  if (isTrue(context['bin_size'])) return content;
+  const bytes = Buffer.concat([...content.chunks()]);
+  if (isUtf8(bytes)) return bytes.toString();
+  // Half of a surrogate pair cannot be answered either.
+  return personality.showsRawBytes ? bytes.toString('latin1') : '\ud800';
+}
+
+/** A text in `raw` is the content itself, not its base64. False empties the file. */
+function readRaw({ raw, ...values }: JsonObject): JsonObject {
+  if (raw === undefined)
+    return 'datas' in values && !values['datas'] ? { ...values, datas: Binary.of([]) } : values;
+  if (raw instanceof Binary) return { ...values, datas: Binary.of([Buffer.from(raw.toBase64())]) };
+  if (raw && typeof raw !== 'string') throw typeError(`'${nameType(raw)}' object is not subscriptable`);
+  return { ...values, datas: Binary.of([Buffer.from(String(raw || ''))]) };
+}
+
+function addType(values: JsonObject): JsonObject {
   if (values['mimetype']) return values;
   const extension = /\.(\w+)$/.exec(String(values['name']))?.[1] ?? '';
   return { ...values, mimetype: types[extension.toLowerCase()] ?? 'application/octet-stream' };

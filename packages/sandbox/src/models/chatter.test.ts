@@ -15,6 +15,34 @@ test.each(['sale.order', 'res.partner', 'crm.lead'])('%s has its messages, with 
   });
 });
 
+test.each([
+  [16, '<p>Hoi <b>x</b></p>', {}, '<p>Hoi <b>x</b></p>'],
+  [18, '<p>Hoi</p>', {}, '<p>&lt;p&gt;Hoi&lt;/p&gt;</p>'],
+  [18, '<p>Hoi</p>', { body_is_html: true }, '<p>Hoi</p>'],
+  [19, 'a & b', {}, '<p>a &amp; b</p>'],
+] as const)('%i posts %j %j as %j', (version, body, named, posted) => {
+  const { call, readOne } = openEnvironment(version);
+  const [id = 0] = [call('sale.order', 'message_post', [[1]], { body, ...named })].flat() as number[];
+  expect(readOne('mail.message', id, ['body', 'email_from'])).toEqual({
+    id,
+    body: posted,
+    email_from: expect.stringMatching(/^"[\w, ]+" <[\w.]+@[\w.]+>$/),
+  });
+});
+
+test('a message has the author of the call', () => {
+  const { call, readOne } = openEnvironment();
+  const id: number = call('sale.order', 'message_post', [[1]], { body: 'x', author_id: 10 });
+  expect(readOne('mail.message', id, ['author_id'])['author_id']).toEqual([10, 'Deco Addict']);
+});
+
+test('from 17 on, a message takes no unknown argument', () => {
+  const post = (version: 16 | 18) =>
+    openEnvironment(version).call('sale.order', 'message_post', [[1]], { body: 'x', nope: 1 });
+  expect(() => post(18)).toThrow('Those values are not supported when posting or notifying: nope');
+  expect(post(16)).toEqual(expect.any(Number));
+});
+
 test('users read the messages of models that they may read', () => {
   const { environment, call, search } = openEnvironment();
   const id: number = call('sale.order', 'message_post', [[1]], { body: 'Secret.' });

@@ -1,9 +1,22 @@
 /** The chatter: the messages and activities of a record. message_post writes a mail.message. */
 
+import { printPython } from '../json/print-python.ts';
+import { isTrue, type JsonObject, toNumber } from '../json/value.ts';
 import { listReadableModels } from '../orm/access.ts';
-import { char, datetime, html, many2one, many2oneReference, one2many, selection } from '../orm/field.ts';
+import { valueError } from '../orm/fault.ts';
+import {
+  char,
+  datetime,
+  html,
+  many2many,
+  many2one,
+  many2oneReference,
+  one2many,
+  selection,
+} from '../orm/field.ts';
 import { ensureOne } from '../orm/methods/record-methods.ts';
-import type { FieldSpec, Method, ModelSpec } from '../orm/model.ts';
+import type { Call, Environment, FieldSpec, Method, ModelSpec } from '../orm/model.ts';
+import { parseSignature } from '../orm/parse-signature.ts';
 import { createRow } from '../orm/write.ts';
 import { scheduleActivity } from './activity.ts';
 
@@ -22,11 +35,15 @@ const postMessage: Method = {
     const { environment, model, values } = call;
     const res_id = ensureOne(call);
     const message = environment.sudo().model('mail.message');
-    const body = String(values['body'] ?? '');
+    checkNames(call);
+    const author_id = toNumber(values['author_id']) ?? (environment.user['partner_id'] as number);
+    const author = environment.store.get('res.partner', author_id);
     const id = createRow(environment.sudo(), message, {
       model: model.name,
       res_id,
-      body: body.startsWith('<') ? body : `<p>${body}</p>`,
+      body: writeBody(environment, values),
+      author_id,
+      email_from: values['email_from'] || (author ? `"${author['name']}" <${author['email']}>` : false),
       subject: values['subject'] ?? false,
       message_type: values['message_type'] ?? 'notification',
     });
@@ -34,11 +51,42 @@ const postMessage: Method = {
   },
 };
 
+/** The names that `**kwargs` takes from 17 on. The sandbox has nothing to do with their values. */
+const furtherNames = new Set([
+  ...['author_guest_id', 'create_date', 'date', 'email_add_signature', 'email_layout_xmlid', 'is_internal'],
+  ...['mail_activity_type_id', 'mail_server_id', 'message_id', 'record_alias_domain_id', 'record_company_id'],
+  ...['record_name', 'reply_to', 'reply_to_force_new', 'tracking_value_ids', 'force_email_company'],
+  ...['force_email_lang', 'force_send', 'mail_auto_delete', 'model_description', 'notify_author'],
+  ...['resend_existing', 'scheduled_date', 'send_after_commit', 'skip_existing', 'subtitles'],
+]);
+
+function checkNames({ environment, values }: Call): void {
+  if (!environment.personality.escapesMessages) return;
+  const own = parseSignature(postMessage.parameters).map(({ name }) => name);
+  const unknown = Object.keys(values).filter((name) => !own.includes(name) && !furtherNames.has(name));
+  if (unknown.length > 0)
+    throw valueError(`Those values are not supported when posting or notifying: ${unknown.join(', ')}`);
+}
+
+/** From 17 on, the body is a text, unless `body_is_html` tells that it is HTML. */
+function writeBody({ personality }: Environment, values: JsonObject): string {
+  const { body = '' } = values;
+  const text = typeof body === 'string' ? body : printPython(body);
+  if (!personality.escapesMessages || isTrue(values['body_is_html'])) return text;
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
 /** What a model with a chatter has in addition to its own fields and methods. */
 export const chatterFields: Readonly<Record<string, FieldSpec>> = {
   activity_ids: one2many('Activities', 'mail.activity', 'res_id', {
     inverseModel: 'res_model',
     groups: 'base.group_user',
+  }),
+  // In Odoo it is computed from mail.followers, and can be written.
+  message_partner_ids: many2many('Followers (Partners)', 'res.partner', {
+    groups: 'base.group_user',
+    store: false,
+    searchable: true,
   }),
   message_ids: one2many('Messages', 'mail.message', 'res_id', { inverseModel: 'model' }),
 };
@@ -64,6 +112,7 @@ export const message: ModelSpec = {
     body: html('Contents'),
     model: char('Related Document Model'),
     res_id: many2oneReference('Related Document ID'),
+    email_from: char('From'),
     message_type: selection('Type', messageTypes, { required: true, default: 'email' }),
     author_id: many2one('Author', 'res.partner', {
       default: (environment) => environment.user['partner_id'] ?? null,

@@ -7,6 +7,7 @@ import { boolean, char, many2many, many2one, selection } from '../orm/field.ts';
 import { ensureOne } from '../orm/methods/record-methods.ts';
 import type { Environment, Method, ModelSpec } from '../orm/model.ts';
 import { createRow } from '../orm/write.ts';
+import { languages, timeZones } from './choices.ts';
 
 export const company: ModelSpec = {
   name: 'res.company',
@@ -24,7 +25,7 @@ export const company: ModelSpec = {
     name: char('Company Name', { required: true }),
     partner_id: many2one('Partner', 'res.partner', { required: true }),
     currency_id: many2one('Currency', 'res.currency', { required: true }),
-    email: char('Email', { related: 'partner_id.email' }),
+    email: char('Email', { related: 'partner_id.email', store: true }),
     vat: char('Tax ID', { related: 'partner_id.vat' }),
     active: boolean('Active', { default: true }),
   },
@@ -100,13 +101,18 @@ export const user: ModelSpec = {
     addPartner(environment, { company_ids: [[6, 0, [1]]], ...values }, false),
   unique: [{ fields: ['login'], message: 'You can not have two users with the same login!' }],
   fields: {
-    name: char('Name', { required: true }),
+    name: char('Name', { store: false, searchable: true, sortable: true }),
     login: char('Login', { required: true, copy: false }),
-    partner_id: many2one('Related Partner', 'res.partner', { ondelete: 'restrict' }),
+    partner_id: many2one('Related Partner', 'res.partner', { required: true, ondelete: 'restrict' }),
     company_id: many2one('Company', 'res.company', { required: true, default: 1 }),
     company_ids: many2many('Companies', 'res.company'),
-    lang: char('Language', { default: 'en_US' }),
-    tz: char('Timezone'),
+    lang: selection('Language', languages, {
+      default: 'en_US',
+      store: false,
+      searchable: true,
+      sortable: true,
+    }),
+    tz: selection('Timezone', timeZones, { store: false, searchable: true, sortable: true }),
     active: boolean('Active', { default: true }),
     share: boolean('Share User', { readonly: true }),
     notification_type: selection(
@@ -115,7 +121,7 @@ export const user: ModelSpec = {
         ['email', 'Handle by Emails'],
         ['inbox', 'Handle in Odoo'],
       ],
-      { default: 'email' },
+      { required: true, default: 'email' },
     ),
   },
   methods: {

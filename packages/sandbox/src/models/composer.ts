@@ -14,7 +14,7 @@ export const template: ModelSpec = {
   order: 'name, id',
   access: { create: ['base.group_system'], write: ['base.group_system'], unlink: ['base.group_system'] },
   fields: {
-    name: char('Name', { required: true, translate: true }),
+    name: char('Name', { translate: true }),
     model: char('Related Document Model', { readonly: true }),
     subject: char('Subject', { translate: true }),
     body_html: html('Body', { translate: true }),
@@ -55,6 +55,7 @@ export const composer: ModelSpec = {
             runMethod(call.environment, String(model), [id], 'message_post', {
               subject,
               body,
+              body_is_html: true,
               message_type: 'comment',
             });
         }

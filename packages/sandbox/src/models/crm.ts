@@ -33,6 +33,21 @@ export const tag: ModelSpec = {
   },
 };
 
+export const team: ModelSpec = {
+  name: 'crm.team',
+  description: 'Sales Team',
+  order: 'sequence ASC, create_date DESC, id DESC',
+  access: { write: managers, create: managers, unlink: managers },
+  fields: {
+    name: char('Sales Team', { required: true, translate: true }),
+    sequence: integer('Sequence', { default: 10 }),
+    active: boolean('Active', { default: true }),
+    company_id: many2one('Company', 'res.company'),
+    user_id: many2one('Team Leader', 'res.users'),
+    invoiced_target: float('Invoicing Target', { unrounded: true }),
+  },
+};
+
 export const stage: ModelSpec = {
   name: 'crm.stage',
   description: 'CRM Stages',
@@ -74,7 +89,7 @@ export const lead: ModelSpec = {
     priority: selection('Priority', priorities, { default: '0' }),
     partner_id: many2one('Customer', 'res.partner'),
     lead_properties: properties('Properties'),
-    source_ref: reference('Source'),
+    x_source_ref: reference('Source'),
   },
   lateFields: chatterFields,
   beforeWrite: completeWon,

@@ -48,9 +48,9 @@ test('keyword-only arguments are refused by position', async () => {
   expect(await executeKw(sandbox, 'sale.order', 'set_terms', [[1]], { append: true })).toBe(
     'builtins.TypeError',
   );
-  await executeKw(sandbox, 'sale.order', 'set_terms', [[1]], { note: 'a' });
-  await executeKw(sandbox, 'sale.order', 'set_terms', [[1]], { note: 'b', append: true });
-  expect(await findOrder('note')).toEqual([{ id: 1, note: 'ab' }]);
+  await executeKw(sandbox, 'sale.order', 'set_terms', [[1]], { note: '<p>a</p>' });
+  await executeKw(sandbox, 'sale.order', 'set_terms', [[1]], { note: '<p>b</p>', append: true });
+  expect(await findOrder('note')).toEqual([{ id: 1, note: '<p>a</p><p>b</p>' }]);
 });
 
 test('find_or_create returns a recordset: its ids from 19 on, its text before', async () => {

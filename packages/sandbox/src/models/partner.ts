@@ -1,5 +1,5 @@
 /** Contacts and their categories, with the access rights and record rules of the module base. */
-import { isTrue, type Json } from '../json/value.ts';
+import { isTrue, type Json, type JsonObject } from '../json/value.ts';
 import { Fault, userError, valueError } from '../orm/fault.ts';
 import {
   binary,
@@ -16,12 +16,14 @@ import {
   selection,
 } from '../orm/field.ts';
 import { forbidCycles } from '../orm/forbid-cycles.ts';
+import { recordMethods } from '../orm/methods/record-methods.ts';
 import type { Call, Environment, ModelSpec } from '../orm/model.ts';
 import type { Row } from '../orm/row.ts';
 import { searchIds } from '../orm/search.ts';
 import { showRecordset } from '../orm/show-recordset.ts';
 import { createRow } from '../orm/write.ts';
 import { chatterFields, chatterMethods } from './chatter.ts';
+import { languages, timeZones } from './choices.ts';
 
 const types = [
   ['contact', 'Contact'],
@@ -44,13 +46,17 @@ export const partner: ModelSpec = {
   rule: (environment) => ['|', ['company_id', '=', false], ['company_id', 'in', environment.companyIds]],
   checks: [
     {
-      holds: (row) => (row['type'] ?? 'contact') !== 'contact' || Boolean(row['name']),
+      holds: (row) => (row['type'] ?? 'contact') !== 'contact' || (row['name'] ?? null) !== null,
       message: 'Contacts require a name',
     },
   ],
   fields: {
     image_1920: binary('Image'),
-    image_128: binary('Image 128', { readonly: true, compute: (_, row) => row['image_1920'] ?? null }),
+    image_128: binary('Image 128', {
+      readonly: true,
+      store: true,
+      compute: (_, row) => row['image_1920'] ?? null,
+    }),
     name: char('Name'),
     complete_name: char('Complete Name', {
       readonly: true,
@@ -60,8 +66,8 @@ export const partner: ModelSpec = {
     parent_id: many2one('Related Company', 'res.partner', { ondelete: 'set null' }),
     child_ids: one2many('Contact', 'res.partner', 'parent_id'),
     ref: char('Reference'),
-    lang: selection('Language', [['en_US', 'English (US)']], { default: 'en_US' }),
-    tz: char('Timezone'),
+    lang: selection('Language', languages, { default: 'en_US' }),
+    tz: selection('Timezone', timeZones),
     user_id: many2one('Salesperson', 'res.users'),
     user_ids: one2many('Users', 'res.users', 'partner_id'),
     vat: char('Tax ID'),
@@ -78,10 +84,7 @@ export const partner: ModelSpec = {
     city: char('City'),
     state_id: many2one('State', 'res.country.state', { ondelete: 'restrict' }),
     country_id: many2one('Country', 'res.country', { ondelete: 'restrict' }),
-    country_code: char('Country Code', {
-      readonly: true,
-      compute: (environment, row) => countryCode(environment, row),
-    }),
+    country_code: char('Country Code', { readonly: true, related: 'country_id.code' }),
     email: char('Email'),
     phone: char('Phone'),
     is_company: boolean('Is a Company'),
@@ -92,6 +95,7 @@ export const partner: ModelSpec = {
         ['company', 'Company'],
       ],
       {
+        readonly: false,
         compute: (_, row) => (row['is_company'] ? 'company' : 'person'),
       },
     ),
@@ -109,6 +113,7 @@ export const partner: ModelSpec = {
   beforeUnlink: keepUsedPartner,
   methods: {
     ...chatterMethods,
+    default_get: { ...recordMethods['default_get']!, owner: '$class', run: getDefaults },
     find_or_create: {
       owner: '$class',
       kind: 'model',
@@ -127,7 +132,15 @@ export const partnerCategory: ModelSpec = {
     color: integer('Color', { default: 0 }),
     parent_id: many2one('Category', 'res.partner.category', { ondelete: 'cascade' }),
     active: boolean('Active', { default: true }),
-    partner_ids: many2many('Partners', 'res.partner', { compute: () => [] }),
+    partner_ids: many2many('Partners', 'res.partner', {
+      readonly: false,
+      store: true,
+      compute: ({ store }, row) =>
+        store
+          .table('res.partner')
+          .where('category_id', row['id'] as number)
+          .map(({ id = null }) => id),
+    }),
   },
 };
 
@@ -150,8 +163,12 @@ function nameInContext(environment: Environment, row: Row): string {
   return `${nameAddress(environment, row)}${email}${vat}`;
 }
 
-function countryCode(environment: Environment, row: Row): Json {
-  return environment.store.get('res.country', row['country_id'] as number)?.['code'] ?? null;
+/** With a parent, the company is the parent's, asked for or not. */
+function getDefaults(call: Call): Json {
+  const shown = recordMethods['default_get']!.run(call) as JsonObject;
+  const { store } = call.environment;
+  const parent = shown['parent_id'] ? store.get('res.partner', shown['parent_id'] as number) : undefined;
+  return parent ? { ...shown, company_id: parent['company_id'] ?? false } : shown;
 }
 
 /** Returns a recordset, not ids: before 19 the caller gets it as text (docs/odoo-facts.md#recordsets). */

@@ -1,5 +1,5 @@
 /** Products. Every variant has one template. */
-import type { JsonObject } from '../json/value.ts';
+import type { Json, JsonObject } from '../json/value.ts';
 import {
   binary,
   boolean,
@@ -54,6 +54,7 @@ export const template: ModelSpec = {
   description: 'Product',
   order: 'name, id',
   access: managed,
+  displayName: (_, row) => nameWithCode(row, row['name']),
   afterCreate: createVariant,
   fields: {
     name: char('Name', { required: true, translate: true }),
@@ -62,17 +63,23 @@ export const template: ModelSpec = {
     description_sale: text('Sales Description'),
     type: selection('Product Type', kinds, { required: true, default: 'consu' }),
     list_price: float('Sales Price', { default: 1 }),
-    standard_price: float('Cost'),
+    standard_price: float('Cost', { store: false, searchable: true, sortable: false }),
     categ_id: many2one('Product Category', 'product.category', { required: true, default: 1 }),
     weight: float('Weight'),
-    currency_id: many2one('Currency', 'res.currency', { readonly: true, default: 1 }),
+    currency_id: many2one('Currency', 'res.currency', {
+      readonly: true,
+      default: 1,
+      store: false,
+      searchable: false,
+      sortable: false,
+    }),
     sale_ok: boolean('Sales', { default: true }),
     active: boolean('Active', { default: true }),
     default_code: char('Internal Reference'),
-    barcode: char('Barcode', { copy: false }),
+    barcode: char('Barcode', { copy: false, store: false, searchable: true, sortable: false }),
     company_id: many2one('Company', 'res.company'),
     image_1920: binary('Image'),
-    product_variant_ids: one2many('Products', 'product.product', 'product_tmpl_id'),
+    product_variant_ids: one2many('Products', 'product.product', 'product_tmpl_id', { required: true }),
   },
   lateFields: chatterFields,
   methods: chatterMethods,
@@ -85,10 +92,7 @@ export const product: ModelSpec = {
   order: 'default_code, id',
   access: managed,
   beforeCreate: createTemplate,
-  displayName: (environment, row) => {
-    const name = String(readTemplate(environment, row)['name'] ?? '');
-    return row['default_code'] ? `[${row['default_code']}] ${name}` : name;
-  },
+  displayName: (environment, row) => nameWithCode(row, readTemplate(environment, row)['name']),
   fields: {
     product_tmpl_id: many2one('Product Template', 'product.template', {
       required: true,
@@ -97,7 +101,14 @@ export const product: ModelSpec = {
     default_code: char('Internal Reference'),
     active: boolean('Active', { default: true }),
     barcode: char('Barcode', { copy: false }),
-    lst_price: float('Sales Price', { related: 'product_tmpl_id.list_price' }),
+    lst_price: float('Sales Price', {
+      related: 'product_tmpl_id.list_price',
+      searchable: false,
+      sortable: false,
+    }),
+    weight: float('Weight', { related: 'product_tmpl_id.weight', store: true }),
+    standard_price: float('Cost', { related: 'product_tmpl_id.standard_price', store: true }),
+    image_1920: binary('Image', { related: 'product_tmpl_id.image_1920', searchable: false }),
   },
   lateFields: chatterFields,
   methods: chatterMethods,
@@ -112,6 +123,10 @@ function namePath({ store }: Environment, row: Row): string {
     path.unshift(at);
   }
   return path.map(({ name = '' }) => String(name)).join(' / ');
+}
+
+function nameWithCode({ default_code = null }: Row, name: Json = null): string {
+  return default_code ? `[${String(default_code)}] ${String(name ?? '')}` : String(name ?? '');
 }
 
 function readTemplate(environment: Environment, row: Row): Row {

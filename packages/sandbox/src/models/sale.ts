@@ -67,6 +67,7 @@ export const order: ModelSpec = {
       default: (environment) => environment.now,
     }),
     validity_date: date('Expiration', { copy: false }),
+    commitment_date: datetime('Delivery Date', { copy: false }),
     state: selection('Status', states, { readonly: true, copy: false, default: 'draft' }),
     locked: boolean('Locked', { default: false, copy: false }),
     client_order_ref: char('Customer Reference', { copy: false }),
@@ -74,13 +75,24 @@ export const order: ModelSpec = {
       required: true,
       default: (environment) => environment.companyId,
     }),
-    currency_id: many2one('Currency', 'res.currency', { default: 1 }),
+    currency_id: many2one('Currency', 'res.currency', { readonly: true, default: 1 }),
     user_id: many2one('Salesperson', 'res.users', { default: (environment) => environment.uid }),
     order_line: one2many('Order Lines', 'sale.order.line', 'order_id', { copy: true }),
     note: html('Terms and conditions'),
     amount_untaxed: monetary('Untaxed Amount', { readonly: true, compute: sumLines, storedFrom: amounts }),
     amount_tax: monetary('Taxes', { readonly: true, compute: () => 0, storedFrom: amounts }),
     amount_total: monetary('Total', { readonly: true, compute: sumLines, storedFrom: amounts }),
+    amount_undiscounted: float('Amount Before Discount', {
+      readonly: true,
+      compute: (environment, row) => sumLines(environment, row, { discounted: false }),
+    }),
+    // There are no invoices.
+    invoice_count: integer('Invoice Count', { readonly: true, compute: () => 0 }),
+    expected_date: datetime('Expected Date', {
+      readonly: true,
+      depends: ['order_line.customer_lead', 'date_order', 'state'],
+      compute: (_, row) => row['date_order'] ?? null,
+    }),
   },
   lateFields: chatterFields,
   beforeCreate: (environment, { name, ...values }) => ({
@@ -107,6 +119,7 @@ export const order: ModelSpec = {
 export const orderLine: ModelSpec = {
   name: 'sale.order.line',
   description: 'Sales Order Line',
+  displayName: nameLine,
   order: 'order_id, sequence, id',
   access,
   fields: {
@@ -122,6 +135,10 @@ export const orderLine: ModelSpec = {
       readonly: true,
       compute: (_, row) => subtotal(row),
       storedFrom: ['product_uom_qty', 'price_unit', 'discount'],
+    }),
+    qty_to_deliver: float('Quantity To Deliver', {
+      readonly: true,
+      compute: (_, row) => row['product_uom_qty'] ?? 0,
     }),
     state: selection('Order Status', states, {
       readonly: true,
@@ -140,19 +157,28 @@ function nameNext(environment: Environment): string {
   return `S${String(last + 1).padStart(5, '0')}`;
 }
 
-function subtotal(row: Row): number {
-  const amount =
-    Number(row['product_uom_qty'] ?? 0) *
-    Number(row['price_unit'] ?? 0) *
-    (1 - Number(row['discount'] ?? 0) / 100);
+function subtotal(row: Row, discounted = true): number {
+  const discount = discounted ? Number(row['discount'] ?? 0) : 0;
+  const amount = Number(row['product_uom_qty'] ?? 0) * Number(row['price_unit'] ?? 0) * (1 - discount / 100);
   return Math.round(amount * 100) / 100;
 }
 
-function sumLines(environment: Environment, row: Row): number {
+function sumLines(environment: Environment, row: Row, { discounted = true } = {}): number {
   let total = 0;
   for (const line of environment.store.table('sale.order.line').where('order_id', row['id'] as number))
-    total += subtotal(line);
+    total += subtotal(line, discounted);
   return Math.round(total * 100) / 100;
+}
+
+/** The order, the first line of the description, and the customer: up to 16, its reference. */
+function nameLine({ store, personality }: Environment, row: Row): string {
+  const order = store.get('sale.order', row['order_id'] as number) ?? {};
+  const find = (id: Json = null): Row => store.get('res.partner', id as number) ?? {};
+  const partner = find(order['partner_id']);
+  const company = partner['is_company'] || !partner['parent_id'] ? partner : find(partner['parent_id']);
+  const customer = personality.linesNameCustomer ? (company['ref'] ?? company['name']) : partner['ref'];
+  const name = `${order['name']} - ${String(row['name']).split('\n')[0]}`;
+  return customer ? `${name} (${String(customer)})` : name;
 }
 
 function fillLine(environment: Environment, values: JsonObject): JsonObject {
@@ -221,6 +247,7 @@ export const cancelWizard: ModelSpec = {
           runMethod(call.environment, 'sale.order', [order_id], 'message_post', {
             subject,
             body,
+            body_is_html: true,
             message_type: 'comment',
           });
         return cancelChosen(call);

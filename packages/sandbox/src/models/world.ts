@@ -1,5 +1,5 @@
 /** Countries, states and currencies. */
-import type { Json } from '../json/value.ts';
+import type { Json, JsonObject } from '../json/value.ts';
 import {
   boolean,
   char,
@@ -14,6 +14,7 @@ import {
   text,
 } from '../orm/field.ts';
 import type { Environment, ModelSpec } from '../orm/model.ts';
+import { parseDay } from '../orm/parse-date.ts';
 import type { Row } from '../orm/row.ts';
 
 const managed = {
@@ -109,7 +110,7 @@ export const currency: ModelSpec = {
     rate: float('Current Rate', { compute: () => 1, readonly: true }),
     rate_ids: one2many('Rates', 'res.currency.rate', 'currency_id'),
     rounding: float('Rounding Factor', { default: 0.01 }),
-    decimal_places: integer('Decimal Places', { default: 2 }),
+    decimal_places: integer('Decimal Places', { readonly: true, default: 2 }),
     active: boolean('Active', { default: true }),
     position: selection(
       'Symbol Position',
@@ -137,17 +138,36 @@ export const currencyRate: ModelSpec = {
       message: 'The currency rate must be strictly positive.',
     },
   ],
+  beforeCreate: checkDay,
   fields: {
     name: date('Date', { required: true }),
     rate: float('Technical Rate'),
-    company_rate: float('Company Rate', { compute: (_, row) => row['rate'] ?? 0 }),
+    company_rate: float('Company Rate', { readonly: false, compute: (_, row) => row['rate'] ?? 0 }),
     inverse_company_rate: float('Inverse Company Rate', {
+      readonly: false,
       compute: (_, row) => 1 / ((row['rate'] as number | undefined) || 1),
     }),
-    currency_id: many2one('Currency', 'res.currency', { required: true, ondelete: 'cascade' }),
+    currency_id: many2one('Currency', 'res.currency', {
+      required: true,
+      readonly: true,
+      ondelete: 'cascade',
+    }),
     company_id: many2one('Company', 'res.company'),
   },
 };
+
+/** Up to 18, PostgreSQL reads the day of a new rate. */
+function checkDay({ personality }: Environment, values: JsonObject): JsonObject {
+  const { dateOutOfRange } = personality.texts;
+  const day = values['name'];
+  if (typeof day !== 'string' || !dateOutOfRange) return values;
+  try {
+    parseDay(day);
+  } catch {
+    throw dateOutOfRange(day);
+  }
+  return values;
+}
 
 function listGroups(environment: Environment, row: Row): Json {
   const ids = (row['country_group_ids'] as readonly number[] | undefined) ?? [];

@@ -25,8 +25,10 @@ export function runCommands(
   value: Json,
 ): void {
   if (value === false || value === null) return;
-  if (!Array.isArray(value))
-    throw valueError(`Wrong value for ${model.name}.${field.name}: ${printPython(value)}`);
+  if (!Array.isArray(value)) {
+    const shown = typeof value === 'string' ? value : printPython(value);
+    throw valueError(`Wrong value for ${model.name}.${field.name}: ${shown}`);
+  }
   const links =
     field.type === 'one2many'
       ? linkLines(writer, environment, model, id, field)
@@ -68,8 +70,7 @@ export function runCommands(
         for (const linked of wanted) links.add(linked);
         break;
       }
-      default:
-        throw valueError(`Wrong value for ${model.name}.${field.name}: ${printPython(value)}`);
+      // Odoo passes other numbers over.
     }
   }
 }

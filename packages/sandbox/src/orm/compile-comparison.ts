@@ -2,6 +2,7 @@
 import { printPython } from '../json/print-python.ts';
 import { isTrue, type Json, toNumber } from '../json/value.ts';
 import { valueError } from './fault.ts';
+import { isText } from './field.ts';
 import { matchPattern } from './match-pattern.ts';
 import type { Environment, Field, Model } from './model.ts';
 import type { Row } from './row.ts';
@@ -9,6 +10,12 @@ import { allIds, padTime } from './row-source.ts';
 import { getValue, nameRow, readStored } from './values.ts';
 
 export type Test = (row: Row) => boolean;
+
+/** Compares the names of records, as `name_search` does, whether or not a domain can compare them. */
+export function compileNamed(environment: Environment, model: Model, operator: Json, name: Json): Test {
+  const field = model.fields.get('display_name') as Field;
+  return compileComparison(environment, model, field, String(operator), name);
+}
 
 export function compileComparison(
   environment: Environment,
@@ -19,7 +26,10 @@ export function compileComparison(
 ): Test {
   if (field.type === 'datetime' && !operator.includes('like') && operator !== '=?')
     return compileTime(environment, model, field, operator, wanted);
-  const read = (row: Row) => getValue(environment, model, row, field);
+  const isUnset = (value: Json) =>
+    value === '' && isText(field) && environment.personality.emptyTextsAreUnset;
+  const unset = (value: Json) => (isUnset(value) ? null : value);
+  const read = (row: Row) => unset(getValue(environment, model, row, field));
   if (operator === '=?')
     return isEmpty(wanted) ? () => true : compileComparison(environment, model, field, '=', wanted);
   if (operator === 'child_of' || operator === 'parent_of') {
@@ -27,8 +37,8 @@ export function compileComparison(
   }
   if (operator.includes('like')) return compileLike(environment, model, field, operator, wanted);
   const isNamed = field.relation !== undefined || field.name === 'display_name';
-  if (isNamed && isText(wanted)) return compileByName(environment, model, field, operator, wanted);
-  return compare(read, operator, wanted);
+  if (isNamed && areTexts(wanted)) return compileByName(environment, model, field, operator, wanted);
+  return compare(read, operator, Array.isArray(wanted) ? wanted.map(unset) : unset(wanted));
 }
 
 function compare(read: (row: Row) => Json, operator: string, wanted: Json): Test {
@@ -119,7 +129,7 @@ function compileLike(
   operator: string,
   wanted: Json,
 ): Test {
-  const pattern = isEmpty(wanted) ? '' : String(toNumber(wanted) ?? wanted);
+  const pattern = isEmpty(wanted) ? '' : typeof wanted === 'string' ? wanted : printPython(wanted);
   const matches = matchPattern(pattern, {
     isWhole: operator.startsWith('='),
     ignoresCase: operator.includes('ilike'),
@@ -186,7 +196,7 @@ function isOrdered(value: Json, operator: string, wanted: Json): boolean {
 }
 
 const isEmpty = (value: Json): boolean => value === null || value === false;
-const isText = (value: Json): boolean =>
+const areTexts = (value: Json): boolean =>
   typeof value === 'string' ||
   (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string'));
 

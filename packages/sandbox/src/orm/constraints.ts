@@ -14,13 +14,10 @@ export function checkRow(environment: Environment, model: Model, row: Row): void
     if (field.required && value === null && isStored(field) && !isToMany(field)) {
       throw texts.missingValue(model, field.name, field.string);
     }
-    if (
-      field.type === 'many2one' &&
-      value !== null &&
-      !environment.store.get(field.relation!, value as number)
-    ) {
+    if (field.type !== 'many2one' && field.type !== 'many2many') continue;
+    const linked = value === null ? [] : ([value].flat() as number[]);
+    if (linked.some((id) => !environment.store.get(field.relation!, id)))
       throw texts.foreignKey(model, field.name, field.string);
-    }
   }
   for (const check of model.checks ?? [])
     if (!check.holds(row)) throw texts.constraint(check.message, `${table}_check_name`, hasLanguage);

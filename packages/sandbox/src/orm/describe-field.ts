@@ -1,7 +1,8 @@
 /** Describes fields for fields_get and the views. */
 import type { Json, JsonObject } from '../json/value.ts';
-import { isNumeric, isStored, isToMany } from './field.ts';
+import { isNumeric, isText } from './field.ts';
 import type { Environment, Field, Model } from './model.ts';
+import { isColumn, isSearchable, isSortable } from './searchable.ts';
 
 export function describeFields(
   environment: Environment,
@@ -24,8 +25,6 @@ export function describeField(
   attributes: readonly Json[],
 ): JsonObject {
   const { aggregator, hasGroupable, hasHierarchy } = environment.personality.fieldAttributes;
-  const isColumn = isStored(field) || field.storedFrom !== undefined;
-  const isText = field.type === 'char' || field.type === 'text' || field.type === 'html';
   const all: Record<string, Json | undefined> = {
     [aggregator]: isNumeric(field) && field.name !== 'id' ? 'sum' : undefined,
     allow_hierachy_operators:
@@ -37,23 +36,24 @@ export function describeField(
     depends: listDependencies(model, field),
     domain: field.relation ? [] : undefined,
     exportable: true,
-    groupable: hasGroupable ? isColumn && field.type !== 'one2many' : undefined,
+    groupable: hasGroupable ? isColumn(field) && field.type !== 'one2many' : undefined,
     groups: field.groups,
     help: field.help,
-    manual: false,
+    // As those of customers.
+    manual: field.name.startsWith('x_'),
     name: field.name,
-    readonly: field.readonly === true || field.compute !== undefined,
+    readonly: field.readonly ?? field.compute !== undefined,
     related: environment.personality.version < 15 ? field.related?.split('.') : field.related,
     relation: field.relation,
     relation_field: field.inverse,
     required: field.required === true,
-    searchable: field.searchable ?? (isColumn || field.name === 'display_name'),
+    searchable: isSearchable(environment, model, field),
     selection: field.selection,
     size: field.size,
-    sortable: isColumn && !isToMany(field),
-    store: isColumn,
+    sortable: isSortable(environment, model, field),
+    store: isColumn(field),
     string: field.string,
-    translate: isText ? field.translate === true : undefined,
+    translate: isText(field) ? field.translate === true : undefined,
     trim: field.type === 'char' ? true : undefined,
     type: field.type,
   };

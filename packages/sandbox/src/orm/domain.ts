@@ -3,9 +3,12 @@
  * neither order nor access rights.
  */
 import { type Json, toNumber } from '../json/value.ts';
+import { checkOperand } from './check-operand.ts';
 import { compileComparison, type Test, toIds } from './compile-comparison.ts';
 import { typeError } from './fault.ts';
 import type { Environment, Field, Model } from './model.ts';
+import { readRelativeDate } from './relative-date.ts';
+import { isSearchable } from './searchable.ts';
 import { getValue } from './values.ts';
 
 export function compileDomain(environment: Environment, model: Model, domain: Json): Test {
@@ -59,33 +62,41 @@ function checkPolish(environment: Environment, domain: readonly Json[]): void {
   if (domain.length > 0 && expected !== 0) throw environment.personality.texts.domainMalformed(domain);
 }
 
-function compileItem(environment: Environment, model: Model, items: Json[], domain: readonly Json[]): Test {
+function compileItem(
+  environment: Environment,
+  model: Model,
+  items: Json[],
+  domain: readonly Json[],
+  isNegated = false,
+): Test {
   const item = items.shift() as Json;
-  if (item === '!') {
-    const inner = compileItem(environment, model, items, domain);
-    return (row) => !inner(row);
-  }
+  if (item === '!') return compileItem(environment, model, items, domain, !isNegated);
   if (item === '&' || item === '|') {
-    const left = compileItem(environment, model, items, domain);
-    const right = compileItem(environment, model, items, domain);
-    return item === '&' ? (row) => left(row) && right(row) : (row) => left(row) || right(row);
+    const left = compileItem(environment, model, items, domain, isNegated);
+    const right = compileItem(environment, model, items, domain, isNegated);
+    // As Odoo does, a negation is moved to the conditions.
+    const isAnd = (item === '&') !== isNegated;
+    return isAnd ? (row) => left(row) && right(row) : (row) => left(row) || right(row);
   }
-  return compileLeaf(environment, model, item, domain);
+  const leaf = compileLeaf(environment, model, item, domain);
+  return isNegated && leaf !== matchAll ? (row) => !leaf(row) : leaf;
 }
 
 function compileLeaf(environment: Environment, model: Model, item: Json, domain: readonly Json[]): Test {
-  const { texts, takesAny, idLeadsToRecord } = environment.personality;
+  const { texts, takesAny, idLeadsToRecord, comparesInSql } = environment.personality;
   if (!Array.isArray(item) || item.length !== 3) throw texts.domainItem(item, domain);
   const [path, operatorName, value] = item as [Json, Json, Json];
   // Odoo's own conditions for true and false: (1, '=', 1) and (0, '=', 1).
   if (toNumber(path) !== undefined) return () => (path === value) === (operatorName === '=');
   const operator = typeof operatorName === 'string' ? operatorName.toLowerCase() : '';
   if (typeof path !== 'string' || !operators.has(operator)) throw texts.domainOperator(item);
+  if (operator === '==' && comparesInSql) throw texts.domainOperator(item);
   if (!takesAny && operator.endsWith('any'))
     throw typeError("unhashable type: 'list'").at('odoo/osv/expression.py', 'distribute_not');
   const [name = '', ...rest] = path.split('.');
   const field = model.fields.get(name);
   if (!field) throw texts.unknownFieldDomain(model.name, name, item);
+  if (!isSearchable(environment, model, field)) return searchUnsearchable(environment, model, field);
   const isAny = operator === 'any' || operator === 'not any';
   if (name === 'id' && idLeadsToRecord && (rest.length > 0 || isAny)) {
     if (rest.length > 0) return compileLeaf(environment, model, [rest.join('.'), operator, value], domain);
@@ -101,8 +112,18 @@ function compileLeaf(environment: Environment, model: Model, item: Json, domain:
     return compileRelated(environment, model, field, value, operator === 'not any');
   }
   checkRange(environment, field, value);
-  checkDate(environment, field, value);
-  return compileComparison(environment, model, field, operator, value);
+  checkOperand(environment, field, operator, value, item);
+  const dates = operator.includes('like') ? value : readDates(environment, field, value);
+  return compileComparison(environment, model, field, operator, dates);
+}
+
+const matchAll: Test = () => true;
+
+/** Up to 18, Odoo leaves out the condition, negated or not. */
+function searchUnsearchable({ personality }: Environment, model: Model, field: Field): Test {
+  const { notStored } = personality.texts;
+  if (notStored) throw notStored(model.name, field.name);
+  return matchAll;
 }
 
 function compileRelated(
@@ -132,11 +153,17 @@ function checkRange(environment: Environment, field: Field, value: Json): void {
   }
 }
 
-function checkDate(environment: Environment, field: Field, value: Json): void {
-  if (field.type !== 'date' && field.type !== 'datetime') return;
-  for (const item of Array.isArray(value) ? value : [value]) {
-    if (typeof item !== 'string' || /^(today|now)\b/.test(item)) continue;
-    if (!/^\d+-/.test(item) || Number.isNaN(Date.parse(item.slice(0, 10))))
-      throw environment.personality.texts.dateCompared(item);
-  }
+/** The value with moments in place of the texts that stand for them. */
+function readDates(environment: Environment, field: Field, value: Json): Json {
+  if (field.type !== 'date' && field.type !== 'datetime') return value;
+  if (Array.isArray(value)) return value.map((item) => readDates(environment, field, item));
+  if (value === null || value === false) return value;
+  const { dateCompared } = environment.personality.texts;
+  if (typeof value !== 'string') throw dateCompared(value);
+  const moment = readRelativeDate(environment, value);
+  if (moment !== undefined) return field.type === 'date' ? moment.slice(0, 10) : moment;
+  if (!absolute.test(value) || Number.isNaN(Date.parse(value.slice(0, 10)))) throw dateCompared(value);
+  return value;
 }
+
+const absolute = /^\d{4}-\d\d-\d\d([ T]\d\d(:\d\d){0,2}(\.\d+)?(Z|[+-]\d\d:?\d\d)?)?$/;

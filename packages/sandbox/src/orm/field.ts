@@ -56,6 +56,7 @@ export const one2many = (
 });
 
 export const isToMany = (field: Field): boolean => field.type === 'one2many' || field.type === 'many2many';
+export const isText = (field: Field): boolean => ['char', 'text', 'html'].includes(field.type);
 export const isNumeric = (field: Field): boolean => ['integer', 'float', 'monetary'].includes(field.type);
 /** Whether the field is a column of the table. Only columns have PostgreSQL constraints. */
 export const isStored = (field: Field): boolean => !field.compute && !field.related;

@@ -53,8 +53,14 @@ export interface FieldOptions {
   /** Whether `copy` copies the value; default: all but one2many. */
   readonly copy?: boolean;
   readonly ondelete?: 'restrict' | 'set null' | 'cascade';
-  /** false: only Odoo's own web client may search or sort by it. */
+  /** Whether Odoo has it in a column, where the sandbox keeps it in another way. */
+  readonly store?: boolean;
+  /** Whether a domain can compare it. Default: what has a column or is related to such a field can be searched. */
   readonly searchable?: boolean;
+  /** Whether records can be sorted by it. Default: a column is sortable, unless it holds a file. */
+  readonly sortable?: boolean;
+  /** A float that Odoo does not round. It can be NaN or infinite. */
+  readonly unrounded?: boolean;
   readonly translate?: boolean;
   readonly help?: string;
   readonly size?: number;
@@ -115,6 +121,8 @@ export interface ModelSpec {
   readonly access?: Readonly<Partial<Record<Operation, readonly string[]>>>;
   /** Record rule: the domain of the records that the user may access. */
   readonly rule?: (environment: Environment) => Json;
+  /** A search finds only rows whose field is empty, unless its domain mentions the field or `id`. */
+  readonly hiddenBy?: string;
   readonly unique?: readonly { readonly fields: readonly string[]; readonly message: string }[];
   readonly checks?: readonly { readonly holds: (row: Row) => boolean; readonly message: string }[];
   /** Runs before create with the given values; returns the values to store. */

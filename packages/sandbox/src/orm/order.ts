@@ -3,6 +3,7 @@ import type { Json } from '../json/value.ts';
 import { Fault, userError } from './fault.ts';
 import type { Environment, Field, Model } from './model.ts';
 import type { Row } from './row.ts';
+import { isSortable } from './searchable.ts';
 import { readStored } from './values.ts';
 
 export interface Order {
@@ -67,6 +68,7 @@ function compilePart(environment: Environment, model: Model, part: string, depth
   const name = isById ? path.slice(0, -'.id'.length) : path;
   const field = model.fields.get(name);
   if (!field) throw new Fault('builtins.ValueError', `Invalid field '${name}' on model '${model.name}'`);
+  if (!isSortable(environment, model, field)) return sortUnsortable(environment, model, field);
   const sign = direction.toLowerCase() === 'desc' ? -1 : 1;
   const compareValues = isById ? compareScalars : pickComparison(environment, field, depth);
   return {
@@ -78,6 +80,13 @@ function compilePart(environment: Environment, model: Model, part: string, depth
       return sign * compareValues(a, b);
     },
   };
+}
+
+/** Up to 18, Odoo leaves out the field. */
+function sortUnsortable({ personality }: Environment, model: Model, field: Field): OrderPart {
+  const { notStored } = personality.texts;
+  if (notStored) throw notStored(model.name, field.name);
+  return { readKey: () => null, compare: () => 0 };
 }
 
 function pickComparison(environment: Environment, field: Field, depth: number): OrderPart['compare'] {

@@ -3,60 +3,96 @@
  * commands instead.
  */
 import { Binary } from '../json/binary.ts';
-import { printPython } from '../json/print-python.ts';
-import { isTrue, type Json, toNumber } from '../json/value.ts';
+import { nameType, printPython } from '../json/print-python.ts';
+import { isObject, isTrue, type Json, toNumber } from '../json/value.ts';
+import { checkText } from './check-text.ts';
+import { cleanHtml } from './clean-html.ts';
 import { decodeBase64 } from './decode-base64.ts';
-import { valueError } from './fault.ts';
-import { isNumeric } from './field.ts';
+import { Fault, typeError, valueError } from './fault.ts';
+import { isNumeric, isText } from './field.ts';
 import type { Environment, Field, Model } from './model.ts';
+import { parseDay, parseTime } from './parse-date.ts';
 
 export function parseValue(environment: Environment, model: Model, field: Field, given: Json): Json {
   const value = given instanceof Binary && field.type !== 'binary' ? given.toBase64() : given;
   if (isNumeric(field)) return parseNumber(field, value);
   if (field.type === 'boolean') return isTrue(value);
-  if (value === null || value === false || value === '') return null;
+  if (value === null || value === false) return null;
+  if (!isText(field) && !isTrue(value)) return null;
   switch (field.type) {
     case 'selection':
       if (field.selection?.some(([key]) => key === value)) return value;
       throw valueError(`Wrong value for ${model.name}.${field.name}: ${printPython(value)}`);
     case 'many2one':
+      return parseLink(environment, field, value);
     case 'many2one_reference':
-      return toNumber(Array.isArray(value) ? value[0] : value) ?? null;
+      return parseNumber(field, value);
+    case 'html':
+      if (typeof value !== 'string')
+        throw new Fault('builtins.NotImplementedError', 'The sandbox takes texts as HTML only');
+      return cleanHtml(checkText(value));
     case 'date':
+      return parseDay(value);
     case 'datetime':
-      return parseDate(environment, field, String(value));
+      return parseTime(value);
     case 'binary':
-      return value instanceof Binary ? value : decodeBase64(String(value));
+      if (value instanceof Binary) return value;
+      if (typeof value === 'string') return decodeBase64(value);
+      throw typeError(`argument should be a bytes-like object or ASCII string, not '${nameType(value)}'`);
     case 'json':
     case 'properties':
       return value;
     default:
-      return typeof value === 'string' ? value : (toNumber(value)?.toString() ?? printPython(value));
+      return checkText(typeof value === 'string' ? value : printPython(value));
   }
 }
 
-function parseNumber(field: Field, value: Json): number {
-  const parsed = toNumber(value) ?? Number(value || 0);
-  if (Number.isNaN(parsed)) {
-    throw valueError(
-      field.type === 'integer'
-        ? `invalid literal for int() with base 10: ${printPython(value)}`
-        : `could not convert string to float: ${printPython(value)}`,
+/** Odoo stores no link for what is no id, the pair of a read too. */
+function parseLink(
+  { personality, models }: Environment,
+  { relation = '' }: Field,
+  value: Json,
+): number | null {
+  const id = toNumber(value);
+  if (id !== undefined) return Number.isInteger(id) ? id : null;
+  const { linkIsWrong } = personality.texts;
+  if (linkIsWrong && (typeof value === 'string' || isObject(value))) throw linkIsWrong(value);
+  // The values of a record that is not there yet.
+  const unknown =
+    isObject(value) && Object.keys(value).find((name) => !models.get(relation)?.fields.has(name));
+  if (unknown) throw personality.texts.unknownFieldCreate(relation, unknown);
+  return null;
+}
+
+/** The integer or float that Python makes of a value. Odoo rounds most floats, which takes no NaN. */
+export function parseNumber(field: Field, value: Json): number {
+  const isWhole = field.type !== 'float' && field.type !== 'monetary';
+  if (!isTrue(value)) return 0;
+  if (Array.isArray(value) || isObject(value)) {
+    if (isWhole && isObject(value)) return 0;
+    throw typeError(
+      isWhole
+        ? `int() argument must be a string, a bytes-like object or a real number, not '${nameType(value)}'`
+        : `float() argument must be a string or a real number, not '${nameType(value)}'`,
     );
   }
-  return field.type === 'integer' ? Math.trunc(parsed) : parsed;
+  const number = value === true ? 1 : (toNumber(value) ?? readNumber(String(value), isWhole));
+  if (!isWhole && field.unrounded) return number;
+  if (Number.isNaN(number)) throw valueError('cannot convert float NaN to integer');
+  if (!Number.isFinite(number))
+    throw new Fault('builtins.OverflowError', 'cannot convert float infinity to integer');
+  if (!isWhole) return number;
+  if (Math.abs(number) >= 2 ** 31)
+    throw new Fault('psycopg2.errors.NumericValueOutOfRange', 'integer out of range\n');
+  return Math.trunc(number);
 }
 
-function parseDate(environment: Environment, field: Field, value: string): string {
-  const length = field.type === 'date' ? 10 : 19;
-  const format = field.type === 'date' ? '%Y-%m-%d' : '%Y-%m-%d %H:%M:%S';
-  const whole = length === 19 && value.length === 10 ? `${value} 00:00:00` : value;
-  if (!/^\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d)?/.test(whole)) {
-    throw valueError(`time data ${printPython(value)} does not match format '${format}'`);
-  }
-  const time = new Date(`${whole.slice(0, 19).replace(' ', 'T')}${length === 19 ? 'Z' : ''}`);
-  if (Number.isNaN(time.getTime()) || !time.toISOString().startsWith(whole.slice(0, 10))) {
-    throw environment.personality.texts.dateOutOfRange(value, format);
-  }
-  return whole.slice(0, length);
+function readNumber(text: string, isWhole: boolean): number {
+  const form = isWhole ? /^\s*[+-]?\d+\s*$/ : /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i;
+  if (form.test(text)) return Number(text);
+  throw valueError(
+    isWhole
+      ? `invalid literal for int() with base 10: ${printPython(text)}`
+      : `could not convert string to float: ${printPython(text)}`,
+  );
 }

@@ -1,7 +1,8 @@
 /** Reads records, with members in the requested order (docs/odoo-facts.md#read-result, docs/odoo-facts.md#values). */
-import { isObject, type Json, type JsonObject, toNumber } from '../json/value.ts';
+import { nameType } from '../json/print-python.ts';
+import { isObject, isTrue, type Json, type JsonObject, toNumber } from '../json/value.ts';
 import { checkAccess, mayReadField } from './access.ts';
-import { Fault } from './fault.ts';
+import { Fault, typeError } from './fault.ts';
 import { isToMany } from './field.ts';
 import type { Environment, Field, Model } from './model.ts';
 import { sortIds } from './order.ts';
@@ -65,12 +66,17 @@ export function showField(
 }
 
 export function pickFields(environment: Environment, model: Model, names: Json): Field[] {
+  const number = toNumber(names);
+  if (number !== undefined && number !== 0)
+    throw typeError(`'${nameType(names)}' object is not iterable`).at('odoo/models.py', 'read');
   // As in Python, a string is a list of its characters, and an object one of its keys.
   const asked = typeof names === 'string' ? [...names] : isObject(names) ? Object.keys(names) : names;
-  if (!Array.isArray(asked) || asked.length === 0) {
+  if (!isTrue(asked ?? null)) {
     return [...model.fields.values()].filter((field) => mayReadField(environment, field));
   }
+  if (!Array.isArray(asked)) throw typeError(`'${nameType(asked)}' object is not iterable`);
   const fields = asked.map((name: Json) => {
+    if (Array.isArray(name) || isObject(name)) throw typeError(`unhashable type: '${nameType(name)}'`);
     const field = model.fields.get(String(name));
     if (!field) throw environment.personality.texts.unknownFieldRead(model.name, String(name));
     return field;

@@ -17,8 +17,10 @@ export function buildModels(specs: readonly ModelSpec[], personality: VersionDef
 
 function buildModel(spec: ModelSpec, specs: readonly ModelSpec[], personality: VersionDefinition): Model {
   const className = spec.name.replace(/(^|[._])(\w)/g, (_, __, letter: string) => letter.toUpperCase());
+  const order = personality.orders[spec.name];
   return {
     ...spec,
+    ...(order === undefined ? {} : { order }),
     className,
     fields: buildFields(spec, specs, personality),
     methods: buildMethods(spec, personality, className),
@@ -74,7 +76,7 @@ function listInherited(
   return inherited
     .filter(([, { relation }]) => relation !== parent.name)
     .map(([name, field]) => {
-      const { compute: _, storedFrom: __, default: ___, ...shared } = field;
+      const { compute: _, storedFrom: __, default: ___, store: ____, ...shared } = field;
       return [name, { ...shared, related: `${link}.${name}` }];
     });
 }

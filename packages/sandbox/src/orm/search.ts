@@ -1,6 +1,7 @@
 /** Search: domain, access rights, order, offset and limit determine the ids. Counts the rows that it examines. */
 import { type Json, toNumber } from '../json/value.ts';
 import { checkAccess, compileRule } from './access.ts';
+import type { Test } from './compile-comparison.ts';
 import { compileDomain, mentionsField } from './domain.ts';
 import { Fault } from './fault.ts';
 import type { Environment, Model } from './model.ts';
@@ -13,6 +14,8 @@ export interface SearchOptions {
   readonly offset?: Json;
   readonly limit?: Json;
   readonly order?: Json;
+  /** Leaves only the rows that it holds for. */
+  readonly where?: Test;
 }
 
 export function searchIds(
@@ -28,6 +31,12 @@ export function searchIds(
   const mayAccess = compileRule(environment, model);
   const isActiveOnly =
     model.fields.has('active') && hidesArchived(environment) && !mentionsField(domain, 'active');
+  const { where = () => true } = options;
+  const { hiddenBy } = model;
+  const isHidden =
+    hiddenBy === undefined || [hiddenBy, 'id'].some((name) => mentionsField(domain, name))
+      ? () => false
+      : (row: Row) => Boolean(row[hiddenBy]);
   const { store } = environment;
   const wanted = limit === undefined ? undefined : offset + limit;
   const plan = planScan(store.table(model.name), domain, order.text, wanted);
@@ -36,7 +45,7 @@ export function searchIds(
   for (const row of plan.rows) {
     store.reads.rows++;
     if (isActiveOnly && row['active'] === false) continue;
-    if (!test(row) || !mayAccess(row)) continue;
+    if (isHidden(row) || !test(row) || !where(row) || !mayAccess(row)) continue;
     found.add(row);
     if (plan.isOrdered && found.isFull) break;
   }

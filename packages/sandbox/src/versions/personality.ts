@@ -18,19 +18,24 @@ export interface Texts {
   readonly unknownFieldCreate: (model: string, field: string) => Fault;
   readonly unknownFieldWrite: (model: string, field: string) => Fault;
   readonly unknownFieldDomain: (model: string, field: string, item: readonly Json[]) => Fault;
+  /** For a condition or an order by a field that is no column. Undefined: it is left out. */
+  readonly notStored: ((model: string, field: string) => Fault) | undefined;
   readonly domainNotList: (domain: Json) => Fault;
   readonly domainMalformed: (domain: Json) => Fault;
   /** `domain` is the whole domain that contains the item. */
   readonly domainItem: (item: Json, domain: readonly Json[]) => Fault;
-  /** For a string that is not a date, compared with a date in a domain. */
-  readonly dateCompared: (value: string) => Fault;
+  /** For a value that is not a date, compared with a date in a domain. */
+  readonly dateCompared: (value: Json) => Fault;
   /** For ids that are lists or objects. */
   readonly idIsNested: (id: Json) => Fault;
   readonly domainOperator: (item: readonly Json[]) => Fault;
   /** Undefined: ids beyond int4 are simply not found. */
   readonly idOutOfRange: ((id: string) => Fault) | undefined;
+  /** For a many2one that gets a text or an object. Undefined: it becomes empty. */
+  readonly linkIsWrong: ((value: Json) => Fault) | undefined;
   readonly badLimit: (limit: Json) => Fault;
-  readonly dateOutOfRange: (value: string, format: string) => Fault;
+  /** For a day that PostgreSQL cannot read. Undefined: Odoo reads it. */
+  readonly dateOutOfRange: ((value: string) => Fault) | undefined;
   readonly noIds: () => Fault;
   readonly tooFewArguments: (given: number) => Fault;
   readonly emptyDatabase: () => Fault;
@@ -65,6 +70,24 @@ export interface Personality {
   readonly idLeadsToRecord: boolean;
   /** Domains compare times without their microseconds (19). */
   readonly comparesSeconds: boolean;
+  /** A domain can compare `display_name`, although it is no column (18 and later). */
+  readonly searchesDisplayNames: boolean;
+  /** Records can be sorted by a field of a linked record (18 and later). */
+  readonly sortsRelated: boolean;
+  /** `message_post` takes a text and escapes it, unless it is told that it is HTML (17 and later). */
+  readonly escapesMessages: boolean;
+  /** The content of a file as JSON, where it is no UTF-8: as Latin-1 (17 and earlier), or no answer at all. */
+  readonly showsRawBytes: boolean;
+  /** A domain compares dates with terms such as `today -7d` (19). */
+  readonly readsDateTerms: boolean;
+  /** Names of order lines end with the company of the customer (17 and later), or with its reference. */
+  readonly linesNameCustomer: boolean;
+  /** Domains do not distinguish an empty text from no text (18 and later). */
+  readonly emptyTextsAreUnset: boolean;
+  /** Values of domains are sent to PostgreSQL as they are (18 and earlier). */
+  readonly comparesInSql: boolean;
+  /** A write of `raw` takes no text (19). */
+  readonly rejectsRawText: boolean;
   /** `copy` and `message_post` return lists. */
   readonly copyIsList: boolean;
   readonly messageIsList: boolean;

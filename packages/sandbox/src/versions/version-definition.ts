@@ -5,6 +5,8 @@ import type { Personality } from './personality.ts';
 export interface VersionDefinition extends Personality {
   /** Models that the version lacks. */
   readonly absentModels: readonly string[];
+  /** Differing orders of records, by model. */
+  readonly orders: Readonly<Record<string, string>>;
   /** Differing methods, by `method` or `model/method`. undefined: the version lacks it. */
   readonly methods: Readonly<Record<string, Partial<Method> | undefined>>;
   /** Differing fields, by model. undefined: the version lacks it. */

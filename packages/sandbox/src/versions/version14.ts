@@ -18,7 +18,14 @@ export const version14: VersionDefinition = {
   fields: {
     ...version15.fields,
     'ir.model': { ...version15.fields['ir.model'], order: undefined },
-    'res.partner': { ...version15.fields['res.partner'], comment: text('Notes') },
+    'res.partner': {
+      ...version15.fields['res.partner'],
+      comment: text('Notes'),
+      country_code: undefined,
+    },
+    'crm.lead': { ...version15.fields['crm.lead'], description: text('Notes') },
+    'product.template': { ...version15.fields['product.template'], description: text('Description') },
+    'sale.order': { ...version15.fields['sale.order'], note: text('Terms and conditions') },
   },
   readGroupRange: 'absent',
   wire: { ...version15.wire, health: false },

@@ -1,5 +1,6 @@
 /** Odoo 15, as differences to 16 (docs/odoo-facts.md#odoo-15). */
-import { validationError } from '../orm/fault.ts';
+import { accessError, Fault, validationError } from '../orm/fault.ts';
+import { float } from '../orm/field.ts';
 import type { VersionDefinition } from './version-definition.ts';
 import { version16 } from './version16.ts';
 
@@ -11,6 +12,18 @@ export const version15: VersionDefinition = {
   serverVersion: '15.0-20220616',
   texts: {
     ...version16.texts,
+    linkIsWrong: (value) => {
+      if (typeof value !== 'string')
+        return new Fault('psycopg2.ProgrammingError', "can't adapt type 'NewId'");
+      return /^\d+$/.test(value)
+        ? accessError(
+            `Database fetch misses ids (('${value}',)) and has extra ids ((${value},)), may be caused by a type incoherence in a previous request`,
+          )
+        : new Fault(
+            'psycopg2.errors.InvalidTextRepresentation',
+            `invalid input syntax for type integer: "${value}"\n`,
+          );
+    },
     // Without a language in the context, the message is the name of the constraint.
     constraint: (message, name, hasLanguage) => validationError(hasLanguage ? message : name),
   },
@@ -31,6 +44,15 @@ export const version15: VersionDefinition = {
       parameters:
         "body='', subject=None, message_type='notification', email_from=None, author_id=None, parent_id=False, subtype_xmlid=None, subtype_id=False, partner_ids=None, attachments=None, attachment_ids=None, add_sign=True, record_name=False, **kwargs",
     },
+  },
+  fields: {
+    ...version16.fields,
+    'res.partner': {
+      ...version16.fields['res.partner'],
+      credit_limit: float('Credit Limit', { unrounded: true }),
+    },
+    'crm.lead': { lead_properties: undefined },
+    'sale.order.line': { analytic_distribution: undefined },
   },
   cancelOpensWizard: false,
   contextTellsUser: false,

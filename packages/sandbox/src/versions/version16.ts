@@ -2,7 +2,7 @@
 import { nameType, printPython, printTuple } from '../json/print-python.ts';
 import { isObject } from '../json/value.ts';
 import { accessError, attributeError, Fault, keyError, typeError, valueError } from '../orm/fault.ts';
-import { char, datetime, integer, selection } from '../orm/field.ts';
+import { char, datetime, integer, many2oneReference, selection } from '../orm/field.ts';
 import type { VersionDefinition } from './version-definition.ts';
 import { version17 } from './version17.ts';
 import { stumbleOver } from './version18.ts';
@@ -78,7 +78,26 @@ export const version16: VersionDefinition = {
     },
     'res.users.apikeys': { expiration_date: undefined },
     'mail.compose.message': { res_ids: undefined, res_id: integer('Related Document ID') },
-    'sale.order': { locked: undefined },
+    'sale.order': {
+      locked: undefined,
+      name: char('Order Reference', { required: true, readonly: true, copy: false, default: 'New' }),
+    },
+    // Contacts have it as a column.
+    'res.partner': {
+      ...version17.fields['res.partner'],
+      complete_name: undefined,
+      display_name: char('Display Name', {
+        readonly: true,
+        compute: () => null,
+        storedFrom: ['name', 'is_company', 'type', 'parent_id.name'],
+      }),
+    },
+    'product.product': { ...version17.fields['product.product'] },
+    'ir.attachment': {
+      res_model: char('Resource Model', { readonly: true }),
+      res_field: char('Resource Field', { readonly: true }),
+      res_id: many2oneReference('Resource ID', { readonly: true }),
+    },
     'product.template': {
       type: selection(
         'Product Type',
@@ -86,7 +105,7 @@ export const version16: VersionDefinition = {
           ['consu', 'Consumable'],
           ['service', 'Service'],
         ],
-        { compute: (_, row) => row['type'] ?? 'consu' },
+        { readonly: false, store: true, compute: (_, row) => row['type'] ?? 'consu' },
       ),
     },
     'res.country': {
@@ -106,7 +125,10 @@ export const version16: VersionDefinition = {
       strip_classes: undefined,
     },
   },
+  orders: { 'res.partner': 'display_name, id desc' },
   takesAny: false,
+  escapesMessages: false,
+  linesNameCustomer: false,
   ordersByLinkedId: false,
   readGroupKeysFirst: false,
   confirmTwiceFails: false,

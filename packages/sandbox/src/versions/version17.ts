@@ -1,7 +1,11 @@
 /** Odoo 17, as differences to 18 (docs/odoo-facts.md#odoo-17). */
 import { accessError, attributeError, Fault, typeError } from '../orm/fault.ts';
+import { char, float } from '../orm/field.ts';
 import type { VersionDefinition } from './version-definition.ts';
 import { explainRule, version18 } from './version18.ts';
+
+/** Up to 17, a value that depends on the company is no column. */
+const dependent = { store: false, searchable: true, sortable: false };
 
 export const version17: VersionDefinition = {
   ...version18,
@@ -40,10 +44,21 @@ export const version17: VersionDefinition = {
     check_access: undefined,
   },
   fields: {
+    'res.partner': {
+      credit_limit: float('Credit Limit', { ...dependent, unrounded: true }),
+      barcode: char('Barcode', { ...dependent, copy: false }),
+    },
+    'product.product': {
+      standard_price: float('Cost', { related: 'product_tmpl_id.standard_price', ...dependent }),
+    },
     'ir.model.fields': { company_dependent: undefined },
     'res.users.apikeys': { expiration_date: undefined },
     'res.country': { country_group_codes: undefined },
   },
+  searchesDisplayNames: false,
+  sortsRelated: false,
+  emptyTextsAreUnset: false,
+  showsRawBytes: true,
   copyIsList: false,
   quotationContext: (orderId) => ({
     default_model: 'sale.order',

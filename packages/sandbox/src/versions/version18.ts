@@ -68,6 +68,8 @@ export const version18: VersionDefinition = {
         expression,
         '_anyfy_leaves',
       ),
+    notStored: undefined,
+    linkIsWrong: undefined,
     domainNotList: () =>
       new Fault(
         'builtins.AssertionError',
@@ -80,15 +82,15 @@ export const version18: VersionDefinition = {
       ),
     domainItem: (item, domain) => stumbleOver(domain) ?? unpackLeaf(item),
     domainOperator: (item) => valueError(`Invalid leaf ${printTuple(item)}`).at(expression, 'check_leaf'),
-    dateCompared: (value) =>
-      new Fault(
-        /^\d+-/.test(value)
-          ? 'psycopg2.errors.DatetimeFieldOverflow'
-          : 'psycopg2.errors.InvalidDatetimeFormat',
-        /^\d+-/.test(value)
-          ? `date/time field value out of range: "${value}"\n`
-          : `invalid input syntax for type timestamp: "${value}"\n`,
-      ),
+    dateCompared: (given) => {
+      const value = typeof given === 'string' ? given : printPython(given);
+      const [name, text] = /^\d+-\d+-/.test(value)
+        ? ['DatetimeFieldOverflow', 'date/time field value out of range']
+        : /^(today|now) /.test(value)
+          ? ['InvalidTimeZoneDisplacementValue', 'time zone displacement out of range']
+          : ['InvalidDatetimeFormat', 'invalid input syntax for type timestamp'];
+      return new Fault(`psycopg2.errors.${name}`, `${text}: "${value}"\n`);
+    },
     idIsNested: (id) => typeError(`unhashable type: '${nameType(id)}'`).at('odoo/api.py', 'get_missing_ids'),
     idOutOfRange: (id) =>
       new Fault(
@@ -102,8 +104,8 @@ export const version18: VersionDefinition = {
       ),
     dateOutOfRange: (value) =>
       new Fault(
-        'psycopg2.errors.DatetimeFieldOverflow',
-        `date/time field value out of range: "${value}"\nLINE 1: ...") VALUES (1, '2026-11-21 01:42:11.010186', 2, 1, '${value.slice(0, 9)}...\n                                                             ^\nHINT:  Perhaps you need a different "datestyle" setting.\n`,
+        `psycopg2.errors.${/^\d+-/.test(value) ? 'DatetimeFieldOverflow' : 'InvalidDatetimeFormat'}`,
+        `${/^\d+-/.test(value) ? 'date/time field value out of range' : 'invalid input syntax for type date'}: "${value}"\nLINE 1: ...") VALUES (1, '2026-11-21 01:42:11.010186', 2, 1, '${value.slice(0, 9)}...\n                                                             ^\nHINT:  Perhaps you need a different "datestyle" setting.\n`,
       ),
     noIds: () => new Fault('builtins.IndexError', 'tuple index out of range'),
     tooFewArguments: () => new Fault('builtins.IndexError', 'list index out of range'),
@@ -140,6 +142,7 @@ export const version18: VersionDefinition = {
     'base.group_portal': 'User types/Portal',
   },
   absentModels: [],
+  orders: {},
   methods: {
     'product.template/default_get': { owner: '$class', kind: 'record' },
     'product.product/write': { parameters: 'values' },
@@ -174,6 +177,15 @@ export const version18: VersionDefinition = {
   takesAny: true,
   comparesSeconds: false,
   idLeadsToRecord: false,
+  searchesDisplayNames: true,
+  sortsRelated: true,
+  escapesMessages: true,
+  showsRawBytes: false,
+  rejectsRawText: false,
+  comparesInSql: true,
+  emptyTextsAreUnset: true,
+  linesNameCustomer: true,
+  readsDateTerms: false,
   copyIsList: true,
   messageIsList: false,
   recordsetIsList: false,

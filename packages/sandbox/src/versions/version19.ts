@@ -9,8 +9,15 @@ import {
   validationError,
   valueError,
 } from '../orm/fault.ts';
+import { many2one, selection } from '../orm/field.ts';
 import type { VersionDefinition } from './version-definition.ts';
 import { flag, version18 } from './version18.ts';
+
+const translations = [
+  ['standard', 'Translate as a whole'],
+  ['html_translate', 'Translate HTML terms'],
+  ['xml_translate', 'Translate XML terms'],
+] as const;
 
 const domains = 'odoo/orm/domains.py';
 
@@ -27,6 +34,11 @@ export const version19: VersionDefinition = {
     unknownFieldCreate: (model, field) => valueError(`Invalid field '${field}' in '${model}'`),
     unknownFieldDomain: (model, field, item) =>
       valueError(`Invalid field ${model}.${field} in condition ${printTuple(item)}`).at(domains, '_raise'),
+    notStored: (model, field) =>
+      valueError(`Cannot convert ${model}.${field} to SQL because it is not stored`).at(
+        'odoo/orm/fields.py',
+        'to_sql',
+      ),
     domainNotList: (domain) =>
       typeError(`Domain() invalid argument type for domain: ${printPython(domain)}`).at(domains, '__new__'),
     domainMalformed: (domain) =>
@@ -35,13 +47,20 @@ export const version19: VersionDefinition = {
       valueError(`Domain() invalid item in domain: ${printPython(item)}`).at(domains, '__new__'),
     domainOperator: (item) =>
       valueError(`Invalid operator in condition ${printTuple(item)}`).at(domains, '_raise'),
-    dateCompared: (value) =>
-      /^\d+-/.test(value)
-        ? valueError('month must be in 1..12').at('odoo/tools/date_utils.py', 'parse_iso_date')
-        : valueError(`Invalid term '${value}' in expression date: '${value}'`).at(
-            'odoo/tools/date_utils.py',
-            'parse_date',
-          ),
+    dateCompared: (value) => {
+      if (typeof value !== 'string')
+        return valueError(`Failed to cast ${printPython(value)} into a datetime`);
+      const [first = ''] = value.split(/\s+/);
+      const [message, name] = /^\d+-\d+-/.test(value)
+        ? ['month must be in 1..12', 'parse_iso_date']
+        : /^\d+-/.test(value)
+          ? [`Invalid isoformat string: '${value}'`, 'parse_iso_date']
+          : [
+              value.trim() ? `Invalid term '${first}' in expression date: '${value}'` : 'Empty date value',
+              'parse_date',
+            ];
+      return valueError(message).at('odoo/tools/date_utils.py', name);
+    },
     idIsNested: (id) =>
       typeError(`unhashable type: '${nameType(id)}'`).at('odoo/orm/fields.py', '_cache_missing_ids'),
     // Contacts first read the old value of each field to write.
@@ -50,7 +69,7 @@ export const version19: VersionDefinition = {
         ? keyError(field).at('odoo/orm/models.py', '__getitem__')
         : valueError(`Invalid field '${field}' in '${model}'`),
     idOutOfRange: undefined,
-    dateOutOfRange: (value, format) => valueError(`time data '${value}' does not match format '${format}'`),
+    dateOutOfRange: undefined,
     noIds: () => new Fault('builtins.IndexError', 'list index out of range'),
     tooFewArguments: (given) => valueError(`not enough values to unpack (expected at least 5, got ${given})`),
     missingValue: (model, field, label) =>
@@ -97,13 +116,21 @@ export const version19: VersionDefinition = {
   ),
   deprecatedMethods: new Set(['check_access_rights', 'check_access_rule', 'read_group', 'toggle_active']),
   fields: {
-    'ir.model.fields': { complete_name: undefined },
+    'mail.activity': {
+      res_model_id: many2one('Document Model', 'ir.model', { ondelete: 'cascade' }),
+      user_id: many2one('Assigned to', 'res.users', { default: (environment) => environment.uid }),
+    },
+    'product.template': { categ_id: many2one('Product Category', 'product.category') },
+    'ir.model.fields': { complete_name: undefined, translate: selection('Translatable', translations) },
     'res.country': {
       is_mercado_pago_supported_country: flag('Is Mercado Pago Supported Country', false),
       is_stripe_supported_country: flag('Is Stripe Supported Country', true),
     },
   },
   magicFieldsFirst: true,
+  rejectsRawText: true,
+  comparesInSql: false,
+  readsDateTerms: true,
   comparesSeconds: true,
   idLeadsToRecord: true,
   domainsAreFlat: true,

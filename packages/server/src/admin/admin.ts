@@ -127,6 +127,8 @@ export interface Admin {
   pauseSubscription(name: string, pause: SubscriptionPause): Promise<SubscriptionView>;
   /** Continues after a pause, and after it was disabled. What waits is sent at once. */
   resumeSubscription(name: string): Promise<SubscriptionView>;
+  /** Sends what waits for a retry at once. */
+  retrySubscription(name: string): Promise<SubscriptionView>;
   /** The former secret signs for the overlap, too. */
   rotateSecret(name: string, rotation: SecretRotation, tag?: VersionTag): Promise<NewSubscriptionView>;
   /** Sends a delivery of type `ping` now, and returns what the receiver answered. */
@@ -176,7 +178,7 @@ export interface AdminDeps {
   /** Names of the identity providers whose tokens are accepted (`auth.issuers`). */
   issuers: readonly string[];
   audit: Pick<Audit, 'prepareAct' | 'search' | 'find' | 'export' | 'verify'>;
-  statistics: Pick<Statistics, 'query'>;
+  statistics: Pick<Statistics, 'query' | 'listCalled'>;
   /** Client keys that end soon, or have ended within a day. `isCut`: there are more of them. */
   readEndingKeys: () => Promise<{ due: readonly ExpiryNotice[]; isCut: boolean }>;
   status: () => Promise<StatusView>;

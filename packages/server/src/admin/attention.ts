@@ -13,9 +13,13 @@ import {
 import type { InstanceRecord } from '../instances/instances.ts';
 import { judgeKey } from '../key-rotation/expiry.ts';
 import { type ExpiryNotice, LAST_NOTICE_DAYS } from '../keys/expiry-notices.ts';
+import { listModelsWithoutFields } from '../policy/publishable.ts';
+import type { KeyRecord } from '../stores/ports.ts';
 import type { SubscriptionRecord } from '../subscriptions/subscriptions.ts';
 import type { AdminDeps } from './admin.ts';
 import { showTime } from './time.ts';
+import { listUnnamedMethods } from './unnamed-methods.ts';
+import { showKey } from './views.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -38,6 +42,7 @@ export async function listAttention(deps: AdminDeps): Promise<AttentionView> {
     listSubscriptions(deps),
     listApprovals(deps),
     listCalls(deps, now),
+    listUnnamedMethods(deps, now),
   ]);
   // While the store is away, the rest is shown, and the check says so.
   const failed = parts.find((part) => part.status === 'rejected');
@@ -104,8 +109,8 @@ function listUpstreams({ upstreams }: StatusView): AttentionItem[] {
 
 function listInstanceKeys({ instances }: AdminDeps, now: number): Promise<Found> {
   return describeRows({
-    list: (after, limit) => instances.list({ after, limit }),
-    nameOf: ({ name }) => name,
+    list: (after: string | null, limit) => instances.list({ after, limit }),
+    placeOf: ({ name }) => name,
     describe: (instance) => describeInstance(instance, now),
   });
 }
@@ -134,9 +139,33 @@ function describeInstance({ name, key }: InstanceRecord, now: number): Attention
   return items;
 }
 
-async function listClientKeys({ readEndingKeys }: AdminDeps, now: number): Promise<Found> {
-  const { due, isCut } = await readEndingKeys();
-  return { items: due.map((key) => describeClientKey(key, now)), isCut };
+async function listClientKeys(deps: AdminDeps, now: number): Promise<Found> {
+  const { due, isCut } = await deps.readEndingKeys();
+  const open = await listOpenKeys(deps, now);
+  return {
+    items: [...due.map((key) => describeClientKey(key, now)), ...open.items],
+    isCut: isCut || open.isCut,
+  };
+}
+
+/** Publishable keys that were made before their policies had to name fields. */
+function listOpenKeys({ keys }: AdminDeps, now: number): Promise<Found> {
+  return describeRows<KeyRecord, { createdAt: number; id: string }>({
+    list: async (after, limit) => await keys.list({ state: { is: 'active', now }, after, limit }),
+    placeOf: ({ createdAt, id }) => ({ createdAt, id }),
+    describe: (key) => describeOpenKey(key, now),
+  });
+}
+
+function describeOpenKey(key: KeyRecord, now: number): AttentionItem[] {
+  // Saves reading the policies of all other keys.
+  if (key.policy?.includes('"publishable"') !== true) return [];
+  const { id, name, policy } = showKey(key, now);
+  if (policy === null || 'unreadable' in policy) return [];
+  const [model] = listModelsWithoutFields(policy);
+  if (model === undefined) return [];
+  const text = `the publishable key ${JSON.stringify(name)} gives all fields of \`${model}\` to every visitor of its page. Name the fields in its policy: \`fields\` with \`allow\`.`;
+  return [{ kind: 'publishable_key_open', severity: 'warning', target: `key ${id}`, text, since: null }];
 }
 
 function describeClientKey({ kind, keyId, name, expiresAt }: ExpiryNotice, now: number): AttentionItem {
@@ -153,8 +182,8 @@ function describeClientKey({ kind, keyId, name, expiresAt }: ExpiryNotice, now: 
 
 function listSubscriptions({ subscriptions }: AdminDeps): Promise<Found> {
   return describeRows({
-    list: (after, limit) => subscriptions.list({ after, limit }),
-    nameOf: ({ row }) => row.name,
+    list: (after: string | null, limit) => subscriptions.list({ after, limit }),
+    placeOf: ({ row }) => row.name,
     describe: ({ row }) => describeSubscription(row),
   });
 }
@@ -212,22 +241,22 @@ async function listCalls({ statistics }: AdminDeps, now: number): Promise<Found>
   return { items, isCut: false };
 }
 
-interface Rows<Row> {
-  list: (after: string | null, limit: number) => Promise<Row[]>;
-  nameOf: (row: Row) => string;
+interface Rows<Row, Place> {
+  list: (after: Place | null, limit: number) => Promise<Row[]>;
+  placeOf: (row: Row) => Place;
   describe: (row: Row) => AttentionItem[];
 }
 
 /** Describes the rows of a list, up to {@link ROWS_MAX}. */
-async function describeRows<Row>({ list, nameOf, describe }: Rows<Row>): Promise<Found> {
+async function describeRows<Row, Place>({ list, placeOf, describe }: Rows<Row, Place>): Promise<Found> {
   const items: AttentionItem[] = [];
-  let after: string | null = null;
+  let after: Place | null = null;
   for (let read = 0; read < ROWS_MAX; read += PAGE_ROWS) {
     const rows: Row[] = await list(after, PAGE_ROWS);
     for (const row of rows) items.push(...describe(row));
     const last = rows.at(-1);
     if (last === undefined || rows.length < PAGE_ROWS) return { items, isCut: false };
-    after = nameOf(last);
+    after = placeOf(last);
     // A store in memory answers at once.
     await nextTurn();
   }

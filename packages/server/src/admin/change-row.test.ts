@@ -33,6 +33,33 @@ test('eight concurrent changes all succeed', async () => {
   expect(version).toBe(9);
 });
 
+test.each([8, 32])('%d changes succeed that always read the row at the same moment', async (count) => {
+  let version = 1;
+  let left = count;
+  let readers: (() => void)[] = [];
+  const find = async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    readers.push(resolve);
+    letAllRead();
+    await promise;
+    return { version, createdAt: 1000 };
+  };
+  /** One of them changes the row then, and all others meet a conflict. */
+  const letAllRead = () => {
+    if (readers.length < left) return;
+    for (const read of readers) read();
+    readers = [];
+  };
+  const change = async (row: { version: number }): Promise<Change> => {
+    if (row.version !== version) return 'conflict';
+    version++;
+    left--;
+    return 'done';
+  };
+  await Promise.all(Array.from({ length: count }, () => changeRow(find, undefined, change)));
+  expect(version).toBe(count + 1);
+});
+
 test('gives up after repeated conflicts', async () => {
   const row = openContested(Number.POSITIVE_INFINITY);
   await expect(changeRow(row.find, undefined, row.change)).rejects.toMatchObject({

@@ -4,10 +4,13 @@ import type { VersionTag } from '@erp-proxy/contract';
 import type { Change } from '../stores/ports.ts';
 import { type AdminError, createAdminError } from './admin-error.ts';
 
-/** Only concurrent administrators come near it. */
-const ATTEMPTS_MAX = 5;
+/**
+ * A conflict means that another change was made meanwhile. So this many changes can be made at once, on all replicas,
+ * and all succeed.
+ */
+const ATTEMPTS_MAX = 100;
 /** Upper bound of the random pause between two attempts, so that conflicting changes do not meet again. */
-const PAUSE_MS_MAX = 50;
+const PAUSE_MS_MAX = 20;
 
 interface Versioned {
   readonly version: number;
@@ -15,16 +18,26 @@ interface Versioned {
 }
 
 /** Returns the row as it was before. After a conflict, `change` runs again on the row's next version. */
-export async function changeRow<Row extends Versioned>(
+export function changeRow<Row extends Versioned>(
   find: () => Promise<Row>,
   tag: VersionTag | undefined,
   change: (row: Row) => Promise<Change>,
 ): Promise<Row> {
-  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+  return retryConflicts(async () => {
     const row = await find();
     if (tag !== undefined && !hasVersion(row, tag)) throw createStaleError(row.version, tag);
-    if ((await change(row)) === 'done') return row;
-    if (attempt < ATTEMPTS_MAX) await sleep(Math.random() * PAUSE_MS_MAX);
+    return (await change(row)) === 'done' ? row : 'conflict';
+  });
+}
+
+/** Runs an attempt again as long as another change was made between its read and its write. */
+export async function retryConflicts<Result>(
+  attempt: () => Promise<Result | 'conflict'>,
+): Promise<Exclude<Result, 'conflict'>> {
+  for (let attempts = 1; attempts <= ATTEMPTS_MAX; attempts++) {
+    const result = await attempt();
+    if (result !== 'conflict') return result as Exclude<Result, 'conflict'>;
+    if (attempts < ATTEMPTS_MAX) await sleep(Math.random() * PAUSE_MS_MAX);
   }
   throw createAdminError(409, 'Others are changing it at the same time: try again.');
 }

@@ -59,6 +59,7 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
     removeSubscription: convertErrors(subscriptions.removeSubscription),
     pauseSubscription: convertErrors(subscriptions.pauseSubscription),
     resumeSubscription: convertErrors(subscriptions.resumeSubscription),
+    retrySubscription: convertErrors(subscriptions.retrySubscription),
     rotateSecret: convertErrors(subscriptions.rotateSecret),
     pingSubscription: convertErrors(subscriptions.pingSubscription),
     replayDeliveries: convertErrors(subscriptions.replayDeliveries),

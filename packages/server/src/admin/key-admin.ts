@@ -1,5 +1,5 @@
 /** The operations of an administrator on client keys. */
-import type { InvalidMember, KeyChanges, KeyView, VersionTag } from '@erp-proxy/contract';
+import type { InvalidMember, KeyChanges, KeyView } from '@erp-proxy/contract';
 import { z } from 'zod';
 import type { KeyChange } from '../keys/keys.ts';
 import { parsePolicy } from '../policy/parse.ts';
@@ -8,7 +8,7 @@ import type { KeyRecord, RotationResult } from '../stores/ports.ts';
 import { type Changes, compareMembers, type DescribeAct } from './acts.ts';
 import type { Admin, AdminDeps } from './admin.ts';
 import { type AdminError, createAdminError, createInputError } from './admin-error.ts';
-import { changeRow, createStaleError, hasVersion } from './change-row.ts';
+import { changeRow, createStaleError, hasVersion, retryConflicts } from './change-row.ts';
 import { readPage } from './page.ts';
 import { readTime, showTime } from './time.ts';
 import { showKey } from './views.ts';
@@ -109,41 +109,38 @@ export function createKeyAdmin({ keys, explain, clock }: AdminDeps, describeAct:
         const key = await find(id);
         if (!hasVersion(key, tag)) throw createStaleError(key.version, tag);
       }
-      const fresh = await keys.rotate(
-        id,
-        { overlapMs: seconds * 1000, version: tag?.version },
-        ({ before, after }, made) =>
-          describe('key.rotate', id, {
-            ...compareMembers(
-              { expires_at: show(before).expires_at },
-              { expires_at: show(after).expires_at },
-            ),
-            replaced_by: { from: null, to: made.id },
-          }),
-      );
+      const fresh = await retryConflicts(async () => {
+        const rotated = await keys.rotate(
+          id,
+          { overlapMs: seconds * 1000, version: tag?.version },
+          ({ before, after }, made) =>
+            describe('key.rotate', id, {
+              ...compareMembers(
+                { expires_at: show(before).expires_at },
+                { expires_at: show(after).expires_at },
+              ),
+              replaced_by: { from: null, to: made.id },
+            }),
+        );
+        if (rotated === 'conflict' && tag !== undefined)
+          throw createStaleError((await find(id)).version, tag);
+        return rotated;
+      });
       if (typeof fresh === 'object' && 'record' in fresh) return { ...show(fresh.record), key: fresh.key };
-      throw explainNotRotated(fresh, show(await find(id)), tag);
+      throw explainNotRotated(fresh, show(await find(id)));
     },
 
     explain: async (id, input) => explain(await find(id), input),
   };
 }
 
-function explainNotRotated(
-  outcome: Exclude<RotationResult, 'done'>,
-  key: KeyView,
-  tag: VersionTag | undefined,
-): AdminError {
-  if (outcome === 'missing')
-    return createAdminError(409, `The key is ${key.state}: create a new one instead.`);
-  if (typeof outcome === 'object') {
-    return createAdminError(
-      409,
-      `The key ${outcome.successorId} has taken over from it already: a key is rotated once while its successor works. Rotate that one; where its text was lost, revoke it, then rotate this one again.`,
-    );
-  }
-  if (tag !== undefined) return createStaleError(key.version, tag);
-  return createAdminError(409, 'The key was changed at the same time: read it again, then rotate that.');
+function explainNotRotated(outcome: Exclude<RotationResult, 'done' | 'conflict'>, key: KeyView): AdminError {
+  return createAdminError(
+    409,
+    outcome === 'missing'
+      ? `The key is ${key.state}: create a new one instead.`
+      : `The key ${outcome.successorId} has taken over from it already: a key is rotated once while its successor works. Rotate that one; where its text was lost, revoke it, then rotate this one again.`,
+  );
 }
 
 /** The given members, checked, in the form in which they are shown. */

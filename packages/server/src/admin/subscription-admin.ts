@@ -21,6 +21,7 @@ type SubscriptionAdmin = Pick<
   | 'removeSubscription'
   | 'pauseSubscription'
   | 'resumeSubscription'
+  | 'retrySubscription'
   | 'rotateSecret'
   | 'pingSubscription'
   | 'replayDeliveries'
@@ -170,6 +171,17 @@ export function createSubscriptionAdmin(deps: AdminDeps, describeAct: DescribeAc
       const { body } = await find(name);
       await checkNamed('key' in body ? { key: body.key } : {});
       return setState(name, 'active', null, 'resume');
+    },
+
+    async retrySubscription(name) {
+      await change(name, undefined, async (record) => {
+        const { state } = record.row;
+        if (state !== 'active') {
+          throw createAdminError(409, `The subscription is ${state}, so that nothing is sent: resume it.`);
+        }
+        return subscriptions.setState(record, state, record.row.reason, describe('retry', name, {}));
+      });
+      return show(await find(name));
     },
 
     async rotateSecret(name, { overlap_seconds: seconds }, tag) {

@@ -30,6 +30,7 @@ import { listen } from '../http/listen.ts';
 import { createServer, type ServerDeps } from '../http/server.ts';
 import { LoadShedder } from '../http/shedding/load-shedder.ts';
 import { createIdempotency, type Idempotency } from '../idempotency/idempotency.ts';
+import { createRelay } from '../idempotency/relay.ts';
 import { createSlowdown } from '../keys/slowdown.ts';
 import { DataRequests } from '../limits/data-requests.ts';
 import { chooseConcurrencyBounds } from '../limits/database/concurrency-bounds.ts';
@@ -235,6 +236,7 @@ export async function createApp({
         instances,
         changes,
         secret: keys.deriveSecret('mcp confirmations'),
+        relay: createRelay(replicas?.idempotency ?? store.idempotency),
         version,
         clock,
         nowMs,

@@ -10,9 +10,18 @@ import { createProtocolChoice } from '../execute/upstream/protocol-choice.ts';
 import { Servers } from '../execute/upstream/servers.ts';
 import type { Instance } from '../instances/instances.ts';
 
+export interface Credentials {
+  db: string;
+  /** It is not used if there is a login. */
+  userId: number;
+  /** Login of the user, if the id is to be found by it. */
+  login?: string | null;
+  apiKey: string;
+}
+
 export interface Address {
   url: string;
-  credentials: { db: string; userId: number; apiKey: string } | null;
+  credentials: Credentials | null;
   trust?: EgressTrust | null;
   /** The stored instance, if the address belongs to one. */
   instance?: Instance;
@@ -22,7 +31,7 @@ export interface Address {
 }
 
 /** Placeholder if there are no credentials. No database and no key has this name. */
-const NO_CREDENTIALS = { db: 'none', userId: 0, apiKey: 'none' };
+const NO_CREDENTIALS: Credentials = { db: 'none', userId: 0, apiKey: 'none' };
 
 export async function examineAddress(
   { url, credentials, trust = null, instance, timeoutMs = null, onCheck }: Address,
@@ -35,13 +44,15 @@ export async function examineAddress(
     onCheck?.(check);
     return { ok: false, checks: [check], ...NOTHING_FOUND };
   }
-  const target = { ...base, ...(credentials ?? NO_CREDENTIALS), trust };
+  const { login = null, ...user } = credentials ?? NO_CREDENTIALS;
+  const target = { ...base, ...user, trust };
   const nameCredentials = createCredentialNames(randomBytes(32));
   const nowMs = () => performance.now();
   return examineServer(
     {
       target: { ...target, instance: instance ?? null, credentialsId: nameCredentials(target) },
       hasCredentials: credentials !== null,
+      login,
       timeoutMs: timeoutMs ?? upstream.timeoutMs,
       onCheck,
     },
@@ -67,8 +78,9 @@ export function examineInstance(
   settings: Parameters<typeof examineAddress>[1],
   egress: EgressDispatcher,
   onCheck?: OnCheck,
+  login: string | null = null,
 ): Promise<Examination> {
   const { url, db, userId, apiKey, trust, timeoutMs } = instance;
-  const credentials = { db, userId, apiKey };
+  const credentials = { db, userId, login, apiKey };
   return examineAddress({ url, credentials, trust, instance, timeoutMs, onCheck }, settings, egress);
 }

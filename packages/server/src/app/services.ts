@@ -223,7 +223,10 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
       const instance = await instances.find(name);
       return instance && examineInstance(instance, settings, egress, onCheck);
     },
-    examineDraft: async (input, onCheck) => examineInstance(openDraft(input), settings, egress, onCheck),
+    examineDraft: async (input, onCheck) => {
+      const { instance, login } = openDraft(input);
+      return examineInstance(instance, settings, egress, onCheck, login);
+    },
   };
 
   return {

@@ -3,9 +3,10 @@
  * then on, the call may have run, and the approval stays used. Must not know why a call was not sent.
  */
 import { randomUUID } from 'node:crypto';
+import type { ConcernedRecords } from '@erp-proxy/contract';
 import type { PendingReleases } from '../idempotency/pending-releases.ts';
 import type { Vault } from '../instances/vault.ts';
-import type { ApprovalRow, ApprovalStore } from '../stores/ports.ts';
+import type { ApprovalRequest, ApprovalRow, ApprovalStore } from '../stores/ports.ts';
 import { waitFor } from '../streams/wait.ts';
 import { createApprovalId } from './approval-id.ts';
 import { type ApprovalFacts, printFacts } from './facts.ts';
@@ -77,6 +78,8 @@ export interface CallApprovalDeps {
 
 /** Maximum time that a reply waits for a slow store, as for idempotency keys. */
 const RELEASE_WAIT_MS = 1000;
+/** The store then only looks for an open request. */
+const NO_ROOM = { clientMax: 0, totalMax: 0 };
 
 export class CallApproval {
   readonly #call: CallToApprove;
@@ -93,10 +96,10 @@ export class CallApproval {
   }
 
   /**
-   * Finds the approval of the call among `ids`, which the caller has named. If there is none, the call is stored for a
-   * decision. Rejects if the store fails.
+   * Finds the approval of the call among `ids`, which the caller has named, or else its open request. Null: it was not
+   * asked for, or may be asked for again. Rejects if the store fails.
    */
-  async require(ids: readonly string[]): Promise<Standing> {
+  async find(ids: readonly string[]): Promise<Standing | null> {
     const { store, settings, nameCall } = this.#deps;
     const { clientId, params, keyword } = this.#call;
     const { callBytesMax } = settings;
@@ -113,7 +116,24 @@ export class CallApproval {
         return standing;
       }
     }
-    return await this.#ask();
+    const open = await store.ask(this.#describe('', ''), NO_ROOM);
+    return typeof open === 'string' ? null : this.#judgeOpen(open);
+  }
+
+  /** Stores the call for a decision, unless that was done meanwhile. `concerns`: null if the records are not known. */
+  async ask(concerns: ConcernedRecords[] | null): Promise<Standing> {
+    const { store, vault, settings, counts } = this.#deps;
+    const { params, keyword } = this.#call;
+    const id = createApprovalId();
+    const values = { params: decode(params), keyword: decode(keyword) };
+    const call = sealCall(concerns?.length ? { ...values, concerns } : values, id, vault);
+    const { clientMax, totalMax } = settings;
+    const answer = await store.ask(this.#describe(id, call), { clientMax, totalMax });
+    if (typeof answer === 'string') return { kind: answer };
+    const isNew = answer.id === id;
+    if (isNew) counts.asked++;
+    const standing = this.#judgeOpen(answer);
+    return standing.kind === 'pending' ? { ...standing, isNew } : standing;
   }
 
   /** Uses the approval. False: another attempt has used it, or its time is over. Rejects if the store fails. */
@@ -156,30 +176,26 @@ export class CallApproval {
     }
   }
 
-  async #ask(): Promise<Standing> {
-    const { store, vault, settings, clock, counts } = this.#deps;
-    const { clientId, facts, params, keyword } = this.#call;
-    const id = createApprovalId();
-    const call = sealCall({ params: decode(params), keyword: decode(keyword) }, id, vault);
+  /** `call`: sealed. */
+  #describe(id: string, call: string): ApprovalRequest {
+    const { settings, clock } = this.#deps;
+    const { clientId: client, facts } = this.#call;
     const createdAt = clock();
-    const answer = await store.ask(
-      {
-        id,
-        client: clientId,
-        fingerprint: this.#fingerprint,
-        facts: printFacts(facts),
-        call,
-        createdAt,
-        expiresAt: createdAt + settings.decideMs,
-      },
-      { clientMax: settings.clientMax, totalMax: settings.totalMax },
-    );
-    if (typeof answer === 'string') return { kind: answer };
-    const isNew = answer.id === id;
-    if (isNew) counts.asked++;
-    const standing = this.#judge(answer);
-    if (standing.kind === 'approved') return { ...standing, kind: 'unnamed', until: answer.expiresAt };
-    return standing.kind === 'pending' ? { ...standing, isNew } : standing;
+    return {
+      id,
+      client,
+      fingerprint: this.#fingerprint,
+      facts: printFacts(facts),
+      call,
+      createdAt,
+      expiresAt: createdAt + settings.decideMs,
+    };
+  }
+
+  /** A row that the caller has not named. */
+  #judgeOpen(row: ApprovalRow): Standing {
+    const standing = this.#judge(row);
+    return standing.kind === 'approved' ? { ...standing, kind: 'unnamed', until: row.expiresAt } : standing;
   }
 
   #judge({ id, state, expiresAt, reason }: ApprovalRow): Standing {

@@ -17,10 +17,10 @@ test.each([
   expect(cleanName(name)).toBe(clean);
 });
 
-test('a name is cut at 256 UTF-16 units, also within a character', () => {
+test('a name is cut at 256 UTF-16 units, or before a character that does not fit', () => {
   expect(cleanName('x'.repeat(256))).toHaveLength(256);
   expect(cleanName('x'.repeat(1e6))).toBe(`${'x'.repeat(255)}…`);
-  expect(cleanName(`${'x'.repeat(254)}🛒more`)).toBe(`${'x'.repeat(254)}\ufffd…`);
+  expect(cleanName(`${'x'.repeat(254)}🛒more`)).toBe(`${'x'.repeat(254)}…`);
 });
 
 test('null stays null', () => {

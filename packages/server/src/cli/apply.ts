@@ -16,6 +16,7 @@ import { explainProblem } from './explain-problem.ts';
 import { printLineErrors } from './read-policy.ts';
 import { readText } from './read-text.ts';
 import { ADMIN_OPTIONS, listAll, useAdmin } from './use-admin.ts';
+import { warnOfUnnamedMethods } from './warn-of-unnamed-methods.ts';
 
 export const applyCommand: Command = {
   name: 'apply',
@@ -76,7 +77,11 @@ export const applyCommand: Command = {
               if (!input.isSet('json')) input.print(`\n${describeCreated(created)}\n`);
             });
         printProgress(input, steps, progress);
-        if (progress.failure === null) return 0;
+        if (progress.failure === null) {
+          const keys = [...present.keys.values()].flat();
+          if (keys.length > 0) await warnOfUnnamedMethods(input, admin, new Set(keys.map(({ id }) => id)));
+          return 0;
+        }
         input.complain(describeFailure(steps, progress));
         const { error } = progress.failure;
         // The file is valid; the change itself failed.

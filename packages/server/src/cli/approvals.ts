@@ -1,5 +1,11 @@
 /** `approvals …`: decides on calls that need the approval of an administrator. */
-import type { ApprovalDetails, ApprovalState, ApprovalView } from '@erp-proxy/contract';
+import type {
+  ApprovalDetails,
+  ApprovalState,
+  ApprovalView,
+  ConcernedRecord,
+  ConcernedRecords,
+} from '@erp-proxy/contract';
 import { type Command, CommandError, type CommandInput, printJson } from './command.ts';
 import { type Column, printList } from './print-list.ts';
 import { ADMIN_OPTIONS, listAll, pickGiven, useAdmin } from './use-admin.ts';
@@ -97,8 +103,28 @@ function printMembers({ print }: CommandInput, { call, ...members }: ApprovalDet
   for (const [member, value] of Object.entries(members)) print(`${member.padEnd(12)}  ${value ?? '-'}\n`);
   if (call === null) print('call          deleted\n');
   else if ('unreadable' in call) print(`call          ${call.unreadable}\n`);
-  else
-    for (const [member, text] of Object.entries(call)) print(`${member.padEnd(12)}  ${showControls(text)}\n`);
+  else {
+    const { concerns = [], ...values } = call;
+    for (const part of concerns) print(`${part.part.padEnd(12)}  ${showControls(describePart(part))}\n`);
+    for (const [member, text] of Object.entries(values))
+      print(`${member.padEnd(12)}  ${showControls(text)}\n`);
+  }
+}
+
+/** `sale.order: "S00004" (id 4, partner "Gemini Furniture", state "sale")`. */
+function describePart({ model, field, count, records }: ConcernedRecords): string {
+  const from = field === undefined ? '' : `${field}, `;
+  const more = (count ?? 0) - records.length;
+  const texts = records.map(describeRecord).join(', ') || (count === 0 ? 'none' : 'not known');
+  return `${from}${model}: ${texts}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function describeRecord({ id, name, ...told }: ConcernedRecord): string {
+  const texts = Object.entries(told).filter(([, text]) => typeof text === 'string');
+  const facts = [`id ${id}`, ...texts.map(([member, text]) => `${member} ${JSON.stringify(text)}`)].join(
+    ', ',
+  );
+  return name === null ? facts : `${JSON.stringify(name)} (${facts})`;
 }
 
 /** Characters that a terminal does not show, or that reorder a line, are shown as escapes of JSON. */

@@ -13,6 +13,8 @@ export interface Surroundings {
   isTerminal: boolean;
   /** True if standard error is a terminal. */
   isErrorTerminal: boolean;
+  /** Asks a person for one line, if there is a terminal for question and answer; null: nobody can be asked. */
+  ask: ((question: string) => Promise<string>) | null;
   /** Writes text to standard error. */
   complain(text: string): void;
   /** The bytes of a file, or of standard input for `-`. */

@@ -1,6 +1,7 @@
 /** `demo`: runs a sandbox Odoo and the proxy, and shows the request and the answer of one real call. */
 import { randomBytes } from 'node:crypto';
-import { EXECUTE_PATH, KEY_HEADER } from '@erp-proxy/contract';
+import { EXECUTE_PATH, KEY_HEADER, type Policy } from '@erp-proxy/contract';
+import type { Sandbox } from '@erp-proxy/sandbox';
 import type { App } from '../app/app.ts';
 import { StartError } from '../config/start-error.ts';
 import { createLogger } from '../observe/log.ts';
@@ -57,6 +58,8 @@ export const demoCommand: Command = {
         if (isTerminal && settings.console.enabled) {
           print(`${describeLink(makeSignInLink(token, url).url)}\n`);
         }
+        print(`Send calls on the reference page, with a key that works there alone:\n\n`);
+        print(`  ${url}/docs#key=${await makePageKey(app, sandbox, url)}\n\n`);
         print('Both keep running: send the call again, or change it. Ctrl-C ends them.\n');
         await stopped;
       }
@@ -67,6 +70,22 @@ export const demoCommand: Command = {
     }
   },
 };
+
+/** The instance that the examples of the reference page name. */
+const INSTANCE = 'prod';
+
+/** A key for the sandbox alone, which the reference page at `url` may use. It ends with the demo. */
+async function makePageKey({ keys, instances }: App, { url, db, users }: Sandbox, page: string) {
+  const { userId, apiKey } = users.admin;
+  await instances.add({ name: INSTANCE, url, db, user_id: userId, api_key: apiKey });
+  const policy: Policy = {
+    instances: [INSTANCE],
+    models: { '*': ['*'] },
+    data: ['export', 'changes', 'files'],
+    cors_origins: [page],
+  };
+  return (await keys.create({ name: 'reference page', policy })).key;
+}
 
 /** Starts a proxy on a memory store, on the port of the settings, or on a free one if that is taken or not needed. */
 async function startProxy(

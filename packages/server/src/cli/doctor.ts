@@ -1,9 +1,15 @@
 /** `doctor`: checks whether the proxy can work with an Odoo server, and says what to do if not. */
 import type { Examination } from '@erp-proxy/contract';
-import { examineAddress } from '../app/examination.ts';
+import { AdminError } from '../admin/admin-error.ts';
+import { type Credentials, examineAddress } from '../app/examination.ts';
 import { openEgress } from '../app/services.ts';
 import { StartError } from '../config/start-error.ts';
+import type { EgressTrust } from '../egress/dispatcher.ts';
+import { findCertificateError } from '../instances/certificates.ts';
+import { trustOf } from '../instances/trust.ts';
 import { type Command, CommandError, type CommandInput, JSON_OPTION, printJson } from './command.ts';
+import { LOGIN_OPTION } from './instances.ts';
+import { readAddress } from './proxy-access.ts';
 import { readText } from './read-text.ts';
 import { useAdmin } from './use-admin.ts';
 
@@ -26,10 +32,16 @@ export const doctorCommand: Command = {
     },
     db: { type: 'string', value: 'name', description: 'Name of the database, to check the credentials.' },
     'user-id': { type: 'string', value: 'number', description: 'Id of the user in Odoo.' },
+    login: LOGIN_OPTION,
     'api-key-file': {
       type: 'string',
       value: 'file',
       description: "File that contains the user's API key; - for standard input.",
+    },
+    'certificates-file': {
+      type: 'string',
+      value: 'file',
+      description: 'With an address: PEM certificates to trust in place of the public ones.',
     },
     json: JSON_OPTION,
   },
@@ -64,19 +76,58 @@ async function examine(input: CommandInput): Promise<Examination> {
   if (option('url') !== undefined) throw new CommandError('--url goes with --instance only.');
   const egress = openOwnEgress(input);
   try {
-    return await examineAddress({ url: address, credentials }, settings, egress);
+    const trust = await readTrust(input);
+    return await examineAddress({ url: address, credentials, trust }, settings, egress);
   } finally {
     await egress.close();
   }
 }
 
+async function readTrust({ option, readInput }: CommandInput): Promise<EgressTrust | null> {
+  const file = option('certificates-file');
+  if (file === undefined) return null;
+  const certificates = readText(file, await readInput(file));
+  const error = findCertificateError(certificates);
+  if (error !== null) throw new CommandError(`--certificates-file ${error}.`);
+  return trustOf({ certificates, allowPrivate: false });
+}
+
 async function examineStored(input: CommandInput, name: string): Promise<Examination> {
+  const examination = await examineBy(input, name);
+  const isRefusedHere = examination.checks.some(
+    (check) => check.name === 'egress' && check.state === 'failed',
+  );
+  if (input.option('url') !== undefined || !isRefusedHere) return examination;
+  return (await askRunningProxy(input, name)) ?? examination;
+}
+
+async function examineBy(
+  input: Pick<CommandInput, 'option' | 'settings' | 'version' | 'complain'>,
+  name: string,
+): Promise<Examination> {
   let examination: Examination | undefined;
   await useAdmin(input, async (admin) => {
     examination = await admin.examineInstance(name);
     return 0;
   });
   return examination as Examination;
+}
+
+/** The settings of this command need not be those of the proxy. Null if the proxy cannot be asked. */
+async function askRunningProxy(input: CommandInput, name: string): Promise<Examination | null> {
+  const { href: url } = readAddress(input);
+  const option = (asked: string) => (asked === 'url' ? url : input.option(asked));
+  try {
+    const examination = await examineBy({ ...input, option }, name);
+    input.complain(`The settings of this command refuse the server, so ${url} checked it.\n`);
+    return examination;
+  } catch (error) {
+    if (!(error instanceof CommandError || error instanceof AdminError)) throw error;
+    input.complain(
+      'The settings of this command refuse the server. A running proxy may have others: ask it with --url and admin.token.\n',
+    );
+    return null;
+  }
 }
 
 function openOwnEgress({ settings }: CommandInput): ReturnType<typeof openEgress> {
@@ -88,21 +139,21 @@ function openOwnEgress({ settings }: CommandInput): ReturnType<typeof openEgress
   }
 }
 
-async function readCredentials({
-  option,
-  readInput,
-}: CommandInput): Promise<{ db: string; userId: number; apiKey: string } | null> {
+async function readCredentials({ option, readInput }: CommandInput): Promise<Credentials | null> {
   const db = option('db');
   const userId = option('user-id');
+  const login = option('login');
   const file = option('api-key-file');
-  if (db === undefined && userId === undefined && file === undefined) return null;
-  if (db === undefined || userId === undefined || file === undefined || !/^[1-9]\d{0,9}$/.test(userId)) {
+  if ((db ?? userId ?? login ?? file) === undefined) return null;
+  if (userId !== undefined && login !== undefined) throw new CommandError('Give --user-id or --login.');
+  const isUserGiven = login !== undefined || /^[1-9]\d{0,9}$/.test(userId ?? '');
+  if (db === undefined || file === undefined || !isUserGiven) {
     throw new CommandError(
-      'To check credentials give --db, --user-id (a positive number) and --api-key-file together.',
+      'To check credentials give --db, --user-id (a positive number) or --login, and --api-key-file together.',
     );
   }
   const apiKey = readText(file, await readInput(file)).trim();
   // Odoo counts each failed attempt.
   if (apiKey === '') throw new CommandError(`--api-key-file: there is no key in ${file}.`);
-  return { db, userId: Number(userId), apiKey };
+  return { db, userId: Number(userId ?? 0), login: login ?? null, apiKey };
 }

@@ -12,6 +12,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
   ...Object.keys(OPTIONS),
   'db',
   'user_id',
+  'login',
   'protocol',
   'timeout_ms',
   'concurrency',

@@ -41,6 +41,16 @@ export const exportCommand: Command = {
     },
     context: { type: 'string', value: 'json', description: `e.g. '{"active_test": false}'.` },
     format: { type: 'string', value: 'format', description: 'ndjson or csv. Default: ndjson.' },
+    bom: { type: 'boolean', description: 'csv: begin with a byte order mark, for spreadsheets.' },
+    delimiter: {
+      type: 'string',
+      value: 'character',
+      description: 'csv: "," (default), ";", "|" or tab.',
+    },
+    'no-escape-formulas': {
+      type: 'boolean',
+      description: "csv: no ' before texts that spreadsheets would run as formulas.",
+    },
     values: { type: 'string', value: 'form', description: 'normalized: converted values (docs/values.md).' },
     limit: { type: 'string', value: 'count', description: 'Maximum number of records.' },
     after: { type: 'string', value: 'id', description: 'Begin behind the record with this id.' },
@@ -106,6 +116,7 @@ function readRequest(input: CommandInput): ExportRequest {
     model_id: model,
     fields: fields.split(',').map((name) => name.trim()),
     format,
+    ...readCsvForm(input, format),
     ...readJson(input, 'domain', Array.isArray, 'an array of conditions'),
     ...readJson(
       input,
@@ -123,6 +134,25 @@ function readRequest(input: CommandInput): ExportRequest {
     retries: readInteger(input, 'retries', /^\d+$/) ?? RETRIES,
     limit: readInteger(input, 'limit', /^[1-9]\d*$/),
     after: readInteger(input, 'after', /^-?\d+$/),
+  };
+}
+
+const DELIMITERS: Readonly<Record<string, string>> = { ',': ',', ';': ';', '|': '|', tab: '\t', '\t': '\t' };
+
+/** Members that are not given are left out: an older proxy does not know them. */
+function readCsvForm({ option, isSet }: CommandInput, format: string): object {
+  const given = ['bom', 'delimiter', 'no-escape-formulas'].find(
+    (name) => isSet(name) || option(name) !== undefined,
+  );
+  if (given !== undefined && format !== 'csv') throw new CommandError(`--${given} is for --format csv only.`);
+  const asked = option('delimiter');
+  const delimiter = asked === undefined ? undefined : DELIMITERS[asked];
+  if (asked !== undefined && delimiter === undefined)
+    throw new CommandError(`--delimiter "${asked}" must be ",", ";", "|" or tab.`);
+  return {
+    ...(isSet('bom') ? { bom: true } : {}),
+    ...(delimiter === undefined ? {} : { delimiter }),
+    ...(isSet('no-escape-formulas') ? { escape_formulas: false } : {}),
   };
 }
 

@@ -1,7 +1,10 @@
 /** `instances …`: manages stored Odoo servers. No command shows their keys. */
 import type { InstanceChanges, InstanceInput, InstanceProtocol, InstanceView } from '@erp-proxy/contract';
+import type { Admin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
+import { toAdminError } from '../admin/to-admin-error.ts';
 import { judgeOrigin, parseEgressPolicy } from '../egress/policy.ts';
+import { readInput } from '../instances/members.ts';
 import { type Command, CommandError, type CommandInput, type CommandOption, printJson } from './command.ts';
 import { explainByOptions } from './explain-by-options.ts';
 import { explainProblem } from './explain-problem.ts';
@@ -19,6 +22,12 @@ const COLUMNS: readonly Column<InstanceView>[] = [
   { heading: 'KEY', show: ({ key }) => key.state },
   { heading: 'KEY EXPIRES', show: ({ key }) => key.expires_at },
 ];
+
+export const LOGIN_OPTION: CommandOption = {
+  type: 'string',
+  value: 'login',
+  description: 'Login of the user in Odoo, in place of --user-id, which is found by it.',
+};
 
 const MEMBER_OPTIONS = {
   'erp-url': { type: 'string', value: 'address', description: 'Address of the Odoo server.' },
@@ -60,23 +69,31 @@ const MEMBER_OPTIONS = {
 export const instancesAddCommand: Command = {
   name: 'instances add',
   arguments: ['<name>'],
-  summary: 'Store an Odoo server with a user. Calls refer to it as erp_instance: {"name": …}.',
-  options: { ...MEMBER_OPTIONS, ...ADMIN_OPTIONS },
+  summary: 'Check an Odoo server with a user, and store it. Calls refer to it as erp_instance: {"name": …}.',
+  options: {
+    ...MEMBER_OPTIONS,
+    login: LOGIN_OPTION,
+    'no-check': { type: 'boolean', description: 'Store it without signing in at the server first.' },
+    ...ADMIN_OPTIONS,
+  },
   async run(input) {
     const [name = ''] = input.arguments;
+    const login = input.option('login');
     const { url, db, user_id, api_key, ...members } = await readMembers(input);
-    if (url === undefined || db === undefined || user_id === undefined || api_key === undefined) {
-      throw new CommandError('Give --erp-url, --db, --user-id and --api-key-file.');
+    if (url === undefined || db === undefined || api_key === undefined || (user_id ?? login) === undefined) {
+      throw new CommandError('Give --erp-url, --db, --user-id or --login, and --api-key-file.');
     }
-    const instance: InstanceInput = { name, url, db, user_id, api_key, ...members };
+    if (user_id !== undefined && login !== undefined) throw new CommandError('Give --user-id or --login.');
+    const draft = { name, url, db, api_key, ...members };
     return useAdmin(
       input,
       async (admin) => {
-        printDone(
-          input,
-          await admin.createInstance(instance).catch(explainByOptions),
-          `Instance ${name} is stored.`,
-        );
+        const given = { draft, userId: user_id, login };
+        const signedIn = input.isSet('no-check') && login === undefined ? null : await signIn(admin, given);
+        const instance: InstanceInput = { ...draft, user_id: user_id ?? signedIn?.userId ?? 0 };
+        const found = signedIn === null ? '' : `: ${signedIn.found}`;
+        const view = await admin.createInstance(instance).catch(explainByOptions);
+        printDone(input, view, `Instance ${name} is stored${found}.`);
         warnOfEgress(input, instance);
         return 0;
       },
@@ -84,6 +101,40 @@ export const instancesAddCommand: Command = {
     );
   },
 };
+
+/** Checks that a server has refused. Others have failed before it was asked, and may pass later. */
+const REFUSING: ReadonlySet<string> = new Set(['database', 'user', 'key']);
+
+interface Given {
+  draft: Omit<InstanceInput, 'user_id'>;
+  userId: number | undefined;
+  login: string | undefined;
+}
+
+interface SignedIn {
+  userId: number | undefined;
+  /** Name of the user, or why the server could not be asked. */
+  found: string;
+}
+
+/** Throws a {@link CommandError} if the server refuses the user, or if a login cannot be looked up. */
+async function signIn(admin: Admin, { draft, userId, login }: Given): Promise<SignedIn> {
+  const { name: _, concurrency: __, rotate_key: ___, key_expires_at: ____, ...checked } = draft;
+  checkMembers({ ...draft, user_id: userId ?? 1 });
+  const { checks, user } = await admin
+    .examineDraft({ ...checked, ...pickGiven({ user_id: userId, login }) })
+    .catch(explainByOptions);
+  const failed = checks.find(({ state }) => state === 'failed');
+  const problem = failed && `${failed.name}: ${failed.text}`;
+  if (failed !== undefined && (login !== undefined || REFUSING.has(failed.name))) {
+    const otherWay = login === undefined ? '--no-check stores it all the same' : 'or give --user-id';
+    throw new CommandError(`Nothing is stored: ${problem}. Correct it; ${otherWay}.`, 1);
+  }
+  if (login !== undefined && user === null)
+    throw new CommandError('Nothing is stored: Odoo does not tell the id of the user: give --user-id.', 1);
+  const shown = checks.find(({ name, state }) => name === 'user' && state === 'ok');
+  return { userId: user?.id, found: problem ? `not checked, ${problem}` : `user ${shown?.text}` };
+}
 
 export const instancesListCommand: Command = {
   name: 'instances list',
@@ -184,6 +235,15 @@ export const instancesRotateKeyCommand: Command = {
       return 0;
     }),
 };
+
+/** All errors of the members are reported at once, before the server is asked. */
+function checkMembers(instance: InstanceInput): void {
+  try {
+    readInput(instance);
+  } catch (error) {
+    explainByOptions(toAdminError(error));
+  }
+}
 
 /** Warns only without `--url`: the settings of a running proxy are not known here. */
 function warnOfEgress(

@@ -1,6 +1,15 @@
 /** `keys …`: manages client keys. A running proxy on the same store applies a change within a second. */
-import type { ExplainInput, FieldRule, KeyChanges, KeyState, KeyView, NewKeyView } from '@erp-proxy/contract';
+import type {
+  ExplainInput,
+  FieldRule,
+  KeyChanges,
+  KeyState,
+  KeyView,
+  NewKeyView,
+  StarMeaning,
+} from '@erp-proxy/contract';
 import { DuplicateMemberError, readValue } from '../json/read-value.ts';
+import { listModelsWithoutFields } from '../policy/publishable.ts';
 import { explainUnreadable } from './apply/explain-unreadable.ts';
 import { type Command, CommandError, type CommandInput, type CommandOption, printJson } from './command.ts';
 import { type Column, printList } from './print-list.ts';
@@ -8,6 +17,7 @@ import { PUBLISHABLE_OPTIONS, readPublishablePolicy } from './publishable-policy
 import { readPolicyFile } from './read-policy.ts';
 import { readDurationMs, readExpiry } from './read-time.ts';
 import { ADMIN_OPTIONS, listAll, pickGiven, useAdmin } from './use-admin.ts';
+import { warnOfUnnamedMethods } from './warn-of-unnamed-methods.ts';
 
 const POLICY_OPTION: CommandOption = {
   type: 'string',
@@ -36,7 +46,10 @@ export const keysCreateCommand: Command = {
   arguments: [],
   summary: 'Create a client key and print it once. Only its hash is stored.',
   options: {
-    name: NAME_OPTION,
+    name: {
+      ...NAME_OPTION,
+      description: `${NAME_OPTION.description} Default: asked for on a terminal, otherwise unnamed.`,
+    },
     policy: POLICY_OPTION,
     'expires-in': {
       type: 'string',
@@ -48,13 +61,14 @@ export const keysCreateCommand: Command = {
   },
   async run(input) {
     const changes = await readChanges(input);
+    const name = changes.name ?? (await askForName(input));
     return useAdmin(
       input,
       async (admin) => {
         const policy = await readPublishablePolicy(input, changes.policy ?? undefined, admin);
         const created = await admin.createKey({
-          name: 'unnamed',
           ...changes,
+          name,
           ...(policy === null ? {} : { policy }),
         });
         printNewKey(input, created, `Key ${created.id} ("${created.name}") is shown this once.`);
@@ -87,6 +101,7 @@ export const keysListCommand: Command = {
         ? 'No key matches.'
         : 'There are no keys; make one with erp-proxy keys create.';
       await printList(input, listAll(admin.listKeys, query), COLUMNS, emptyText);
+      if (!input.isSet('json')) await warnOfUnnamedMethods(input, admin, null);
       return 0;
     });
   },
@@ -214,7 +229,7 @@ export const keysExplainCommand: Command = {
       if (input.isSet('json')) {
         printJson(input, explanation);
       } else {
-        const { allowed, rule, approval, message, sets } = explanation;
+        const { allowed, rule, approval, message, star, sets } = explanation;
         input.print(`${allowed ? 'allowed' : 'denied'} by ${rule ?? 'no rule'}: ${message}\n`);
         // An older proxy does not tell.
         if (approval != null) input.print(`  needs an approval by ${approval}\n`);
@@ -223,11 +238,19 @@ export const keysExplainCommand: Command = {
         for (const [member, value] of Object.entries(values)) {
           input.print(`  sets ${member} to ${JSON.stringify(value)}\n`);
         }
+        if (star !== undefined) printStar(input, star);
       }
       return explanation.allowed ? 0 : 1;
     });
   },
 };
+
+function printStar({ print }: CommandInput, { methods, left_out: leftOut }: StarMeaning): void {
+  print(`  "*" stands for these methods, as far as the model has them: ${methods.join(', ')}\n`);
+  print('  it does not stand for others, which the policy must name:\n');
+  for (const { method, reason } of leftOut) print(`    ${method} ${reason}\n`);
+  print('    any other method is not known to keep to records of its model\n');
+}
 
 function printRule(rule: FieldRule): string {
   return 'allow' in rule ? `only ${rule.allow.join(', ')}` : `all but ${rule.deny.join(', ')}`;
@@ -241,6 +264,14 @@ async function readChanges({ option, readInput }: CommandInput): Promise<KeyChan
     policy: policyFile === undefined ? undefined : readPolicyFile(policyFile, await readInput(policyFile)),
     expires_at: expiresIn === undefined ? undefined : readExpiry('expires-in', expiresIn),
   });
+}
+
+/** A person is asked, because nobody knows later whose calls a key without a name stands for. */
+async function askForName({ ask }: CommandInput): Promise<string> {
+  if (ask === null) return 'unnamed';
+  const name = (await ask('Name of the key, such as the program that will use it: ')).trim();
+  if (name !== '') return name;
+  throw new CommandError('Give the key a name: --name <the program that will use it>.');
 }
 
 /** Refuses the text of a key in place of its id: messages and the audit show ids. */
@@ -283,5 +314,6 @@ function printMembers({ print }: CommandInput, { policy, ...members }: KeyView):
 function describePolicy(policy: KeyView['policy']): string {
   if (policy === null) return 'none';
   if ('unreadable' in policy) return 'unreadable';
-  return policy.publishable === true ? 'publishable' : 'yes';
+  if (policy.publishable !== true) return 'yes';
+  return listModelsWithoutFields(policy).length > 0 ? 'publishable, lacks fields' : 'publishable';
 }

@@ -2,6 +2,7 @@
 import type { Policy } from '@erp-proxy/contract';
 import type { Admin } from '../admin/admin.ts';
 import { parsePolicy } from '../policy/parse.ts';
+import { proposeFields } from '../policy/publishable.ts';
 import { CommandError, type CommandInput, type CommandOption } from './command.ts';
 
 export const PUBLISHABLE_OPTIONS = {
@@ -21,6 +22,12 @@ export const PUBLISHABLE_OPTIONS = {
     value: 'names',
     description: 'With --publishable: the models that it may read, e.g. "product.template,res.country".',
   },
+  fields: {
+    type: 'string',
+    value: 'model=names',
+    multiple: true,
+    description: 'With --publishable: fields of a model, e.g. product.template=name,list_price; repeatable.',
+  },
   instance: {
     type: 'string',
     value: 'name',
@@ -37,8 +44,11 @@ export async function readPublishablePolicy(
   const origins = input.list('origin');
   const [models, instance] = [input.option('models'), input.option('instance')];
   if (!input.isSet('publishable')) {
-    if (origins.length === 0 && (models ?? instance) === undefined) return null;
-    throw new CommandError('--origin, --models and --instance are for --publishable keys; see --policy.');
+    const isGiven = [...origins, ...input.list('fields')].length > 0 || (models ?? instance) !== undefined;
+    if (!isGiven) return null;
+    throw new CommandError(
+      '--origin, --models, --fields and --instance are for --publishable keys; see --policy.',
+    );
   }
   if (given !== undefined) return addToPolicy(given, input);
   if (origins.length === 0) {
@@ -49,20 +59,47 @@ export async function readPublishablePolicy(
       'Name the models that any visitor of the page may read: --models "product.template,res.country". Or give --policy.',
     );
   }
+  const names = splitNames(models);
+  const fields = readFields(input, names);
   return check({
     instances: [instance ?? (await findOnlyInstance(admin))],
-    models: Object.fromEntries(models.split(',').map((model) => [model.trim(), ['*']])),
+    models: Object.fromEntries(names.map((model) => [model, ['*']])),
+    fields,
     read_only: true,
     cors_origins: [...origins],
     publishable: true,
   });
 }
 
+function splitNames(text: string): string[] {
+  return text.split(',').map((name) => name.trim());
+}
+
+function readFields({ list }: CommandInput, models: readonly string[]): NonNullable<Policy['fields']> {
+  const given = list('fields').map((text) => {
+    const [model = '', names] = text.split('=');
+    if (names === undefined || !models.includes(model.trim())) {
+      throw new CommandError(
+        `--fields ${text}: give a model of --models and its fields, e.g. --fields product.template=name,list_price.`,
+      );
+    }
+    return [model.trim(), { allow: splitNames(names) }] as const;
+  });
+  const missing = models.filter((model) => !model.includes('*') && given.every(([named]) => named !== model));
+  if (missing.length > 0) {
+    const proposed = missing.map((model) => `--fields '${model}=${proposeFields(model).join(',')}'`);
+    throw new CommandError(
+      `Any visitor of the page can read what the key may read. Name the fields of each model. Add this to the command, and change it as needed:\n  ${proposed.join(' ')}`,
+    );
+  }
+  return Object.fromEntries(given);
+}
+
 /** Adds no `read_only`: a policy that allows writes is more likely a mistake than meant for a page. */
 function addToPolicy(given: Policy, { list, option }: CommandInput): Policy {
-  if ((option('models') ?? option('instance')) !== undefined) {
+  if ((option('models') ?? option('instance')) !== undefined || list('fields').length > 0) {
     throw new CommandError(
-      'The policy of --policy names models and instances: leave out --models and --instance.',
+      'The policy of --policy names models, fields and instances: leave out --models, --fields and --instance.',
     );
   }
   const origins = list('origin');

@@ -166,6 +166,7 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
     resumeSubscription: (name) => ask(SUBSCRIPTION, { method: 'POST', path: `${subscription(name)}/resume` }),
     rotateSecret: (name, body, tag) =>
       ask(NEW_SUBSCRIPTION, { method: 'POST', path: `${subscription(name)}/rotate-secret`, body, tag }),
+    retrySubscription: (name) => ask(SUBSCRIPTION, { method: 'POST', path: `${subscription(name)}/retry` }),
     pingSubscription: (name) => ask(PING, { method: 'POST', path: `${subscription(name)}/ping` }),
     replayDeliveries: (name, body) =>
       ask(REPLAYED, { method: 'POST', path: `${subscription(name)}/replay`, body }),

@@ -24,8 +24,10 @@ export const KEY_NAMES = has({ items: isListOf(has({ id: isText, name: isText })
 export const NEW_KEY = has({ id: isText, name: isText, key: isText });
 export const INSTANCE = has({ name: isText, key: ANYTHING });
 export const APPROVAL = has({ id: isText, state: isText, expires_at: isText });
+const CONCERNED = has({ part: isText, model: isText, records: isListOf(has({ id: isNumber })) });
+const APPROVAL_CALL = has({ concerns: isAbsentOr(isListOf(CONCERNED)) });
 export const APPROVAL_DETAILS: Shape = (value) =>
-  APPROVAL(value) && isObject(value) && (value['call'] === null || isObject(value['call']));
+  APPROVAL(value) && isObject(value) && (value['call'] === null || APPROVAL_CALL(value['call']));
 export const SUBSCRIPTION = has({
   name: isText,
   state: isText,

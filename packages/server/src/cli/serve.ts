@@ -6,6 +6,7 @@ import { type Command, CommandError, type CommandInput } from './command.ts';
 import { introduceFirstKey } from './first-key.ts';
 import { createFirstSecrets } from './first-secrets.ts';
 import { findMemoryShortage } from './memory-limit.ts';
+import { findMissingSecrets } from './missing-secrets.ts';
 import { createSandboxOnDemand } from './sandbox-on-demand.ts';
 import { chooseBaseUrl, describeLink, makeSignInLink } from './sign-in-link.ts';
 import { setV8Flags } from './v8-flags.ts';
@@ -73,6 +74,8 @@ async function serve(
   }
   const shortage = isSpeaker ? findMemoryShortage(process.constrainedMemory(), settings) : null;
   if (shortage !== null) app.logger.warn('memory limit is small', { ...shortage });
+  const missing = isSpeaker ? findMissingSecrets(settings) : null;
+  if (missing !== null) app.logger.info('secrets are not set', { ...missing });
   app.logger.info('listening', { url, store: app.store.label });
   await stopped;
   app.logger.info('stopping');

@@ -159,7 +159,7 @@ async function printGroups(
 ): Promise<void> {
   if (groups.length > 0) input.print('\n');
   const columns: readonly Column<Group>[] = [
-    { heading: by.toUpperCase(), show: ({ name }) => name },
+    { heading: by.toUpperCase(), show: ({ name }) => name ?? `(without a known ${by})` },
     { heading: 'CALLS', show: ({ calls }) => calls },
     { heading: 'ERRORS', show: (group) => countErrors(group) },
     { heading: 'ODOO P50', show: ({ odoo_ms }) => odoo_ms && `${odoo_ms.p50} ms` },

@@ -187,10 +187,24 @@ export const subscriptionsResumeCommand: Command = {
     }),
 };
 
+export const subscriptionsRetryCommand: Command = {
+  name: 'subscriptions retry',
+  arguments: ['<name>'],
+  summary: 'Send at once what waits for a retry, for example when the receiver is back.',
+  options: ADMIN_OPTIONS,
+  run: (input) =>
+    useAdmin(input, async (admin) => {
+      const [name = ''] = input.arguments;
+      printDone(input, await admin.retrySubscription(name), `What waits of ${name} is sent now.`);
+      return 0;
+    }),
+};
+
 export const subscriptionsPingCommand: Command = {
   name: 'subscriptions ping',
   arguments: ['<name>'],
-  summary: 'Send a delivery of type ping now. Exits with 1 if the receiver does not take it.',
+  summary:
+    'Send a delivery of type ping now. Exits with 1 if the receiver does not take it. If it does, what waits is sent at once.',
   options: ADMIN_OPTIONS,
   run: (input) =>
     useAdmin(input, async (admin) => {

@@ -21,6 +21,7 @@ export function recordSurroundings(changes: Partial<Surroundings> = {}): Recorde
     untilTaken: async () => {},
     isTerminal: false,
     isErrorTerminal: false,
+    ask: null,
     readInput: () => Promise.reject(Object.assign(new Error('/a/path'), { code: 'EACCES' })),
     writeFile: () => Promise.reject(Object.assign(new Error('/a/path'), { code: 'EACCES' })),
     untilStopped: () => Promise.resolve(),

@@ -131,7 +131,7 @@ async function readInstance({ arguments: [url], option, readInput }: CommandInpu
 function readResult(body: Buffer, origin: string): unknown {
   let answer: {
     result?: unknown;
-    error?: { message?: unknown; data?: { type?: unknown; retryable?: unknown } };
+    error?: { message?: unknown; data?: { type?: unknown; retryable?: unknown; nearest?: unknown } };
   } | null = null;
   try {
     answer = JSON.parse(body.toString());
@@ -140,7 +140,11 @@ function readResult(body: Buffer, origin: string): unknown {
   }
   if (answer?.error) {
     const { data, message } = answer.error;
-    throw new Refusal(String(data?.type), String(message), data?.retryable === true);
+    const nearest = Array.isArray(data?.nearest) ? data.nearest : [];
+    const text = String(message);
+    const advised =
+      nearest.length === 0 ? text : `${text.replace(/\.?$/, '.')} Did you mean ${nearest.join(' or ')}?`;
+    throw new Refusal(String(data?.type), advised, data?.retryable === true);
   }
   if (typeof answer === 'object' && answer !== null && 'result' in answer) return answer.result;
   throw new CommandError(`The answer of ${origin} is not one of erp-proxy; check the address.`, 1);

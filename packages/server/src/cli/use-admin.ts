@@ -20,7 +20,7 @@ const PAGE_ITEMS = 500;
 
 /** A missing store is created only for a command that adds to it. */
 export async function useAdmin(
-  input: CommandInput,
+  input: Pick<CommandInput, 'option' | 'settings' | 'version' | 'complain'>,
   use: (admin: Admin) => Promise<number>,
   withoutStore: WithoutStore = 'refuse',
 ): Promise<number> {

@@ -2,7 +2,9 @@
  * Loads the settings from defaults, `secrets.yaml` beside a SQLite database, `erp-proxy.yaml`, the environment and
  * flags. Later sources take precedence. Reports all errors of all sources at once.
  */
+
 import { resolve } from 'node:path';
+import { clipText } from '@erp-proxy/contract';
 import type { GivenSetting, Reading, SettingError } from './given.ts';
 import { maskValue } from './mask.ts';
 import { findSetting, SETTING_NAMES, splitName } from './names.ts';
@@ -92,7 +94,7 @@ function explainWrongValue({ name, value }: GivenSetting): string {
   const expectation = `${name} must be ${kind.expected}`;
   if (secret) return expectation;
   const shown = JSON.stringify(maskValue(name, value)) ?? String(value);
-  return `${expectation}, not ${shown.length > SHOWN_LENGTH_MAX ? `${shown.slice(0, SHOWN_LENGTH_MAX)}…` : shown}`;
+  return `${expectation}, not ${clipText(shown, SHOWN_LENGTH_MAX)}`;
 }
 
 const SHOWN_LENGTH_MAX = 80;

@@ -111,7 +111,7 @@ export const SETTINGS = {
     kind: optional(text('an http or https URL without query, such as https://erp.example.com', isPublicUrl)),
     default: null,
     description:
-      'Address under which callers reach the proxy. Needed for tokens ([tokens.md](tokens.md)), whose callers learn from it where to get one. Links of `erp-proxy console` begin with it.',
+      'Address under which callers reach the proxy. Needed for tokens ([tokens.md](tokens.md)), whose callers learn from it where to get one. Links of `erp-proxy console` begin with it, and `/openapi.json` names it. Needed for the console below a path of a reverse proxy ([deployment.md](deployment.md#below-a-path)).',
   }),
   workers: define({
     kind: integer(1, 128, 'processes'),

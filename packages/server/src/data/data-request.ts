@@ -3,6 +3,7 @@
  */
 import { parseDocument } from '../execute/call/parse.ts';
 import {
+  checkCharacters,
   checkNames,
   describe,
   invalid,
@@ -45,7 +46,7 @@ export function readDataRequest(
   const members = readMembers(bytes, root, OBJECT_MEMBERS_MAX);
   const id = readId(bytes, members);
   if (id instanceof Denial) return { id: NULL_ID, denial: id };
-  const denial = checkNames(members, '', [...SHARED_MEMBERS, ...more]);
+  const denial = checkNames(members, '', [...SHARED_MEMBERS, ...more], [], 'this request');
   if (denial !== undefined) return { id, denial };
   const model = readText(
     bytes,
@@ -54,7 +55,13 @@ export function readDataRequest(
     NAME_LENGTH_MAX,
     'a model, e.g. "res.partner"',
   );
-  return model instanceof Denial ? { id, denial: model } : { bytes, id, model, members };
+  if (model instanceof Denial) return { id, denial: model };
+  for (const { name, value } of members) {
+    // The id only goes back to the caller.
+    const half = name === 'id' ? undefined : checkCharacters(bytes, value, name);
+    if (half !== undefined) return { id, denial: half };
+  }
+  return { bytes, id, model, members };
 }
 
 /** The value of a member; undefined if it is absent or null. */

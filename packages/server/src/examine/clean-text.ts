@@ -1,4 +1,5 @@
 /** Cleans texts of a server for the operator. Any program may answer, and may send back the key that it was given. */
+import { cutText } from '@erp-proxy/contract';
 import { createFaultCleaner } from '../odoo/faults/fault-cleaner.ts';
 
 /** A longer text is no name and no version. */
@@ -13,8 +14,8 @@ export function createTextCleaner(secrets: readonly string[]): CleanText {
   const { cleanDebug } = createFaultCleaner(secrets);
   return (text) =>
     // Control characters could be commands to a terminal.
-    cleanDebug(String(text).slice(0, READ_LENGTH_MAX))
-      .replace(/\p{Cc}+/gu, ' ')
-      .slice(0, TEXT_LENGTH_MAX)
-      .toWellFormed();
+    cutText(
+      cleanDebug(cutText(String(text), READ_LENGTH_MAX)).replace(/\p{Cc}+/gu, ' '),
+      TEXT_LENGTH_MAX,
+    ).toWellFormed();
 }

@@ -1,6 +1,5 @@
 /** Checks database, user and key: which of them is wrong, if Odoo reports it; who the user is; when the key expires. */
 import type { Examination, ExaminationCheck } from '@erp-proxy/contract';
-import { fetchWhole } from '../egress/fetch-whole.ts';
 import { startTrace } from '../execute/terms/call-trace.ts';
 import type { Deadline } from '../execute/terms/deadline.ts';
 import { Denial } from '../execute/terms/denial.ts';
@@ -15,14 +14,14 @@ import {
   type OdooKey,
   readOdooKeys,
 } from '../key-rotation/odoo-keys.ts';
-import { classifyJson2Answer } from '../odoo/json2/json2-answer.ts';
 import { isApiKeyShaped } from '../odoo/json2/json2-request.ts';
-import { buildUserRequest, readUserId } from '../odoo/json2/json2-user.ts';
 import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
 import { readStream } from '../streams/read-stream.ts';
 import type { CleanText } from './clean-text.ts';
 import type { ExamineDeps } from './examine-deps.ts';
 import { explainAnswer } from './explain-answer.ts';
+import { fail, failDatabase } from './fail.ts';
+import { findOwner } from './find-user.ts';
 
 type Facts = Pick<Examination, 'protocol' | 'user' | 'key' | 'round_trip_ms'>;
 
@@ -98,11 +97,6 @@ async function explainRefusal(
   deps: CredentialsDeps,
 ): Promise<ExaminationCheck[] | null> {
   const { db, userId } = target;
-  const fail = (name: ExaminationCheck['name'], text: string): ExaminationCheck => ({
-    name,
-    state: 'failed',
-    text,
-  });
   const hasDatabase: ExaminationCheck = { name: 'database', state: 'ok', text: `${db} is there` };
   if (reply instanceof Denial) {
     return [fail('odoo', explainAnswer(reply))];
@@ -110,7 +104,7 @@ async function explainRefusal(
   if (reply.kind !== 'fault') return null;
   const { type, name, message } = reply.fault.data as { type?: unknown; name?: unknown; message?: unknown };
   if (type === 'database_missing') {
-    return [fail('database', `the server has no database ${db}, or does not show it; check the name`)];
+    return [failDatabase(db)];
   }
   // Users may read these fields of their own record. If a rule forbids it, the credentials were accepted.
   if (type !== 'access_denied') {
@@ -127,28 +121,6 @@ async function explainRefusal(
   if (owner === 'nobody')
     return [hasDatabase, fail('key', 'Odoo knows no such key: it is wrong or has ended')];
   return [hasDatabase, fail('user', `the key is that of user ${owner}, not of ${userId}`)];
-}
-
-/**
- * The user of the key: over json2 the key alone decides (docs/odoo-facts.md#json2-user). Null if it is unknown.
- */
-async function findOwner(
-  target: Target,
-  deadline: Deadline,
-  { egress }: ExamineDeps,
-): Promise<number | 'nobody' | null> {
-  const request = buildUserRequest(target);
-  if ('unmappable' in request) return null;
-  const { origin, trust } = target;
-  const answer = await fetchWhole(
-    egress,
-    { ...request, origin, trust },
-    { signal: deadline.signal, bytesMax: ANSWER_BYTES_MAX },
-  );
-  if (!answer.ok) return null;
-  const verdict = classifyJson2Answer(answer, { debug: false, secrets: [target.apiKey] });
-  if (verdict.kind === 'fault') return verdict.fault.data.type === 'access_denied' ? 'nobody' : null;
-  return verdict.kind === 'result' ? readUserId(answer.body) : null;
 }
 
 async function readUser(

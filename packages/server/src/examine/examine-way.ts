@@ -2,6 +2,7 @@
 import type { ExaminationCheck } from '@erp-proxy/contract';
 import type { EgressFailure } from '../egress/dispatcher.ts';
 import { parseEgressPolicy } from '../egress/policy.ts';
+import { fail } from './fail.ts';
 
 /** `failure` null: the server has answered. */
 export function examineWay(
@@ -42,11 +43,6 @@ function explainFailure(
   origin: string,
   allow: readonly string[],
 ): ExaminationCheck {
-  const fail = (name: ExaminationCheck['name'], text: string): ExaminationCheck => ({
-    name,
-    state: 'failed',
-    text,
-  });
   switch (reason) {
     case 'denied':
       return fail('egress', detail + suggestEntry(origin, allow));
@@ -65,7 +61,12 @@ function explainFailure(
         `not made in time (${detail}); check firewalls, or raise upstream.connectTimeoutMs`,
       );
     case 'tls':
-      return fail('tls', `${detail}; check the certificate, or whether the server speaks plain http`);
+      return fail(
+        'tls',
+        /certificate/.test(detail)
+          ? `${detail}; check the certificate, or trust one of your own with --certificates-file`
+          : `${detail}; check the certificate, or whether the server speaks plain http`,
+      );
     case 'aborted':
     case 'first_byte_timeout':
       return fail(

@@ -19,11 +19,15 @@ import { examineCredentials } from './examine-credentials.ts';
 import type { ExamineDeps } from './examine-deps.ts';
 import { examineWay } from './examine-way.ts';
 import { explainAnswer } from './explain-answer.ts';
+import { fail } from './fail.ts';
+import { findUser } from './find-user.ts';
 
 export interface Examined {
   target: Target;
   /** False: only the address of the server is known. */
   hasCredentials: boolean;
+  /** Login of the user, by which the id is found; null: the target has the id. */
+  login: string | null;
   /** Time limit of each request. */
   timeoutMs: number;
   /** Called for each check as soon as it is found. */
@@ -54,7 +58,7 @@ export const NOTHING_FOUND: Omit<Examination, 'ok' | 'checks'> = {
 };
 
 async function examine(
-  { target, hasCredentials, timeoutMs, onCheck }: Examined,
+  { target, hasCredentials, login, timeoutMs, onCheck }: Examined,
   deadline: Deadline,
   deps: ExamineDeps,
 ): Promise<Examination> {
@@ -98,7 +102,16 @@ async function examine(
     note({ name: 'user', state: 'skipped', text: 'give database, user and key to check them' });
     return conclude({ version });
   }
-  const facts = await examineCredentials(target, spoken, deadline, { ...deps, note, clean });
+  const userId = login === null ? target.userId : await findUser(login, target, spoken, deadline, deps);
+  if (typeof userId !== 'number') {
+    note(userId);
+    return conclude({ version });
+  }
+  const facts = await examineCredentials({ ...target, userId }, spoken, deadline, { ...deps, note, clean });
+  // Without /jsonrpc, the user is that of the key.
+  const isOther = login !== null && facts.user !== null && facts.user.login !== clean(login);
+  if (isOther && !spoken.jsonrpc)
+    note(fail('user', `the key is that of ${facts.user?.login}, not of ${clean(login)}`));
   return conclude({ ...facts, version });
 }
 

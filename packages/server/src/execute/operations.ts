@@ -5,13 +5,16 @@
 import type { Events } from '../observe/events.ts';
 import { classifyFault } from '../odoo/faults/faults.ts';
 import { applyFieldRules, applyFieldRulesToJson2 } from './call/apply-field-rules.ts';
+import { applyRelatedRules } from './call/apply-related-rules.ts';
 import { authorizeVersionQuestion } from './call/authorize.ts';
 import { buildJson2Call, readJson2Arguments } from './call/build-json2.ts';
+import { checkQuery } from './call/check-query.ts';
 import { convertValues, hasValues } from './call/convert-values.ts';
 import type { Call } from './call/parse.ts';
 import type { Json2Call } from './call/parse-json2.ts';
 import type { PreparedVersionQuestion, VersionQuestion } from './call/parse-version-question.ts';
 import { nameTarget, type ResolveDeps, resolveServer, resolveTarget } from './call/resolve.ts';
+import { createNameConcerned } from './read-as-caller.ts';
 import {
   type ConversationTerms,
   createBackground,
@@ -42,9 +45,12 @@ import {
   checkCredentials,
 } from './upstream/check-credentials.ts';
 import { convertReading } from './upstream/convert-reading.ts';
+import { cutDefaults } from './upstream/cut-defaults.ts';
+import { handleNonNumbers } from './upstream/handle-non-numbers.ts';
 import { claimIdempotencyKey, type IdempotencyDeps, replayAnswer } from './upstream/idempotency.ts';
 import { createOrderFinder, type OrderFinderDeps } from './upstream/known-orders.ts';
 import { createFieldFinder, type FieldFinderDeps } from './upstream/model-fields.ts';
+import { createNeedsConfirmation } from './upstream/needs-confirmation.ts';
 import { type NoteWriteDeps, noteWrite } from './upstream/note-write.ts';
 import { type ObtainPermitDeps, obtainPermit } from './upstream/obtain-permit.ts';
 import type { ReceiveSettings } from './upstream/receive.ts';
@@ -142,19 +148,45 @@ function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCal
       };
     },
     applyFieldRules: (call, target, context) => applyFieldRules(call, target, context, { fields, orders }),
+    applyRelatedRules: (call, target, context) =>
+      applyRelatedRules(
+        (policy, learnt) => largeCalls.judgeRelatedCall(call, policy, learnt, context.time.signal),
+        target,
+        context,
+        fields,
+      ),
+    checkQuery: (call, target, context) =>
+      checkQuery(
+        call,
+        () => largeCalls.listCallFields(call, 'read', context.time.signal),
+        target,
+        context,
+        fields,
+      ),
+    findFields: ({ model }, target, names, context) => fields.find({ target, model }, names, context),
     build: largeCalls.buildMethodCall,
     steps: [
       applyInstanceTimeout,
       addNearestNames(deps, { fields, run }),
       convertReading(fields, deps.nowMs),
+      handleNonNumbers(deps),
       shareRead(deps),
       replayAnswer('execute', deps),
-      requireApproval('execute', (call) => call, deps),
+      requireApproval(
+        {
+          operation: 'execute',
+          readArguments: (call) => call,
+          nameConcerned: createNameConcerned({ ...deps, fields, orders, run }),
+          needsConfirmation: createNeedsConfirmation(fields),
+        },
+        deps,
+      ),
       checkCredentials(jsonrpcRules(deps), deps),
       obtainPermit(deps),
       claimIdempotencyKey(deps),
       claimApproval(),
       noteWrite(deps),
+      cutDefaults(deps),
       sendWithRetries(sendMethod(deps), deps),
     ],
   };
@@ -185,17 +217,41 @@ function createJson2(deps: OperationDeps): Operation<Json2Call, Target, Upstream
     resolve: ({ instance }) => resolveTarget(instance, deps),
     applyFieldRules: (call, target, context) =>
       applyFieldRulesToJson2(call, target, context, { fields, orders }),
+    applyRelatedRules: (call, target, context) =>
+      applyRelatedRules(
+        (policy, learnt) => largeCalls.judgeRelatedJson2Call(call, policy, learnt, context.time.signal),
+        target,
+        context,
+        fields,
+      ),
+    checkQuery: (call, target, context) =>
+      checkQuery(
+        call,
+        () => largeCalls.listJson2Fields(call, 'read', context.time.signal),
+        target,
+        context,
+        fields,
+      ),
     build: buildJson2Call,
     steps: [
       applyInstanceTimeout,
       addNearestNames(deps, { fields, run }),
+      handleNonNumbers(deps),
       replayAnswer('json2', deps),
-      requireApproval('json2', readJson2Arguments, deps),
+      requireApproval(
+        {
+          operation: 'json2',
+          readArguments: readJson2Arguments,
+          nameConcerned: createNameConcerned({ ...deps, fields, orders, run }),
+        },
+        deps,
+      ),
       checkCredentials(JSON2_RULES, deps),
       obtainPermit(deps),
       claimIdempotencyKey(deps),
       claimApproval(),
       noteWrite(deps),
+      cutDefaults(deps),
       sendWithRetries(sendJson2(deps), deps),
     ],
   };

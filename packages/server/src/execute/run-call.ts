@@ -6,7 +6,8 @@ import type { Client } from '../keys/keys.ts';
 import type { Events } from '../observe/events.ts';
 import { andThen } from '../streams/and-then.ts';
 import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
-import { hasFieldRules, hasSameFieldRules } from './call/apply-field-rules.ts';
+import { hasSameFieldRules } from './call/apply-field-rules.ts';
+import { hasSameModels } from './call/apply-related-rules.ts';
 import { authorizeCaller, authorizeData } from './call/authorize.ts';
 import { type CheckDeps, isSameCall, isUnchanged } from './call/check-again.ts';
 import { renewClient } from './call/renew-client.ts';
@@ -17,6 +18,7 @@ import type { AnswerSummary } from './terms/answer-summary.ts';
 import { CallContext } from './terms/call-context.ts';
 import { type CallTrace, startTrace } from './terms/call-trace.ts';
 import { Denial, INTERNAL } from './terms/denial.ts';
+import type { FoundTypes } from './terms/field-finder.ts';
 import type { AnyParsed, Operation, ValuesState } from './terms/operation.ts';
 import { type Body, type CallSpan, NULL_ID, type ParsedCall } from './terms/parsed-body.ts';
 import type { Reply } from './terms/reply.ts';
@@ -118,6 +120,40 @@ export async function runCall(
   recordCall(deps.events, more, running.read, trace, summary);
 }
 
+/**
+ * Finds the types of the fields of the model of a call, which is not sent. `names`: fields that it names. Null if the
+ * call would be refused before it is sent.
+ */
+export async function findFields(
+  operation: Operation,
+  { body, index }: Pick<CallOfBody, 'body' | 'index'>,
+  names: readonly string[],
+  client: Client,
+  request: Request,
+  deps: RunCallDeps,
+): Promise<FoundTypes | null> {
+  const { time, dialect } = request;
+  const span = body.calls[index]!;
+  const { call, id } = await operation.parse(body.bytes, span, dialect, time.signal);
+  if (call instanceof Denial) return null;
+  const allowed = await operation.authorize(call, client, 'sent', time.signal);
+  if (allowed instanceof Denial) return null;
+  const server = await operation.resolve(allowed);
+  if (server instanceof Denial || operation.findFields === undefined) return null;
+  const context = createContext({ asked: call, call: allowed, values: 'sent' }, server, client, {
+    operation,
+    request,
+    index,
+    bytes: body.bytes.subarray(span.span.start, span.span.end),
+    trace: startTrace(deps.nowMs(), request.traceparent, undefined),
+    deps,
+    read: { id, call },
+    context: null,
+    isReadOnly: true,
+  });
+  return operation.findFields(allowed, server, names, context);
+}
+
 /** Parses and runs the call. A large one whose time passes before the thread has judged it was not sent. */
 async function runInTime(
   span: CallSpan,
@@ -175,6 +211,7 @@ async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall):
   const server = resolved instanceof Promise ? await resolved : resolved;
   if (server instanceof Denial) return server;
   trace.target = nameSent(server, findTarget(server));
+  if (request.refusal !== undefined) return request.refusal;
   let judged: JudgedCall = { asked: parsed, call: allowed, values };
   let context = createContext(judged, server, client, running);
   if (isConverted) {
@@ -184,11 +221,22 @@ async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall):
     context = createContext(judged, server, client, running);
   }
   let { call } = judged;
-  if (operation.applyFieldRules !== undefined && hasFieldRules(client)) {
-    const applied = await operation.applyFieldRules(call, server, context);
-    if (!(await context.isUnchanged())) return CHANGED;
+  if (operation.applyFieldRules !== undefined && client.policy !== null) {
+    const applying = operation.applyFieldRules(call, server, context);
+    const applied = applying instanceof Promise ? await applying : applying;
+    if (applying instanceof Promise && !(await context.isUnchanged())) return CHANGED;
     if ('reply' in applied) return applied.reply;
     call = applied.call;
+  }
+  const checking = operation.checkQuery?.(call, server, context) ?? null;
+  const refused = checking instanceof Promise ? await checking : checking;
+  if (checking instanceof Promise && !(await context.isUnchanged())) return CHANGED;
+  if (refused !== null) return refused;
+  if (call.lacksTypes === true) {
+    const applied = await operation.applyRelatedRules!(call, server, context);
+    if (!(await context.isUnchanged())) return CHANGED;
+    if ('reply' in applied) return applied.reply;
+    context = createContext({ ...judged, ...applied }, server, client, running);
   }
   const building = operation.build(call, server, request.dialect, signal);
   const prepared = building instanceof Promise ? await building : building;
@@ -204,10 +252,12 @@ interface JudgedCall {
   asked: AnyParsed;
   call: AnyParsed;
   values: ValuesState;
+  /** The rule because of which it needs an approval for related records; absent or null: it needs none. */
+  approvalRule?: string | null;
 }
 
 function createContext(
-  { asked, call, values }: JudgedCall,
+  { asked, call, values, approvalRule: relatedRule }: JudgedCall,
   server: ServerAddress | Target,
   client: Client,
   { operation, request, index, bytes, trace, deps }: RunningCall,
@@ -218,11 +268,12 @@ function createContext(
     client,
     isSameFor: (other: Client) =>
       hasSameFieldRules(client, other) &&
+      (call.lacksTypes === undefined || hasSameModels(client, other)) &&
       andThen(operation.authorize(asked, other, values, time.signal), (now) => isSameCall(now, call)),
     resolved: target && call.instance !== undefined ? { named: call.instance, target } : null,
   };
   const check = () => isUnchanged(built, request, deps);
-  const approvalRule = call.approvalRule ?? request.approvalRule;
+  const approvalRule = call.approvalRule ?? relatedRule ?? null;
   return new CallContext({ request, client, time, trace, index, bytes, approvalRule, isUnchanged: check });
 }
 

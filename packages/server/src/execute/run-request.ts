@@ -13,7 +13,7 @@ import { authorizeCaller, authorizeData } from './call/authorize.ts';
 import { type Admission, denyStopping } from './request/admission.ts';
 import { admitData } from './request/admit-data.ts';
 import { answerDenial, CALLER_LEFT } from './request/answer.ts';
-import { describeLimit, describeRequest, NORMALIZED } from './request/answer-headers.ts';
+import { describeLimit, describeNullField, describeRequest, NORMALIZED } from './request/answer-headers.ts';
 import { readApprovalIds } from './request/approval-ids.ts';
 import { type AuthenticateDeps, authenticate } from './request/authenticate.ts';
 import { runBatch } from './request/batch.ts';
@@ -21,7 +21,7 @@ import { readIdempotencyKey } from './request/idempotency-key.ts';
 import { prefersNormalized } from './request/preference.ts';
 import { type KeyAdmission, throttle } from './request/throttle.ts';
 import { readTraceparent } from './request/traceparent.ts';
-import { type RunCallDeps, runCall } from './run-call.ts';
+import { findFields, type RunCallDeps, runCall } from './run-call.ts';
 import { BackgroundExchange } from './terms/background-exchange.ts';
 import type { CallTrace } from './terms/call-trace.ts';
 import type { Conversation, RunOptions } from './terms/conversation.ts';
@@ -29,6 +29,7 @@ import { readTimeoutMs } from './terms/deadline.ts';
 import { Denial, INTERNAL } from './terms/denial.ts';
 import { type Dialect, OWN_DIALECT } from './terms/dialect.ts';
 import type { Exchange } from './terms/exchange.ts';
+import type { FoundTypes } from './terms/field-finder.ts';
 import type { Operation } from './terms/operation.ts';
 import { type Body, type CallSpan, NULL_ID } from './terms/parsed-body.ts';
 import type { CallActor, Request } from './terms/request.ts';
@@ -319,7 +320,7 @@ async function serveBody(
     idempotencyKey,
     hasKeyForOneCall: false,
     approvalIds,
-    approvalRule: null,
+    confirmation: null,
     ...startTraced(isBatch ? 'batch' : null, incoming, deps),
     areValuesNormalized,
     via: actor === null ? null : 'console',
@@ -363,7 +364,7 @@ function startConversation(
     idempotencyKey: isSingleCall === true ? idempotencyKey : null,
     hasKeyForOneCall: true,
     approvalIds: takesApprovals === true ? approvalIds : null,
-    approvalRule: null,
+    confirmation: null,
     ...startTraced(via, incoming, deps),
     areValuesNormalized: values === 'normalized' || (values === 'preferred' && prefersNormalized(exchange)),
     via,
@@ -391,7 +392,19 @@ function startConversation(
       last = ran.catch(() => {});
       return ran;
     },
+    findFields(call, names) {
+      const found = last.then(() => findNext(call, names));
+      last = found.catch(() => {});
+      return found;
+    },
   };
+
+  async function findNext(call: Uint8Array, names: readonly string[]): Promise<FoundTypes | null> {
+    const body = await largeCalls.parseBody(call, time.signal);
+    return body instanceof Denial
+      ? null
+      : findFields(operation, { body, index: 0 }, names, client, request, deps);
+  }
 
   async function runNext(
     call: Uint8Array,
@@ -408,7 +421,7 @@ function startConversation(
     calls[index] = body.calls[0]!;
     const describe = (trace: CallTrace) => {
       onAnswer?.(trace);
-      return describeLimit(trace.policyLimit);
+      return { ...describeLimit(trace.policyLimit), ...describeNullField(trace.nullField) };
     };
     const named: Request = {
       ...request,

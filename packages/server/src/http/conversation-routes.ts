@@ -32,6 +32,8 @@ export interface Conversations {
 /** A `POST` route. */
 export interface ConversationRoute extends ConversationTerms {
   path: string;
+  /** The same route by another path, which the OpenAPI document does not have. */
+  alias?: string;
   /** Answers the request, or returns why it is refused as a whole. */
   serve(conversation: Conversation, conversations: Conversations): Promise<Denial | null>;
   /** For the OpenAPI document, as the members below: the name of the operation in generated clients. */
@@ -50,6 +52,7 @@ export interface ConversationRoute extends ConversationTerms {
 export const CONVERSATION_ROUTES: readonly ConversationRoute[] = [
   {
     path: '/mcp',
+    alias: '/mcp/',
     via: 'mcp',
     values: 'normalized',
     serve: (conversation, { mcp }) => mcp.serve(conversation),
@@ -144,10 +147,11 @@ export function addConversationRoutes(
   app: FastifyInstance,
   deps: ConversationRoutesDeps & OperationDeps,
 ): void {
-  for (const { path, serve, ...terms } of CONVERSATION_ROUTES) {
+  for (const { path, alias, serve, ...terms } of CONVERSATION_ROUTES) {
     const pipeline = createExecuteConversation(deps, terms, (conversation) =>
       serve(conversation, deps.conversations),
     );
-    addCallRoute(app, { path, dialect: OWN_DIALECT }, pipeline, deps);
+    for (const each of alias === undefined ? [path] : [path, alias])
+      addCallRoute(app, { path: each, dialect: OWN_DIALECT }, pipeline, deps);
   }
 }

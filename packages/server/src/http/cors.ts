@@ -7,9 +7,9 @@ import type { FastifyInstance } from 'fastify';
 
 /** Request headers that the routes read, and that a page may send only after a preflight. */
 const ALLOWED_HEADERS =
-  'apikey, authorization, cache-control, content-type, idempotency-key, mcp-method, mcp-name, mcp-protocol-version, prefer, traceparent, x-api-key, x-approval, x-erp-call, x-proxy-api, x-request-id, x-request-timeout';
+  'apikey, authorization, cache-control, content-type, idempotency-key, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id, prefer, traceparent, x-api-key, x-approval, x-erp-call, x-proxy-api, x-request-id, x-request-timeout';
 const EXPOSED_HEADERS =
-  'age, content-disposition, erp-proxy-limit, idempotency-replayed, preference-applied, ratelimit, ratelimit-policy, retry-after, server-timing, www-authenticate, x-request-id';
+  'accept-ranges, age, content-disposition, content-range, erp-proxy-limit, idempotency-replayed, mcp-session-id, preference-applied, ratelimit, ratelimit-policy, retry-after, server-timing, www-authenticate, x-request-id';
 /** Longer than the maximum of all browsers. */
 const MAX_AGE_SECONDS = '86400';
 

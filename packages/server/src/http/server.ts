@@ -45,8 +45,8 @@ export interface ServerDeps
   };
   /** The issuers whose tokens are accepted. */
   issuers: readonly TokenIssuer[];
-  admin: Omit<AdminRoutesDeps, 'execute'> & { keys: ExecuteDeps['keys'] };
-  console: ConsoleRoutesDeps;
+  admin: Omit<AdminRoutesDeps, 'execute' | 'isHostShared'> & { keys: ExecuteDeps['keys'] };
+  console: Omit<ConsoleRoutesDeps, 'isBelowPath'>;
   /** What serves the routes whose calls are made while they are answered. */
   conversations: Conversations;
   /** Version of this program. */
@@ -136,10 +136,11 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   addHealthRoutes(app, deps);
   addMetricsRoute(app, '/metrics', deps);
   const execute = { keys: deps.admin.keys, run: createExecuteForAdmin(deps) };
-  addAdminRoutes(app, { ...deps.admin, execute });
-  addOpenapiRoute(app, { ...deps, execute: pipelines.execute });
+  const isBelowPath = http.publicUrl !== null && new URL(http.publicUrl).pathname !== '/';
+  addAdminRoutes(app, { ...deps.admin, execute, isHostShared: isBelowPath });
+  addOpenapiRoute(app, { ...deps, publicUrl: http.publicUrl, execute: pipelines.execute });
   addReferenceRoutes(app);
-  addConsoleRoutes(app, deps.console);
+  addConsoleRoutes(app, { ...deps.console, isBelowPath });
 
   app.setNotFoundHandler((request, reply) => answerMissingRoute(app, request, reply));
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {

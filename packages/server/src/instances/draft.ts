@@ -1,12 +1,29 @@
 /** An instance that is not stored, so that its server can be checked. */
 import type { InstanceCheckInput } from '@erp-proxy/contract';
-import { readInput } from './members.ts';
+import { InstanceInputError, readInput } from './members.ts';
 import { type Instance, toInstance } from './views.ts';
 
 /** No error names it. */
 const DRAFT = { id: 'draft', name: 'draft' };
+/** Stands for the user until the login is found. */
+const NOT_YET_KNOWN = 1;
 
-/** The rules for its members are those of an instance to store. Throws an {@link InstanceInputError}. */
-export function openDraft(input: InstanceCheckInput): Instance {
-  return toInstance(DRAFT, readInput({ ...input, name: DRAFT.name }));
+const LOGIN = /^[^\p{Cc}]{1,256}$/u;
+
+/**
+ * The rules for its members are those of an instance to store. `login` null: the user is known. Throws an
+ * {@link InstanceInputError}.
+ */
+export function openDraft({ login, ...input }: InstanceCheckInput): {
+  instance: Instance;
+  login: string | null;
+} {
+  if (login !== undefined && input.user_id !== undefined) throw refuseLogin('excludes `user_id`');
+  if (login !== undefined && !LOGIN.test(login)) throw refuseLogin('must be the login of a user in Odoo');
+  const members = { ...input, ...(login !== undefined && { user_id: NOT_YET_KNOWN }), name: DRAFT.name };
+  return { instance: toInstance(DRAFT, readInput(members)), login: login ?? null };
+}
+
+function refuseLogin(message: string): InstanceInputError {
+  return new InstanceInputError([{ path: 'login', message }]);
 }

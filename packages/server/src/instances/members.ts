@@ -104,7 +104,7 @@ const CHANGES = z.strictObject(
 export type Changes = z.infer<typeof CHANGES>;
 
 /** Fills in the defaults of omitted members. Throws an {@link InstanceInputError}. */
-export function readInput(input: InstanceInput): z.infer<typeof INPUT> {
+export function readInput(input: Partial<InstanceInput>): z.infer<typeof INPUT> {
   const members = read(INPUT, Object.keys(INPUT.shape), input);
   checkTogether(members);
   return members;

@@ -2,6 +2,7 @@
  * Reads the value of a JSON text that an operator or a caller wrote. An object that names a member twice is refused:
  * JSON.parse would silently keep the last one. RFC 8259 (section 4) does not define which one counts.
  */
+import { cutText } from '@erp-proxy/contract';
 import { viewAsBuffer } from './buffer.ts';
 import { readDocument } from './document.ts';
 import { decodeName } from './name.ts';
@@ -81,7 +82,7 @@ function noteName(level: Level, name: string, levels: readonly Level[]): void {
 function printPath(levels: readonly Level[]): string {
   const path = levels.slice(-STEPS_MAX).map(({ step }) => {
     if (typeof step === 'number') return `[${step}]`;
-    return /^\w+$/.test(step) ? `.${step}` : `[${JSON.stringify(step.slice(0, NAME_LENGTH_MAX))}]`;
+    return /^\w+$/.test(step) ? `.${step}` : `[${JSON.stringify(cutText(step, NAME_LENGTH_MAX))}]`;
   });
   return levels.length > STEPS_MAX ? `…${path.join('')}` : path.join('').replace(/^\./, '');
 }

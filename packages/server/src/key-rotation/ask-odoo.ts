@@ -2,7 +2,9 @@
  * Calls one method of the Odoo server of an instance, over a protocol that the server supports. Returns the answer as a
  * value, from which the credentials of the call are removed.
  */
+
 import type { BusinessErrorType } from '@erp-proxy/contract';
+import { cutText } from '@erp-proxy/contract';
 import type { EgressDispatcher, EgressFailure } from '../egress/dispatcher.ts';
 import { fetchWhole, type WholeAnswer } from '../egress/fetch-whole.ts';
 import { trustOf } from '../instances/trust.ts';
@@ -140,8 +142,7 @@ function fail(message: string): OdooAnswer {
 
 /** One line, without control characters. */
 function shorten(text: string): string {
-  return text
-    .slice(0, TEXT_LENGTH_MAX)
+  return cutText(text, TEXT_LENGTH_MAX)
     .replace(/\p{Cc}+/gu, ' ')
     .toWellFormed();
 }

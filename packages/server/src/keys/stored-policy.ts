@@ -33,7 +33,7 @@ function parseText(text: string): { policy: Policy } | { error: string } {
   } catch (error) {
     return { error: (error as Error).message.replace(/\.$/, '') };
   }
-  const parsed = parsePolicy(value);
+  const parsed = parsePolicy(value, { isStored: true });
   if ('policy' in parsed) return parsed;
   const [first] = parsed.errors;
   return { error: [first?.path, first?.message].filter(Boolean).join(': ') };

@@ -2,6 +2,8 @@
 import {
   APPROVAL_HEADER,
   type BusinessErrorType,
+  clipText,
+  cutText,
   type ErrorBody,
   type ProxyErrorType,
 } from '@erp-proxy/contract';
@@ -44,8 +46,16 @@ const NEXT_STEPS: { readonly [Type in ProxyErrorType | BusinessErrorType]?: (mod
 export const UNNAMED_MODEL_NEXT =
   'Check the name of the model by list_models {"query": "…"}. If it is right, tell the user that the operator of the proxy must allow it.';
 
-/** `isNamed`: whether the policy of the key names the model. */
-export function toToolError(error: Denial | ErrorBody, model: string, isNamed: boolean): ToolError {
+/**
+ * `isNamed`: whether the policy of the key names the model. `names`: what the tool calls the positional arguments of
+ * the call.
+ */
+export function toToolError(
+  error: Denial | ErrorBody,
+  model: string,
+  isNamed: boolean,
+  names: readonly string[] = [],
+): ToolError {
   const [type, message, data] =
     error instanceof Denial
       ? [error.type, error.message, {} as Record<string, unknown>]
@@ -53,8 +63,9 @@ export function toToolError(error: Denial | ErrorBody, model: string, isNamed: b
   const said = typeof data['message'] === 'string' ? data['message'] : message;
   const approval = typeof data['approval'] === 'string' ? ` Id of the approval: ${data['approval']}.` : '';
   // On one line: what follows a line end would look like a line of the proxy, such as the next step.
-  const cleaned = cleanText(namesApproval(type) ? nameArgument(said) : said).replace(/\s+/g, ' ');
-  const text = cleaned.length > TEXT_MAX ? `${cleaned.slice(0, TEXT_MAX)}…` : cleaned;
+  const told = nameArguments(namesApproval(type) ? nameArgument(said) : said, names);
+  const cleaned = cleanText(told).replace(/\s+/g, ' ');
+  const text = clipText(cleaned, TEXT_MAX);
   const missing = type === 'model_not_found' && namesModel(said, model) ? explainMissingApps([model]) : null;
   // Another model would not do what the app does.
   if (missing !== null) return new ToolError(type, text, { next: `${missing} Tell the user.` });
@@ -69,8 +80,15 @@ export function toToolError(error: Denial | ErrorBody, model: string, isNamed: b
   });
 }
 
-/** The error about fields that a model lacks. `unknown`: at least one. */
+/** The error about fields that a model lacks, or that the policy denies. `unknown`: at least one. */
 export function explainUnknownFields(model: string, unknown: readonly UnknownField[]): ToolError {
+  if (unknown.every(({ isDenied }) => isDenied)) {
+    const names = unknown.map(({ name }) => quote(name)).join(', ');
+    const what =
+      unknown.length === 1 ? `The field ${names} of ${model} is` : `The fields ${names} of ${model} are`;
+    const message = `${what} not available to this key.`;
+    return new ToolError('policy_denied', message, { next: NEXT_STEPS.policy_denied?.(model) ?? '' });
+  }
   const find = `describe_model {"model": "${model}", "query": "…"}`;
   const hasNear = unknown.some(({ nearest }) => nearest.length > 0);
   const next = hasNear
@@ -82,17 +100,18 @@ export function explainUnknownFields(model: string, unknown: readonly UnknownFie
     const message = `${model} has no field ${quote(only.name)}.${nothing}`;
     return new ToolError('query_invalid', message, { nearest: only.nearest, next });
   }
-  const listed = unknown.map(({ name, nearest }) => `${quote(name)} ${printNear(nearest)}`);
+  const listed = unknown.map((field) => `${quote(field.name)} ${printNear(field)}`);
   return new ToolError('query_invalid', `${model} has no fields ${listed.join(', ')}.`, { next });
 }
 
 /** Fields that a call asks for and a model lacks, for an answer without them. `path` precedes their names. */
 export function listUnknownFields({ names, shown }: UnknownFields, path = ''): string[] {
-  const listed = shown.map(({ name, nearest }) => `${path}${shorten(name)} ${printNear(nearest)}`);
+  const listed = shown.map((field) => `${path}${shorten(field.name)} ${printNear(field)}`);
   return names.size > shown.length ? [...listed, `… (${names.size} in all)`] : listed;
 }
 
-function printNear(nearest: readonly string[]): string {
+function printNear({ isDenied, nearest }: UnknownField): string {
+  if (isDenied) return '(not available to this key)';
   return nearest.length > 0 ? `(nearest: ${nearest.join(', ')})` : '(no similar name)';
 }
 
@@ -112,7 +131,7 @@ function quote(name: string): string {
 }
 
 function shorten(name: string): string {
-  return name.slice(0, NAME_SHOWN_MAX);
+  return cutText(name, NAME_SHOWN_MAX);
 }
 
 /** Errors of the proxy itself that say how a caller names its approval. */
@@ -125,5 +144,22 @@ function nameArgument(message: string): string {
   return message.replace(SENT_HEADER, 'with its id as `approval`').replaceAll(HEADER, '`approval`');
 }
 
+/** Other callers send headers and positional arguments, which a tool has not. */
+function nameArguments(message: string, names: readonly string[]): string {
+  const named = message.replace(/`params\[(\d)\]/g, (text, index) => {
+    const name = names[Number(index)];
+    return name === undefined ? text : `\`${name}`;
+  });
+  return HEADER_PHRASES.reduce((text, [phrase, other]) => text.replace(phrase, other), named);
+}
+
+/** Phrases of the proxy's own errors, and what takes their place. */
+const HEADER_PHRASES: readonly [string, string][] = [
+  [', or without `prefer: values=normalized`', ''],
+  [' with `prefer: values=normalized`', ''],
+  [' for `prefer: values=normalized`', ''],
+  [', or allow more with x-request-timeout', ''],
+  ['tell its operator the x-request-id of this answer', 'tell its operator'],
+];
 const HEADER = `\`${APPROVAL_HEADER}\``;
 const SENT_HEADER = new RegExp(`with the header \`${APPROVAL_HEADER}: \\w+\``);

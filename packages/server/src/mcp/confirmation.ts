@@ -1,6 +1,7 @@
 /**
  * Asks a person before a call that cannot be undone, by elicitation. The client sends the call again with the answer.
- * A seal binds the answer to the arguments and the server that the person was asked about.
+ * A seal binds the answer to the arguments, to the server and to the question as the person has read it: if a record
+ * has another name or state by then, it is another question.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -11,6 +12,7 @@ import {
   inputResponse,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { ANSWER, QUESTION_SCHEMA, REFUSED, readConfirmation } from './confirmation-form.ts';
 
 export interface ConfirmedCall {
   /** Id of the client key. */
@@ -23,42 +25,42 @@ export interface ConfirmedCall {
 }
 
 export interface Confirmation {
-  /** Null: the call may run. Otherwise the question, or the result for a call that a person refused. */
-  ask(call: ConfirmedCall, context: ServerContext): Promise<InputRequiredResult | CallToolResult | null>;
+  /** Null: the person was not asked this. Otherwise a yes, or the result for a call that they refused. */
+  read(call: ConfirmedCall, context: ServerContext): Promise<'agreed' | CallToolResult | null>;
+  ask(call: ConfirmedCall, context: ServerContext): Promise<InputRequiredResult>;
   /** Checks the seal that a client has sent back. */
   verify: (state: string, context: ServerContext) => unknown;
 }
 
-const ANSWER = 'confirm';
 const VALID_SECONDS = 600;
-const SCHEMA = {
-  type: 'object' as const,
-  properties: { [ANSWER]: { type: 'boolean' as const, title: 'Yes, do it', default: false } },
-  required: [ANSWER],
-};
-const REFUSED =
-  'A person was asked and did not agree. Nothing was changed. Do not try again unless they ask for it.';
 
 export function createConfirmation(secret: Uint8Array): Confirmation {
   const seals = createRequestStateCodec<string>({ key: secret, ttlSeconds: VALID_SECONDS });
   return {
     verify: seals.verify,
-    async ask({ keyId, tool, args, place, question }, context) {
-      const digest = createHash('sha256')
-        .update(JSON.stringify([keyId, tool, args, place]))
-        .digest('base64url');
-      const { inputResponses } = context.mcpReq;
-      const answer = inputResponse(inputResponses, ANSWER);
-      if (answer.kind === 'elicit' && context.mcpReq.requestState<string>() === digest) {
-        if (answer.action === 'accept' && answer.content?.[ANSWER] === true) return null;
-        return { content: [{ type: 'text', text: REFUSED }], isError: true };
-      }
-      const message = await question();
-      const request = inputRequired.elicit({ message, requestedSchema: SCHEMA });
+    async read(call, context) {
+      const { mcpReq } = context;
+      const answer = inputResponse(mcpReq.inputResponses, ANSWER);
+      const [named, shown] = mcpReq.requestState<string>()?.split(' ') ?? [];
+      if (answer.kind !== 'elicit' || named !== nameCall(call)) return null;
+      if (!readConfirmation(answer)) return { content: [{ type: 'text', text: REFUSED }], isError: true };
+      return shown === digest(await call.question()) ? 'agreed' : null;
+    },
+    async ask(call, context) {
+      const message = await call.question();
+      const request = inputRequired.elicit({ message, requestedSchema: QUESTION_SCHEMA });
       return inputRequired({
         inputRequests: { [ANSWER]: request },
-        requestState: await seals.mint(digest, context),
+        requestState: await seals.mint(`${nameCall(call)} ${digest(message)}`, context),
       });
     },
   };
+}
+
+function nameCall({ keyId, tool, args, place }: ConfirmedCall): string {
+  return digest(JSON.stringify([keyId, tool, args, place]));
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
 }

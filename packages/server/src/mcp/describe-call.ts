@@ -1,5 +1,6 @@
 /** Says in plain words what a call of a method does, for the person who is asked about it. */
-import { describeTarget, type Target } from './describe-target.ts';
+import { isNote } from '../naming/concerned-records.ts';
+import { describeRecords, type Target } from './describe-records.ts';
 import { printWith, quoteText } from './print-arguments.ts';
 import type { Session } from './session.ts';
 
@@ -53,7 +54,10 @@ export async function describeCall(call: MethodCall, session: Session): Promise<
   const { model, method, arguments: positional = [], keyword = {} } = call;
   const known = KNOWN_METHODS.get(`${model}/${method}`) ?? KNOWN_METHODS.get(method);
   const { verb, noun, text: textName } = known ?? { verb: `Call ${method} for` };
-  const target = await describeTarget(noun === undefined ? call : { ...call, noun }, session);
+  const { target, others: concerned } = await describeRecords(
+    { ...call, positional, keyword, noun },
+    session,
+  );
   const text = textName === undefined ? undefined : keyword[textName];
   const isText = typeof text === 'string';
   const others = Object.entries(keyword).filter(([name]) => !(isText && name === textName));
@@ -61,5 +65,6 @@ export async function describeCall(call: MethodCall, session: Session): Promise<
     positional.length > 0 ? positional : undefined,
     others.length > 0 ? Object.fromEntries(others) : undefined,
   );
-  return `${verb} ${target}${isText ? `: ${quoteText(text)}` : ''}${rest}`;
+  const said = method === 'message_post' && isNote(keyword) ? 'Post a note on' : verb;
+  return `${said} ${target}${isText ? `: ${quoteText(text)}` : ''}${concerned}${rest}`;
 }

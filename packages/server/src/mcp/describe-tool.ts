@@ -4,22 +4,29 @@ import type { Tool } from './tool.ts';
 
 type JsonObject = { type: 'object'; [name: string]: unknown };
 
-const described = new WeakMap<Tool, ReturnType<typeof describe>>();
+type Definition = ReturnType<typeof describe>;
 
-export function describeTool(tool: Tool): ReturnType<typeof describe> {
+const one = new WeakMap<Tool, Definition>();
+const several = new WeakMap<Tool, Definition>();
+
+/** `hasInstances`: whether the key may call several. Otherwise a model need not know the argument. */
+export function describeTool(tool: Tool, hasInstances: boolean): Definition {
+  const described = hasInstances ? several : one;
   const known = described.get(tool);
   if (known !== undefined) return known;
-  const made = describe(tool);
+  const made = describe(tool, hasInstances);
   described.set(tool, made);
   return made;
 }
 
-function describe({ name, title, description, input, output, hints }: Tool) {
+function describe({ name, title, description, input, output, hints }: Tool, hasInstances: boolean) {
   return {
     name,
     title,
     description,
-    inputSchema: toJsonSchema(input),
+    inputSchema: toJsonSchema(
+      hasInstances || !('instance' in input.shape) ? input : input.omit({ instance: true }),
+    ),
     outputSchema: toJsonSchema(output),
     annotations: { title, ...hints, openWorldHint: false },
   };

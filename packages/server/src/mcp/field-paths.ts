@@ -1,4 +1,5 @@
 /** Names of fields that may go one step further, to a field of related records: `order_line.price_unit`. Pure. */
+import { cutText } from '@erp-proxy/contract';
 import { ToolError } from './tool-error.ts';
 
 export interface FieldPaths {
@@ -33,7 +34,7 @@ export function readFieldPaths(fields: readonly string[]): FieldPaths {
 }
 
 function refuseSteps(field: string): ToolError {
-  return new ToolError('query_invalid', `"${field.slice(0, SHOWN_MAX)}" has more than one step.`, {
+  return new ToolError('query_invalid', `"${cutText(field, SHOWN_MAX)}" has more than one step.`, {
     next: 'Ask for its first two names, and read the records behind them by read_records.',
   });
 }

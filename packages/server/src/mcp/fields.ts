@@ -1,7 +1,9 @@
 /** The fields of a model as `fields_get` describes them: finding some by words, and choosing those to show. */
+import { cutText } from '@erp-proxy/contract';
 import { isObject } from '../json/is-object.ts';
 import { listOtherNames } from '../odoo/other-names.ts';
 import { findNearestOfMany } from '../text/nearest.ts';
+import { listDefaultFields } from './default-fields.ts';
 
 export interface Field {
   readonly type: string;
@@ -16,6 +18,9 @@ export interface Field {
   readonly readonly?: boolean;
   readonly store?: boolean;
   readonly searchable?: boolean;
+  readonly sortable?: boolean;
+  /** Told from 18 on. */
+  readonly groupable?: boolean;
   /** The field with the currency of an amount. */
   readonly currency_field?: string;
 }
@@ -33,10 +38,12 @@ export const FIELD_ATTRIBUTES = [
   'readonly',
   'store',
   'searchable',
+  'sortable',
+  'groupable',
   'currency_field',
 ];
 
-/** Shown unless the caller names fields: those that exist of this list, in its order. */
+/** Shown of a model without default fields, unless the caller names others: those that exist, in this order. */
 const MAIN_FIELDS = [
   'name',
   'display_name',
@@ -97,19 +104,6 @@ const FRAMEWORK_NAMES =
   /^(message_|activity_|website_|access_|signup_|rating_|my_activity|__|create_|write_|has_message|image_|avatar_|color$|sequence$)/;
 /** Say little about most records. */
 const MINOR_NAMES = /^(is_|active$)/;
-/** Fields in which a search by text looks, of those that exist. */
-const SEARCHED_FIELDS = [
-  'name',
-  'display_name',
-  'ref',
-  'default_code',
-  'barcode',
-  'login',
-  'email',
-  'phone',
-  'vat',
-];
-const TEXT_TYPES = new Set(['char', 'text']);
 const FIELD_NAME = /^[\w$]{1,128}$/;
 const MODEL_NAME = /^[\w.]{1,128}$/;
 /** A label and a help text, of which longer ones are cut. */
@@ -133,7 +127,8 @@ export function readFields(described: unknown, english: unknown = null): Fields 
 }
 
 function readField(name: string, value: Record<string, unknown>): Field {
-  const { type, relation, selection, required, readonly, store, searchable, currency_field } = value;
+  const { type, relation, selection, required, readonly, store, currency_field } = value;
+  const { searchable, sortable, groupable } = value;
   const help = readText(value['help'], HELP_LENGTH_MAX);
   return {
     type: typeof type === 'string' && FIELD_NAME.test(type) ? type : 'unknown',
@@ -145,6 +140,8 @@ function readField(name: string, value: Record<string, unknown>): Field {
     ...(typeof readonly === 'boolean' ? { readonly } : {}),
     ...(typeof store === 'boolean' ? { store } : {}),
     ...(typeof searchable === 'boolean' ? { searchable } : {}),
+    ...(typeof sortable === 'boolean' ? { sortable } : {}),
+    ...(typeof groupable === 'boolean' ? { groupable } : {}),
     ...(typeof currency_field === 'string' ? { currency_field } : {}),
   };
 }
@@ -155,17 +152,17 @@ function readOption(option: unknown): [string, string][] {
   const [key, label] = option;
   // Modules also have numbers and false as values.
   if (!['string', 'number', 'boolean'].includes(typeof key)) return [];
-  const value = cutText(String(key), LABEL_LENGTH_MAX);
+  const value = copyStart(String(key), LABEL_LENGTH_MAX);
   return [[value, readText(label, LABEL_LENGTH_MAX) ?? value]];
 }
 
 function readText(value: unknown, lengthMax: number): string | null {
-  return typeof value === 'string' ? cutText(value, lengthMax) : null;
+  return typeof value === 'string' ? copyStart(value, lengthMax) : null;
 }
 
 /** A copy, because a slice would keep the whole text in memory. */
-function cutText(text: string, lengthMax: number): string {
-  return text.length > lengthMax ? Buffer.from(text.slice(0, lengthMax)).toString() : text;
+function copyStart(text: string, lengthMax: number): string {
+  return text.length > lengthMax ? Buffer.from(cutText(text, lengthMax)).toString() : text;
 }
 
 /** A field and an option without their texts take so many bytes. */
@@ -182,8 +179,29 @@ export function weighFields(fields: Fields): number {
   return bytes;
 }
 
+/** At least one. */
+export function chooseShown(fields: Fields, model: string): string[] {
+  const ofModel = listDefaultFields(model)?.filter((name) => fields.has(name)) ?? [];
+  return ofModel.length > 0 ? withCurrency(ofModel, fields) : chooseMain(fields);
+}
+
+/** How queries can use a field. `groupable` is absent where neither the server nor the type tells it. */
+export function describeUses({ type, store, searchable, sortable, groupable }: Field) {
+  const isStored = store !== false;
+  const isSortable = sortable ?? (isStored && !LISTS.has(type));
+  // A many2many field can be grouped by from 15 on.
+  const isGroupable = groupable ?? (type === 'many2many' && isStored ? undefined : isSortable);
+  return {
+    searchable: searchable ?? isStored,
+    sortable: isSortable,
+    ...(isGroupable === undefined ? {} : { groupable: isGroupable }),
+  };
+}
+
+const LISTS = new Set(['one2many', 'many2many']);
+
 /** Names first. At least one. */
-export function chooseShown(fields: Fields): string[] {
+function chooseMain(fields: Fields): string[] {
   const main = MAIN_FIELDS.filter((name) => {
     const field = fields.get(name);
     if (field === undefined || (name === 'display_name' && fields.has('name'))) return false;
@@ -206,8 +224,8 @@ function withCurrency(shown: readonly string[], fields: Fields): string[] {
 }
 
 /** For one record: all fields but long ones and those of the framework. */
-export function choosePlain(fields: Fields, max: number): string[] {
-  return [...new Set([...chooseShown(fields), ...listPlain(fields)])].slice(0, max);
+export function choosePlain(fields: Fields, model: string, max: number): string[] {
+  return [...new Set([...chooseShown(fields, model), ...listPlain(fields)])].slice(0, max);
 }
 
 /** Fields that {@link choosePlain} leaves out, and that can have a value of interest. */
@@ -233,28 +251,6 @@ function listStored(fields: Fields): string[] {
     )
     .map(([name]) => name)
     .filter((name) => name !== 'id' && name !== 'display_name');
-}
-
-/**
- * A domain that finds records by a text; null if the model has no field for it. `partnerFields`: what of a partner the
- * text is compared with.
- */
-export function searchByText(
-  fields: Fields,
-  text: string,
-  partnerFields: readonly string[],
-): unknown[] | null {
-  const texts = SEARCHED_FIELDS.filter((name) => {
-    const field = fields.get(name);
-    if (field === undefined || !TEXT_TYPES.has(field.type)) return false;
-    // The name of a product variant is that of its product: not stored, but searchable.
-    return field.searchable ?? field.store !== false;
-  });
-  const partner = fields.get('partner_id')?.type === 'many2one' ? partnerFields : [];
-  const isNamed = texts.includes('name');
-  const names = [...texts.filter((name) => name !== 'display_name' || !isNamed), ...partner];
-  if (names.length === 0) return null;
-  return [...Array(names.length - 1).fill('|'), ...names.map((name) => [name, 'ilike', text])];
 }
 
 /** More words do not find a field better. */
@@ -297,6 +293,8 @@ function splitWords(text: string): string[] {
 
 export interface UnknownField {
   readonly name: string;
+  /** The policy denies a field of this name, whether the model has it or not. */
+  readonly isDenied?: boolean;
   /** Fields with a similar name or label, the nearest first. */
   readonly nearest: readonly string[];
 }
@@ -312,10 +310,18 @@ export function listUnknown(fields: Fields, names: readonly string[]): ReadonlyS
   return new Set(names.filter((name) => name !== 'id' && !fields.has(readHead(name))));
 }
 
-export async function describeUnknown(fields: Fields, names: ReadonlySet<string>): Promise<UnknownFields> {
+/** `isDenied`: whether the policy denies a field. */
+export async function describeUnknown(
+  fields: Fields,
+  names: ReadonlySet<string>,
+  isDenied: (field: string) => boolean,
+): Promise<UnknownFields> {
   const shown: UnknownField[] = [];
-  for (const name of [...names].slice(0, UNKNOWN_MAX))
-    shown.push({ name, nearest: await findNear(fields, readHead(name), NEAREST_MAX) });
+  for (const name of [...names].slice(0, UNKNOWN_MAX)) {
+    const head = readHead(name);
+    if (isDenied(head)) shown.push({ name, isDenied: true, nearest: [] });
+    else shown.push({ name, nearest: await findNear(fields, head, NEAREST_MAX) });
+  }
   return { names, shown };
 }
 

@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HandlerOptions, McpHandler } from './handler.ts';
-import { findOfferedTools } from './offered-tools.ts';
+import { ALL_TOOLS } from './tools/all-tools.ts';
 
 export async function loadHandler(options: HandlerOptions): Promise<McpHandler> {
   // Without this import, the validator of the SDK would be loaded with the rest.
@@ -16,9 +16,11 @@ export async function loadHandler(options: HandlerOptions): Promise<McpHandler> 
   await nextTurn();
   const { createHandler } = await import('./handler.ts');
   const { describeTool } = await import('./describe-tool.ts');
-  for (const tool of findOfferedTools(null).tools) {
-    await nextTurn();
-    describeTool(tool);
+  for (const hasInstances of [false, true]) {
+    for (const tool of ALL_TOOLS) {
+      await nextTurn();
+      describeTool(tool, hasInstances);
+    }
   }
   const { prepareSdk } = await import('./prepare-sdk.ts');
   await prepareSdk();

@@ -10,8 +10,10 @@ import type { ChangesSource } from './changes-source.ts';
 import { weighFields } from './fields.ts';
 import type { McpHandler } from './handler.ts';
 import { loadHandler } from './load-handler.ts';
+import type { McpAnswer } from './mcp-request.ts';
 import { readCallMeta } from './message.ts';
 import { findOfferedTools } from './offered-tools.ts';
+import type { AnswerRelay } from './questions.ts';
 import { readBody } from './read-body.ts';
 import { Session, type SessionDeps } from './session.ts';
 
@@ -20,6 +22,8 @@ export interface McpOptions {
   changes: ChangesSource;
   /** 32 bytes, the same on all replicas: proves that a confirmed call is the one that was asked about. */
   secret: Uint8Array;
+  /** Passes the answers of people between processes. */
+  relay: AnswerRelay;
   /** Version of this program. */
   version: string;
   /** Milliseconds since 1970. */
@@ -42,7 +46,16 @@ const KNOWN_BYTES_MAX = 64 * 1024 * 1024;
 /** What is kept takes so many bytes without fields. */
 const ENTRY_BYTES = 1000;
 
-export function createMcp({ instances, changes, secret, version, clock, nowMs, onFault }: McpOptions): Mcp {
+export function createMcp({
+  instances,
+  changes,
+  secret,
+  relay,
+  version,
+  clock,
+  nowMs,
+  onFault,
+}: McpOptions): Mcp {
   const stored = new SingleFlightCache<Awaited<ReturnType<SessionDeps['listInstances']>>>(1, nowMs);
   const sessions: SessionDeps = {
     changes,
@@ -57,7 +70,7 @@ export function createMcp({ instances, changes, secret, version, clock, nowMs, o
   };
   let loading: Promise<McpHandler> | null = null;
   const load = () => {
-    loading ??= loadHandler({ secret, version, onFault });
+    loading ??= loadHandler({ secret, relay, version, nowMs, onFault });
     return loading;
   };
   return {
@@ -66,21 +79,44 @@ export function createMcp({ instances, changes, secret, version, clock, nowMs, o
       if (body instanceof Denial) return body;
       const handler = await load();
       const { exchange, client } = conversation;
+      const session = new Session(conversation, readCallMeta(body.value), sessions);
       const answer = await handler.answer(body.value, {
-        session: new Session(conversation, readCallMeta(body.value), sessions),
-        offered: findOfferedTools(client.policy),
+        session,
+        offered: findOfferedTools(client.policy, (await session.listInstances()).length),
         keyId: client.key.id,
         requestId: exchange.requestId,
+        waiting: conversation,
         header: (name) => exchange.header(name),
       });
-      exchange.writer.sendWhole(
-        answer.status,
-        { ...conversation.describe(), 'content-type': answer.contentType },
-        answer.body,
-      );
+      const headers = {
+        ...conversation.describe(),
+        'content-type': answer.contentType,
+        ...answer.headers,
+      };
+      if (answer.stream === undefined) exchange.writer.sendWhole(answer.status, headers, answer.body);
+      else await sendEvents(conversation, headers, answer.stream);
       return null;
     },
   };
+}
+
+/** Each event is sent at once: a gateway that collects them would keep a question from the person. */
+const UNBUFFERED = { 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' };
+
+async function sendEvents(
+  { exchange: { writer } }: Conversation,
+  headers: Record<string, string>,
+  stream: NonNullable<McpAnswer['stream']>,
+): Promise<void> {
+  writer.begin(200, { ...headers, ...UNBUFFERED }, null);
+  try {
+    await stream((text) => {
+      void writer.write(Buffer.from(text));
+    });
+    writer.end();
+  } catch {
+    writer.breakOff();
+  }
 }
 
 function weigh(known: NonNullable<unknown>): number {

@@ -55,7 +55,7 @@ export function createPlainCalls(runTool: RunTool<never>, serverInfo: object): P
   ): Promise<McpAnswer> {
     const outcome = await runTool(tool, params['arguments'], request, null);
     const envelope = isModern ? `,"resultType":"complete","_meta":${identity}` : '';
-    const text = `{"result":{${printContent(outcome)}${envelope}},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`;
+    const text = printToolResult(id, outcome, envelope);
     const body = contentType === EVENT_STREAM ? `event: message\ndata: ${text}\n\n` : text;
     return { status: 200, contentType, body: Buffer.from(body) };
   }
@@ -64,7 +64,7 @@ export function createPlainCalls(runTool: RunTool<never>, serverInfo: object): P
 const EVENT_STREAM = 'text/event-stream';
 
 /** Null if the request is no call of a tool of the key, or has more than such a call needs. */
-function readCall(
+export function readCall(
   { method, params, meta }: Message,
   request: McpRequest,
 ): { tool: Tool; client: string } | null {
@@ -79,8 +79,15 @@ function readCall(
   return client.length > NAME_LENGTH_MAX ? null : { tool, client };
 }
 
+/** The answer to a call as a message. `envelope`: further members of the result. */
+export function printToolResult(id: Message['id'], outcome: ToolOutcome, envelope = ''): string {
+  return `{"result":{${printContent(outcome)}${envelope}},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`;
+}
+
 function printContent(outcome: ToolOutcome): string {
-  const content = `"content":[{"type":"text","text":${JSON.stringify(outcome.text)}}]`;
+  const picture = outcome.kind === 'answer' ? outcome.picture : undefined;
+  const image = picture === undefined ? '' : `,${JSON.stringify({ type: 'image', ...picture })}`;
+  const content = `"content":[{"type":"text","text":${JSON.stringify(outcome.text)}}${image}]`;
   return outcome.kind === 'error'
     ? `${content},"isError":true`
     : `${content},"structuredContent":${outcome.text}`;

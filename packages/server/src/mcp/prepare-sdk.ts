@@ -66,9 +66,15 @@ export async function prepareSdk(): Promise<void> {
       {
         // The tool makes no call.
         session: null as never,
-        offered: { tools: [TOOL], name: TOOL.name },
+        offered: { tools: [TOOL], hasInstances: false, name: TOOL.name },
         keyId: '',
         requestId: '',
+        waiting: {
+          signal: new AbortController().signal,
+          isStopping: () => false,
+          pauseTime() {},
+          renewTime() {},
+        },
         header: (name) => headers[name],
       },
     );

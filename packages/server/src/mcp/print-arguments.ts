@@ -2,6 +2,7 @@
  * Prints arguments of a call for the person who is asked about it: on one line, bounded, and so that no text in them
  * can look like the end of the question. Pure.
  */
+import { cutText } from '@erp-proxy/contract';
 import { isObject } from '../json/is-object.ts';
 import { cleanText } from './show.ts';
 
@@ -57,10 +58,10 @@ export function printWith(...values: unknown[]): string {
 
 /** `max`: the maximum number of characters inside of the quotation marks. */
 export function quoteText(text: string, max: number = TEXT_LENGTH_MAX): string {
-  const read = text.slice(0, READ_MAX);
+  const read = cutText(text, READ_MAX);
   const shown = cleanText(read).replace(BLANKS, ' ').replace(QUOTES, "'").replace(MARKUP, toFullWidth);
   if (shown.length <= max && read.length === text.length) return `“${isolate(shown)}”`;
-  return `“${isolate(shown.slice(0, max))}…” (cut, ${text.length} characters)`;
+  return `“${isolate(cutText(shown, max))}…” (cut, ${text.length} characters)`;
 }
 
 function toFullWidth(character: string): string {

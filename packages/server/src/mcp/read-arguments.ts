@@ -1,7 +1,7 @@
 /**
  * Reads the arguments of a tool. Forms that models often send for the right one are accepted: a list as JSON text, one
- * value for a list of one, and a number beyond the maximum, which stands for the maximum. All others get an error that
- * says what to send.
+ * value for a list of one, digits for a number, and a number beyond the maximum, which stands for the maximum. All
+ * others get an error that says what to send.
  */
 import { z } from 'zod';
 import { readDocument } from '../json/document.ts';
@@ -52,12 +52,23 @@ function acceptArgument(schema: unknown, value: unknown): unknown {
   while (type instanceof z.ZodOptional) type = type.unwrap();
   // The only unions are of an object and a list of objects.
   if (type instanceof z.ZodUnion) return acceptValue(isListText(value) ? 'list' : 'object', value);
-  if (type instanceof z.ZodArray) return acceptValue('list', value);
+  if (type instanceof z.ZodArray) return acceptItems(type.element, acceptValue('list', value));
   if (type instanceof z.ZodRecord) return acceptValue('object', value);
-  if (!(type instanceof z.ZodNumber) || typeof value !== 'number') return value;
+  return type instanceof z.ZodNumber ? acceptNumber(type, value) : value;
+}
+
+function acceptNumber(type: z.ZodNumber, given: unknown): unknown {
+  const value = typeof given === 'string' ? readWord(given) : given;
+  if (typeof value !== 'number') return given;
   const max = type.maxValue ?? Number.MAX_SAFE_INTEGER;
   // Every integer has the latter maximum. An id beyond it must not become that of another record.
   return max === Number.MAX_SAFE_INTEGER ? value : Math.min(value, max);
+}
+
+function acceptItems(element: unknown, list: unknown): unknown {
+  return element instanceof z.ZodNumber && Array.isArray(list)
+    ? list.map((item) => acceptNumber(element, item))
+    : list;
 }
 
 function isListText(value: unknown): boolean {

@@ -2,6 +2,7 @@
  * Connects the tools to the official SDK, which speaks the protocol: revision 2026-07-28, and the revisions of 2025
  * without sessions. Each request gets a server of its own, made for its key.
  */
+import { cutText } from '@erp-proxy/contract';
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
@@ -17,7 +18,7 @@ import { type Confirmation, createConfirmation } from './confirmation.ts';
 import { describeTool } from './describe-tool.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import type { McpAnswer, McpRequest } from './mcp-request.ts';
-import type { RunTool } from './run-tool.ts';
+import type { Person, RunTool } from './run-tool.ts';
 import type { Session } from './session.ts';
 import type { Arguments, Tool } from './tool.ts';
 
@@ -120,24 +121,37 @@ function createServer(
     requestState: { verify: confirmation.verify },
     cacheHints: { 'tools/list': LIST_HINT, 'server/discover': LIST_HINT },
   });
-  server.setRequestHandler('tools/list', () => ({ tools: offered.tools.map(describeTool) }));
+  server.setRequestHandler('tools/list', () => ({
+    tools: offered.tools.map((tool) => describeTool(tool, offered.hasInstances)),
+  }));
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const canAsk = isModern && canShowQuestions(context);
     passage.client = { isModern, canAsk };
     const tool = findTool(params.name, offered.tools);
-    const confirm = async (args: Arguments, session: Session): Promise<Asked | null> => {
+    const describe = async (args: Arguments, session: Session) => {
       const question = () => tool.ask(args, session);
       const { id, url, db, userId } = await session.pickInstance(args.instance);
-      const place = [id, url, db, userId];
-      const result = await confirmation.ask({ keyId, tool: tool.name, args, place, question }, context);
-      return result === null ? null : { kind: 'asked', result };
+      return { keyId, tool: tool.name, args, place: [id, url, db, userId], question };
     };
-    const outcome = await runTool(tool, params.arguments, request, canAsk ? confirm : null);
+    const person: Person<Asked> = {
+      async read(args, session) {
+        const said = await confirmation.read(await describe(args, session), context);
+        return said === null || said === 'agreed' ? said : { kind: 'asked', result: said };
+      },
+      async ask(args, session) {
+        return { kind: 'asked', result: await confirmation.ask(await describe(args, session), context) };
+      },
+    };
+    const outcome = await runTool(tool, params.arguments, request, canAsk ? person : null);
     if (outcome.kind === 'asked') return outcome.result;
     const content = [{ type: 'text' as const, text: outcome.text }];
     return outcome.kind === 'error'
       ? { content, isError: true }
-      : { content, structuredContent: outcome.answer };
+      : {
+          content:
+            outcome.picture === undefined ? content : [...content, { type: 'image', ...outcome.picture }],
+          structuredContent: outcome.answer,
+        };
   });
   return server;
 }
@@ -148,7 +162,7 @@ function findTool(name: string, tools: readonly Tool[]): Tool {
   const names = tools.map((tool) => tool.name).join(', ');
   throw new ProtocolError(
     ProtocolErrorCode.InvalidParams,
-    `Unknown tool: ${name.slice(0, 100)}. This key has the tools ${names}.`,
+    `Unknown tool: ${cutText(name, 100)}. This key has the tools ${names}.`,
   );
 }
 

@@ -3,8 +3,9 @@
  * through the pipeline of the execute route, so that a tool can do nothing that the key may not do.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type DataRoute, LIMIT_HEADER } from '@erp-proxy/contract';
+import { type DataRoute, LIMIT_HEADER, NULL_FIELD_HEADER } from '@erp-proxy/contract';
 import type { Conversation } from '../execute/terms/conversation.ts';
+import type { NeededConfirmation } from '../execute/terms/request.ts';
 import { isIdempotencyKey } from '../idempotency/call-names.ts';
 import type { InstanceRecord } from '../instances/instances.ts';
 import { viewAsBuffer } from '../json/buffer.ts';
@@ -51,6 +52,8 @@ export interface CallOptions {
   context?: Record<string, unknown>;
   /** What the policy must allow in `data` for the call. */
   data?: DataRoute;
+  /** What the tool calls the positional arguments, for errors. */
+  names?: readonly string[];
   /** For the one call of a tool that changes records. */
   change?: {
     /** Id of the approval that the call may use. */
@@ -95,17 +98,24 @@ const KEPT_FRESH_MS = 10_000;
 const CALL_ID = 'mcp';
 const LANGUAGE = /^[\w@-]{1,32}$/;
 const INSTANCES_SHOWN_MAX = 10;
-/** Stands for the rule of a policy. */
-const UNASKED_RULE = 'mcp: the client cannot ask a person';
+
+/** Thrown by a change that a person must confirm first. */
+export class UnconfirmedCall extends Error {
+  override readonly name = 'UnconfirmedCall';
+}
 
 export class Session {
   readonly #deps: SessionDeps;
   readonly #conversation: Conversation;
   /** The limit that the policy set in the last call; null if it set none. */
   policyLimit: number | null = null;
-  /** True if an administrator must approve the change of the tool, because no person can be asked about it. */
-  needsApproval = false;
+  /** The first field in which Odoo has a NaN or an Infinity, for which null stands; null if none has. */
+  nullField: string | null = null;
+  /** What a person must say before the change of the tool is sent. */
+  confirmation: NeededConfirmation | null = null;
   readonly #meta: CallMeta;
+  /** The language that the call of a tool asks for. */
+  #lang: string | undefined;
 
   constructor(conversation: Conversation, meta: CallMeta, deps: SessionDeps) {
     this.#conversation = conversation;
@@ -116,6 +126,11 @@ export class Session {
   /** A session of the same request, for another tool: a batch of 2025 calls several. */
   fork(): Session {
     return new Session(this.#conversation, this.#meta, this.#deps);
+  }
+
+  /** All that follows is read in this language. */
+  useLanguage(lang: string): void {
+    this.#lang = lang;
   }
 
   get policy() {
@@ -163,7 +178,7 @@ export class Session {
     model: string,
     method: string,
     params: readonly unknown[],
-    { keyword = {}, context = {}, data, change }: CallOptions = {},
+    { keyword = {}, context = {}, data, names = [], change }: CallOptions = {},
   ): Promise<unknown> {
     const user = method === 'context_get' ? {} : await this.userContext(instance);
     const merged = { ...user, ...context };
@@ -181,12 +196,12 @@ export class Session {
       ...(change === undefined
         ? {}
         : { approvalIds: change.approval === undefined ? [] : [change.approval] }),
-      approvalRule: change !== undefined && this.needsApproval ? UNASKED_RULE : null,
+      confirmation: change === undefined ? null : this.confirmation,
       idempotencyKey: change === undefined ? null : this.#readIdempotencyKey(),
       traceparent: this.#traceparent,
       ...(data === undefined ? {} : { data }),
     });
-    if (denial !== null) throw this.#explain(denial, model);
+    if (denial !== null) throw this.#explain(denial, model, names);
     if (writer.isTooLarge) throw TOO_LARGE;
     const bytes = writer.join();
     const isLong = bytes.length > SLICE_BYTES;
@@ -197,14 +212,21 @@ export class Session {
     const answer = writer.isWhole ? readAnswer(bytes) : null;
     if (answer === null) throw BROKEN_OFF;
     if (answer === 'forged') throw FORGED;
-    if (answer.error !== undefined) throw this.#explain(answer.error, model);
+    if (answer.error !== undefined) throw this.#explainAnswer(answer.error, model, names);
+    this.nullField ??= writer.headers[NULL_FIELD_HEADER] ?? null;
     const limit = writer.headers[LIMIT_HEADER];
     this.policyLimit = limit === undefined ? null : Number(limit);
     return answer.result ?? null;
   }
 
-  #explain(error: Parameters<typeof toToolError>[0], model: string): ToolError {
-    return toToolError(error, model, mayUseModel(this.policy, model));
+  #explain(error: Parameters<typeof toToolError>[0], model: string, names?: readonly string[]): ToolError {
+    return toToolError(error, model, mayUseModel(this.policy, model), names);
+  }
+
+  /** The proxy has refused a call only because the person in front of the client was not asked. */
+  #explainAnswer(error: NonNullable<ParsedAnswer['error']>, model: string, names: readonly string[]): Error {
+    const isUnasked = this.confirmation?.by === 'person' && nameRule(error) === this.confirmation.rule;
+    return isUnasked ? new UnconfirmedCall() : this.#explain(error, model, names);
   }
 
   get #traceparent(): string | undefined {
@@ -261,11 +283,15 @@ export class Session {
     );
   }
 
-  /** Language and time zone that the policy sets, else those of the Odoo user as far as the key may ask for them. */
+  /**
+   * Language and time zone of the call, else those that the policy sets, else those of the Odoo user as far as the key
+   * may ask for them.
+   */
   async userContext(instance: InstanceRecord): Promise<UserContext> {
     const { lang, tz } = this.policy?.policy.context ?? {};
-    const own = { ...(lang === undefined ? {} : { lang }), ...(tz === undefined ? {} : { tz }) };
-    if (lang !== undefined && tz !== undefined) return own;
+    const asked = this.#lang ?? lang;
+    const own = { ...(asked === undefined ? {} : { lang: asked }), ...(tz === undefined ? {} : { tz }) };
+    if (asked !== undefined && tz !== undefined) return own;
     return { ...(await this.#askUserContext(instance)), ...own };
   }
 
@@ -286,20 +312,23 @@ export class Session {
     });
   }
 
-  /**
-   * The fields to show if the caller names none. `known`: null if they are not known. Leaves out many2one fields whose
-   * names the key may not read, because a call that names one of them is refused.
-   */
+  /** The fields to show if the caller names none. `known`: null if they are not known. */
   chooseFields(known: Fields | null, choose: (fields: Fields) => string[]): string[] {
-    if (known === null) return ['display_name'];
+    return known === null ? ['display_name'] : choose(this.omitUnnamed(known));
+  }
+
+  /**
+   * Without many2one fields whose names the key may not read, because a call that names one of them is refused.
+   */
+  omitUnnamed(fields: Fields): Fields {
     const isUnnamed = ({ type, relation }: Field) =>
       type === 'many2one' && relation !== undefined && !mayUseField(this.policy, relation, 'display_name');
-    return choose(new Map([...known].filter(([, field]) => !isUnnamed(field))));
+    return new Map([...fields].filter(([, field]) => !isUnnamed(field)));
   }
 
   /** Null if the key may not ask for them. */
   async fields(instance: InstanceRecord, model: string): Promise<Fields | null> {
-    const found = await this.#remember(`fields ${this.#nameOf(instance)} ${model}`, async () => {
+    const found = await this.#remember(this.#nameFields(instance, model), async () => {
       const ask = (context: Record<string, unknown>) =>
         this.call(instance, model, 'fields_get', [], {
           keyword: { attributes: FIELD_ATTRIBUTES },
@@ -331,14 +360,18 @@ export class Session {
     if (fields === null || fields.size === 0) return NO_UNKNOWN_FIELDS;
     const unknown = listUnknown(fields, names);
     if (unknown.size === 0) return NO_UNKNOWN_FIELDS;
-    const key = `fields ${this.#nameOf(instance)} ${model}`;
+    const key = this.#nameFields(instance, model);
     if (!this.#deps.known.has(`fresh ${key}`)) {
       // The field may be new.
       this.#deps.known.forget(key);
       this.#deps.known.set(`fresh ${key}`, { value: {}, ttlMs: KEPT_FRESH_MS });
       return this.findUnknownFields(instance, model, names);
     }
-    return describeUnknown(fields, unknown);
+    return describeUnknown(fields, unknown, (name) => !mayUseField(this.policy, model, name));
+  }
+
+  #nameFields(instance: InstanceRecord, model: string): string {
+    return `fields ${this.#nameOf(instance)} ${model} ${this.#lang ?? ''}`;
   }
 
   /** Another policy of the client, or another version of the instance, makes what was kept unknown. */
@@ -386,6 +419,10 @@ const BROKEN_OFF = new ToolError('upstream_unreachable', 'The answer of Odoo bro
 interface ParsedAnswer {
   result?: unknown;
   error?: Parameters<typeof toToolError>[0];
+}
+
+function nameRule(error: NonNullable<ParsedAnswer['error']>): unknown {
+  return 'data' in error && isObject(error.data) ? error.data['rule'] : undefined;
 }
 
 /**

@@ -40,12 +40,30 @@ const FOR_PAGES =
 const BUTTONS: ReadonlyMap<string, string> = new Map([
   ['account.move.reversal', 'refund_moves (up to 16: reverse_moves)'],
   ['account.payment.register', 'action_create_payments'],
+  ['confirm.stock.sms', 'dont_send_sms, or send_sms for a text message to the customer'],
   ['crm.lead.lost', 'action_lost_reason_apply'],
   ['mail.compose.message', 'action_send_mail'],
   ['sale.advance.payment.inv', 'create_invoices'],
   ['sale.order.cancel', 'action_cancel'],
-  ['stock.backorder.confirmation', 'process'],
+  ['stock.backorder.confirmation', 'process, or process_cancel_backorder if the rest is never delivered'],
+  ['stock.immediate.transfer', 'process'],
 ]);
+/** Members of the context by which a method does its work without a dialog, by the dialog. */
+const WITHOUT_DIALOG: ReadonlyMap<string, Record<string, true>> = new Map([
+  ['sale.order.cancel', { disable_cancel_warning: true }],
+]);
+/** Members that spare the dialog behind one: whether the customer gets a text message. */
+const WITHOUT_NEXT_DIALOG: ReadonlyMap<string, Record<string, true>> = new Map([
+  ['stock.backorder.confirmation', { skip_sms: true }],
+  ['stock.immediate.transfer', { skip_sms: true }],
+]);
+
+/** A dialog whose buttons must be looked up. */
+export interface UnknownDialog {
+  readonly model: string;
+  /** Null: the usual view. */
+  readonly viewId: number | null;
+}
 
 /** Records of a model. */
 export interface RecordRef {
@@ -53,31 +71,53 @@ export interface RecordRef {
   readonly ids: readonly number[];
 }
 
+/** The dialog that a result opens, if its buttons are not known; null for any other result. */
+export function findUnknownDialog(result: unknown): UnknownDialog | null {
+  if (!isObject(result)) return null;
+  const { type, target, res_model: model, view_id, views } = result;
+  const isDialog = type === WINDOW && target === 'new' && typeof model === 'string' && MODEL.test(model);
+  if (!isDialog || BUTTONS.has(model)) return null;
+  const listed = Array.isArray(views)
+    ? views.find((view) => Array.isArray(view) && view[1] === 'form')
+    : null;
+  return { model, viewId: [view_id, listed].flat().find(isId) ?? null };
+}
+
 /**
  * Null if the result is none. `called`: the records whose method returned it. `mayCreate`: whether the key may create
- * records of a model.
+ * records of a model. `buttons`: names of the buttons of an unknown dialog, with their labels.
  */
 export function showAction(
   result: unknown,
   called: RecordRef,
   mayCreate: (model: string) => boolean,
+  buttons: readonly string[] = [],
 ): Action | null {
   if (!isObject(result) || typeof result['type'] !== 'string' || !TYPE.test(result['type'])) return null;
   const { type, target, context, res_model, res_id } = result;
   const isDialog = type === WINDOW && target === 'new';
+  const model = typeof res_model === 'string' && MODEL.test(res_model) ? res_model : null;
   const members = MEMBERS.map((name) => [name, result[name]] as const);
   // Only a dialog needs it: for the record that takes its place.
-  if (isDialog) members.push(['context', { ...nameActive(called), ...(isObject(context) ? context : {}) }]);
+  if (isDialog) {
+    const given = isObject(context) ? context : {};
+    const spared = WITHOUT_NEXT_DIALOG.get(model ?? '');
+    members.push(['context', { ...nameActive(called), ...given, ...spared }]);
+  }
   const value = showValue(
     Object.fromEntries(members.filter(([, member]) => !isEmpty(member))),
     SINGLE_TEXT_MAX,
   );
-  const model = typeof res_model === 'string' && MODEL.test(res_model) ? res_model : null;
-  const ids = Number.isSafeInteger(res_id) && Number(res_id) > 0 ? [Number(res_id)] : [];
+  const ids = isId(res_id) ? [res_id] : [];
   const action = { ...value, isEnd: type === CLOSE, opened: null, ids: [] };
   if (isDialog) {
-    const created = model !== null && mayCreate(model) ? model : null;
-    return { ...action, hint: explainDialog(created, value.isClipped) };
+    const [id] = ids;
+    const isUsable = model !== null && (id !== undefined || mayCreate(model));
+    const isClipped = value.isClipped;
+    return {
+      ...action,
+      hint: explainDialog({ model: model ?? '', isUsable, id, isClipped, called, buttons }),
+    };
   }
   if (type === WINDOW && model !== null)
     return { ...action, opened: model, ids, hint: explainView(model, ids) };
@@ -94,27 +134,52 @@ function nameActive({ model, ids }: RecordRef): Record<string, unknown> {
 export function findActive(context: Record<string, unknown>, dialog: string): RecordRef | null {
   const { active_model: model, active_id: id, active_ids: several } = context;
   const ids: unknown[] = Array.isArray(several) && several.length > 0 ? several : [id];
-  const isId = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0;
   if (typeof model !== 'string' || !MODEL.test(model) || model === dialog || !ids.every(isId)) return null;
   return { model, ids };
+}
+
+function isId(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) > 0;
 }
 
 function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : !value;
 }
 
-/** `model`: null if the agent cannot take the place of the dialog. `isClipped`: its context may lack records. */
-function explainDialog(model: string | null, isClipped: boolean): string {
+interface Dialog {
+  model: string;
+  /** Whether the agent can take the place of the dialog. */
+  isUsable: boolean;
+  /** The record of the dialog, if Odoo has created it. */
+  id: number | undefined;
+  /** Its context may lack records. */
+  isClipped: boolean;
+  called: RecordRef;
+  buttons: readonly string[];
+}
+
+function explainDialog({ model, isUsable, id, isClipped, called, buttons }: Dialog): string {
   const opened = 'Odoo opened a dialog, so most likely nothing is done yet.';
   const byPerson = 'the user completes it in Odoo (`link`)';
-  if (model === null) return `${opened} Tell the user: ${byPerson}.`;
+  const without = WITHOUT_DIALOG.get(model);
+  const again =
+    without === undefined
+      ? ''
+      : ` The same call of ${called.model} again, with keyword {"context": ${JSON.stringify(without)}}, needs no dialog.`;
+  if (!isUsable)
+    return `${opened}${again} Tell the user${again === '' ? '' : ' if it is refused'}: ${byPerson}.`;
   // What is shown of it would act on some of the records only.
   if (isClipped)
-    return `${opened} Its context is too long to be sent back: call the method for fewer records. Or ${byPerson}.`;
-  const button = BUTTONS.get(model);
+    return `${opened}${again} Its context is too long to be sent back: call the method for fewer records. Or ${byPerson}.`;
+  const names = BUTTONS.get(model) ?? buttons.join(', ');
+  if (id !== undefined) {
+    // Another record would lack what Odoo has put into this one.
+    const named = names === '' ? 'its button' : `one of its buttons: ${names}`;
+    return `${opened}${again} To go on, its record exists: call_method {"model": "${model}", "method": …, "ids": [${id}], "keyword": {"context": …}} with the context of \`result\` and ${named}. Or ${byPerson}.`;
+  }
   const create = `create_record {"model": "${model}", "values": {}, "context": …} with the context of \`result\``;
-  const press = `call_method of its button${button === undefined ? '' : ` ${button}`} with the new id and keyword {"context": …}, the same`;
-  return `${opened} To go on: ${create}, then ${press}. Or ${byPerson}.`;
+  const press = `call_method of its button${names === '' ? '' : ` ${names}`} with the new id and keyword {"context": …}, the same`;
+  return `${opened}${again} To go on: ${create}, then ${press}. Or ${byPerson}.`;
 }
 
 function explainView(model: string, ids: readonly number[]): string {

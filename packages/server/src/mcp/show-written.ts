@@ -33,7 +33,7 @@ export async function showWritten(
     const setsLines = set.some((name) => known?.get(name)?.type === 'one2many');
     const names = session.chooseFields(known, (fields) => {
       // Lines change totals, and a method can archive.
-      const shown = isUpdate && !setsLines ? ['display_name'] : chooseShown(fields);
+      const shown = isUpdate && !setsLines ? ['display_name'] : chooseShown(fields, model);
       const archived = isUpdate ? [] : ['active'];
       return [...new Set([...shown, ...archived, ...set])].filter((name) => fields.has(name));
     });

@@ -3,6 +3,7 @@
  * invisible characters are removed, because they can hide instructions from a person who reads along. Pure.
  */
 
+import { cutText } from '@erp-proxy/contract';
 import { isObject } from '../json/is-object.ts';
 import type { PrintTime } from '../odoo/local-time.ts';
 import type { Fields } from './fields.ts';
@@ -221,11 +222,11 @@ class ValueShower {
 
   #showText(value: string, isHtml: boolean): string {
     const textMax = this.#findTextMax();
-    const read = value.length > READ_MAX ? value.slice(0, READ_MAX) : value;
+    const read = cutText(value, READ_MAX);
     const text = cleanText(isHtml ? stripTags(read) : read);
     if (text.length <= textMax && read.length === value.length) return text;
     this.isClipped = true;
-    return `${text.slice(0, textMax).trimEnd()}… (${value.length} characters)`;
+    return `${cutText(text, textMax).trimEnd()}… (${value.length} characters)`;
   }
 }
 
@@ -244,8 +245,8 @@ export function cleanText(text: string): string {
 const INVISIBLE =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|[[\p{Cf}\p{Default_Ignorable_Code_Point}]--\u{200d}]/gv;
 
-/** Takes time in proportion to the length: no pattern can begin again inside its own match. */
-function stripTags(html: string): string {
+/** The text of HTML. Takes time in proportion to the length: no pattern can begin again inside its own match. */
+export function stripTags(html: string): string {
   return html
     .replace(/<(script|style)\b[^<>]*>[^<]*/gi, ' ')
     .replace(/<(br|\/p|\/div|\/li|\/tr|\/h\d)\b[^<>]*>/gi, '\n')

@@ -1,5 +1,6 @@
 /** What a tool is, and how it refuses. Knows neither HTTP nor the SDK. */
 import type { z } from 'zod';
+import type { NeededConfirmation } from '../execute/terms/request.ts';
 import type { CompiledPolicy } from '../policy/compile.ts';
 import type { Session } from './session.ts';
 
@@ -16,10 +17,35 @@ export interface Tool {
   /** Whether a key with this policy could use the tool on any model. Null: the key has no policy. */
   isOffered(policy: CompiledPolicy | null): boolean;
   /** The call on Odoo that cannot be undone; null if there is none. */
-  findFinalCall(args: Arguments): { model: string; method: string } | null;
+  findFinalCall(args: Arguments): FinalCall | null;
   /** The question to a person before a call that cannot be undone. */
   ask(args: Arguments, session: Session): Promise<string>;
-  run(args: Arguments, session: Session): Promise<Answer>;
+  run(args: Arguments, session: Session): Promise<Answer | PictureAnswer>;
+}
+
+/** A picture for a model that can see. */
+export interface Picture {
+  /** In base64. */
+  readonly data: string;
+  readonly mimeType: string;
+}
+
+/** An answer that has a picture beside its structured content. */
+export class PictureAnswer {
+  readonly answer: Answer;
+  readonly picture: Picture;
+
+  constructor(answer: Answer, picture: Picture) {
+    this.answer = answer;
+    this.picture = picture;
+  }
+}
+
+export interface FinalCall {
+  model: string;
+  method: string;
+  /** `removals`: it can be undone unless its values remove records of a list. */
+  of: NeededConfirmation['of'];
 }
 
 /** Valid arguments of a tool. */
@@ -34,10 +60,10 @@ export function defineTool<Input extends z.ZodObject>(
   tool: Omit<Tool, 'input' | 'run' | 'ask' | 'findFinalCall'> & {
     input: Input;
     final?: {
-      find(args: z.output<Input>): { model: string; method: string } | null;
+      find(args: z.output<Input>): FinalCall | null;
       ask(args: z.output<Input>, session: Session): Promise<string>;
     };
-    run(args: z.output<Input>, session: Session): Promise<Answer>;
+    run(args: z.output<Input>, session: Session): Promise<Answer | PictureAnswer>;
   },
 ): Tool {
   const { final = NEVER_FINAL, ...others } = tool;

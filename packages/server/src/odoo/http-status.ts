@@ -125,3 +125,27 @@ export function isRefusedBeforeRun(answer: AnswerStatus): boolean {
 export function readHeader({ headers }: AnswerStatus, name: string): string {
   return String(headers[name] ?? '');
 }
+
+const ROUTES = /\/(jsonrpc|json\/2(\/[^/]+)*|json\/version|web\/version|web\/webclient\/version_info)\/?$/;
+const LOGIN_PAGE = '/web/login';
+const TARGET_LENGTH_MAX = 200;
+
+/**
+ * The base address to which an answer redirects requests, without the route: `https://erp.example.com/odoo`, or a path
+ * of the same server. Null if it redirects nowhere, or to the login page.
+ */
+export function findRedirect(answer: AnswerStatus): string | null {
+  const kind = classifyStatus(answer);
+  const location = readHeader(answer, 'location');
+  if ((kind !== 'moved' && kind !== 'redirect') || location === '') return null;
+  if (!URL.canParse(location, SAME_SERVER)) return null;
+  const { protocol, host, pathname } = new URL(location, SAME_SERVER);
+  if (!/^https?:$/.test(protocol) || pathname.endsWith(LOGIN_PAGE)) return null;
+  const path = pathname.replace(ROUTES, '').replace(/\/$/, '');
+  const target =
+    `${protocol}//${host}` === SAME_SERVER ? `the path ${path || '/'}` : `${protocol}//${host}${path}`;
+  return target.length > TARGET_LENGTH_MAX ? null : target;
+}
+
+/** Stands for the server, for a location that is a path. */
+const SAME_SERVER = 'http://same.invalid';

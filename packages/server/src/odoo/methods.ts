@@ -76,6 +76,11 @@ export function isReadOnlyMethod(method: string, model?: string): boolean {
   return model !== undefined && READ_ONLY_METHODS_OF_MODEL.get(model)?.has(method) === true;
 }
 
+/** True only if the method is known to write to its own model alone. */
+export function isWriteMethod(method: string): boolean {
+  return WRITE_METHODS.has(method);
+}
+
 /** What a call does as far as its name shows: a label with few values, for metrics. */
 export function classifyAction(method: string): 'read' | 'write' | 'other' {
   if (READ_ONLY_METHODS.has(method)) return 'read';

@@ -18,6 +18,8 @@ export interface RecordCount {
   asked: number | null;
   /** True if a lower number can be requested without changing the meaning of the call. */
   canLower: boolean;
+  /** True if `asked` counts the related records of a specification. */
+  isOfSpecification?: true;
 }
 
 /** What bounds the number of records of a read: */
@@ -41,6 +43,13 @@ const BOUNDS: ReadonlyMap<string, Bound> = new Map<string, Bound>([
   ['name_get', 'ids'],
   ['get_metadata', 'ids'],
   ['exists', 'ids'],
+  ['get_external_id', 'ids'],
+  ['get_xml_id', 'ids'],
+  // These return the records that they have changed.
+  ['web_save', 'ids'],
+  ['web_save_multi', 'ids'],
+  ['web_resequence', 'ids'],
+  ['export_data', 'ids'],
   ['search', { position: 2, standard: null }],
   ['search_read', { position: 3, standard: null }],
   ['search_fetch', { position: 3, standard: null }],
@@ -53,11 +62,12 @@ const BOUNDS: ReadonlyMap<string, Bound> = new Map<string, Bound>([
   ['search_panel_select_range', 'limit_named'],
   ['search_panel_select_multi_range', 'limit_named'],
   ['formatted_read_grouping_sets', 'unbounded'],
+  // One entry for each value of a field that the call names.
+  ['read_progress_bar', 'unbounded'],
   // Methods of the modules web_hierarchy and web_gantt.
   ['hierarchy_read', 'unbounded'],
   ['get_gantt_data', 'unbounded'],
   ['search_count', 'none'],
-  ['read_progress_bar', 'none'],
   ['get_views', 'none'],
   ['fields_get', 'none'],
   ['has_access', 'none'],
@@ -78,6 +88,10 @@ const BACKSLASH = 0x5c;
 const UNFOLDING = ['expand', 'auto_unfold', 'opening_info', 'unfold_read_specification'];
 const EXPAND_POSITION = 7;
 
+/** Positions of the arguments of `web_save`. */
+const VALUES_POSITION = 1;
+const NEXT_POSITION = 3;
+
 /** Aggregates with one value for each record of a group. */
 const LISTING_AGGREGATES = [':array_agg', ':recordset'];
 
@@ -95,8 +109,12 @@ export function countRecords(
   if (bound === 'none') return null;
   if (bound === 'unbounded' || isUnfolding(method, call) || listsInGroups(method, call))
     return { asked: null, canLower: false };
+  if (method === 'web_save' && savesList(call)) return { asked: null, canLower: false };
   if (bound === 'ids' || bound === 'ids_cut') {
-    const counts = findArgument(call, 0, 'ids').map((ids) => countIds(call.bytes, ids, max));
+    // `web_save` returns the records of `next_id` in place of its own.
+    const next = method === 'web_save' ? findArgument(call, NEXT_POSITION, 'next_id') : [];
+    const ids = [...findArgument(call, 0, 'ids'), ...next];
+    const counts = ids.map((each) => countIds(call.bytes, each, max));
     return { asked: counts.reduce((sum, count) => sum + count, 0), canLower: bound === 'ids_cut' };
   }
   const [position, standard] = bound === 'limit_named' ? [null, null] : [bound.position, bound.standard];
@@ -108,6 +126,11 @@ export function countRecords(
 export function findLimitPosition(method: string): number | null {
   const bound = BOUNDS.get(method);
   return typeof bound === 'object' ? bound.position : null;
+}
+
+/** Whether `web_save` creates several records, and returns them. */
+function savesList(call: Arguments): boolean {
+  return findArgument(call, VALUES_POSITION, 'vals').some(({ kind }) => kind === 'array');
 }
 
 function isUnfolding(method: string, { positional, named }: Arguments): boolean {

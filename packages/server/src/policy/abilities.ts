@@ -2,8 +2,9 @@
  * What a key may do at all, for lists of models and of tools. It reads the policy alone: each call is still judged with
  * its arguments (decide.ts).
  */
-import { compileGlob, type DataRoute } from '@erp-proxy/contract';
+import { compileGlob, type DataRoute, type StarMeaning } from '@erp-proxy/contract';
 import { NAME_SEARCH } from '../odoo/fields/field-sources.ts';
+import { findUnknown, listMethods } from '../odoo/known-methods.ts';
 import { isReadOnlyMethod } from '../odoo/methods.ts';
 import { findSensitivity } from '../odoo/sensitive/sensitive-methods.ts';
 import type { CompiledPolicy } from './compile.ts';
@@ -27,10 +28,32 @@ const BUSINESS_METHODS = ['action_confirm', 'button_confirm', 'message_post'];
 export function mayCall(policy: CompiledPolicy | null, model: string, method: string): boolean {
   if (policy === null) return true;
   const ofModel = policy.models.filter(({ matches }) => matches(model));
-  if (!ofModel.some(({ methods }) => methods.find(method) !== undefined)) return false;
+  if (!ofModel.some(({ holdsFor }) => holdsFor(model, method))) return false;
   if (policy.policy.read_only === true && !isReadOnlyMethod(method, model)) return false;
   if (findSensitivity(model, method) === null) return true;
   return ofModel.some(({ pattern, methods }) => pattern === model && methods.has(method));
+}
+
+/** What the method `*` stands for on this model. Null: no entry for the model has it, or it stands for every method. */
+export function describeStar(policy: CompiledPolicy | null, model: string): StarMeaning | null {
+  if (policy === null || policy.policy.allow_unknown_methods === true) return null;
+  if (!policy.models.some(({ matches, hasStar }) => hasStar && matches(model))) return null;
+  const isReadable = (method: string) => policy.policy.read_only !== true || isReadOnlyMethod(method, model);
+  const meaning: StarMeaning = { methods: [], left_out: [] };
+  for (const [method, unknown] of listMethods(model)) {
+    const reason = findSensitivity(model, method) ?? unknown;
+    if (reason !== null) meaning.left_out.push({ method, reason });
+    else if (isReadable(method)) meaning.methods.push(method);
+  }
+  return meaning;
+}
+
+/** Why the policy denies the method although an entry for the model has `*`; null: it does not deny it for that. */
+export function findUnnamed(policy: CompiledPolicy, model: string, method: string): string | null {
+  const ofModel = policy.models.filter(({ matches }) => matches(model));
+  if (!ofModel.some(({ hasStar }) => hasStar)) return null;
+  if (ofModel.some(({ holdsFor }) => holdsFor(model, method))) return null;
+  return findSensitivity(model, method) === null ? findUnknown(model, method) : null;
 }
 
 /** True if the policy allows any method on this model. */
@@ -42,19 +65,24 @@ export function mayUseModel(policy: CompiledPolicy | null, model: string): boole
 export function restrictsModels(policy: CompiledPolicy | null, methods: readonly string[]): boolean {
   if (policy === null) return false;
   const ofAll = policy.models.filter(({ pattern }) => pattern === '*');
-  return !ofAll.some((rule) => methods.some((method) => rule.methods.find(method) !== undefined));
+  return !ofAll.some((rule) => methods.some((method) => rule.holdsFor(rule.pattern, method)));
 }
 
 /** True if the policy allows the method on any model. */
 export function mayCallAnywhere(policy: CompiledPolicy | null, method: string): boolean {
   if (policy === null) return true;
   if (policy.policy.read_only === true && !isReadOnlyMethod(method)) return false;
-  return policy.models.some(({ methods }) => methods.find(method) !== undefined);
+  return policy.models.some(({ pattern, holdsFor }) => holdsFor(pattern, method));
 }
 
 /** True if the policy allows to search the records of a model by name. */
 export function maySearchByName(policy: CompiledPolicy | null, model: string): boolean {
   return mayUseField(policy, model, NAME_SEARCH);
+}
+
+/** True if the policy allows to compare fields of related records of a model. */
+export function mayReadByPath(policy: CompiledPolicy | null, model: string): boolean {
+  return policy?.mayReadByPath?.(model) ?? true;
 }
 
 /** True if no rule denies the field itself. Fields that show its value are not looked at. */
@@ -84,9 +112,7 @@ export function mayCallBusinessMethods(policy: CompiledPolicy | null): boolean {
 /** True if tools for agents may make the call without asking a person. */
 export function mayCallUnattended(policy: CompiledPolicy | null, model: string, method: string): boolean {
   if (policy === null) return false;
-  return policy.unattended.some(
-    ({ matches, methods }) => matches(model) && methods.find(method) !== undefined,
-  );
+  return policy.unattended.some(({ matches, holdsFor }) => matches(model) && holdsFor(model, method));
 }
 
 /** The models that the policy names without `*`. */

@@ -1,9 +1,11 @@
 /** Compiles a policy: computes once what decisions need, such as its patterns. */
-import { compileGlob, type Policy } from '@erp-proxy/contract';
+import type { Policy } from '@erp-proxy/contract';
 import { isInBlock, parseAddress, parseBlock } from '../egress/address.ts';
 import { FieldRules } from './field-rules.ts';
+import { compileModelRules, type ModelRule } from './model-rules.ts';
 import { compileOrigins } from './origin-pattern.ts';
-import { compilePatterns, type Patterns } from './pattern.ts';
+import { compilePatterns } from './pattern.ts';
+import { compileReadableModels } from './readable-models.ts';
 
 type Test<Value> = (value: Value) => boolean;
 
@@ -23,14 +25,8 @@ export interface CompiledPolicy {
   readonly unattended: readonly ModelRule[];
   /** Null: fields are not restricted. */
   readonly fields: FieldRules | null;
-}
-
-export interface ModelRule {
-  /** e.g. `models["sale.*"]`, `approve["sale.*"]`. */
-  readonly name: string;
-  readonly pattern: string;
-  readonly matches: Test<string>;
-  readonly methods: Patterns;
+  /** Whether paths of a call may lead into a model; null: into any. */
+  readonly mayReadByPath: Test<string> | null;
 }
 
 /** `policy` is a result of parsePolicy. */
@@ -39,6 +35,8 @@ export function compilePolicy(policy: Policy): CompiledPolicy {
   const instanceNames = compilePatterns(instances);
   const databases = compilePatterns(dbs);
   const companyIds = companies && new Set(companies);
+  const known = policy.allow_unknown_methods === true ? 'all' : 'known';
+  const modelRules = compileModelRules('models', models, known);
   return {
     policy,
     allowsInstance: (name) => instanceNames.find(name) !== undefined,
@@ -47,20 +45,13 @@ export function compilePolicy(policy: Policy): CompiledPolicy {
     allowsAddress: cidrs === undefined ? () => true : compileNetworks(cidrs),
     allowsBrowserOrigin: compileOrigins(cors_origins),
     allowsCompany: (id) => companyIds?.has(id) ?? true,
-    models: compileModelRules('models', models),
-    approve: compileModelRules('approve', policy.approve ?? {}),
-    unattended: compileModelRules('unattended', policy.unattended ?? {}),
+    models: modelRules,
+    // The more calls ask for an approval, the safer.
+    approve: compileModelRules('approve', policy.approve ?? {}, 'all'),
+    unattended: compileModelRules('unattended', policy.unattended ?? {}, known),
     fields: policy.fields === undefined ? null : new FieldRules(policy.fields),
+    mayReadByPath: compileReadableModels(modelRules),
   };
-}
-
-function compileModelRules(member: string, patterns: Record<string, string[]>): ModelRule[] {
-  return Object.entries(patterns).map(([pattern, methods]) => ({
-    name: `${member}[${JSON.stringify(pattern)}]`,
-    pattern,
-    matches: compileGlob(pattern),
-    methods: compilePatterns(methods),
-  }));
 }
 
 /** Both functions of egress/ treat IPv4-mapped IPv6 addresses as IPv4. */

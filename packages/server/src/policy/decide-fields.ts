@@ -5,6 +5,7 @@
 import type { FieldRule } from '@erp-proxy/contract';
 import { NAME_SEARCH } from '../odoo/fields/field-sources.ts';
 import type { ArgumentPlace, FieldUses, UnnamedFields } from '../odoo/fields/field-uses.ts';
+import type { CompiledPolicy } from './compile.ts';
 import type { FieldRules } from './field-rules.ts';
 import {
   type DeniedField,
@@ -13,6 +14,7 @@ import {
   type LackingTypes,
   type ShownOrder,
 } from './judge-fields.ts';
+import { describeDeniedPath, PathJudge } from './judge-paths.ts';
 
 export interface FieldsRequest {
   model: string;
@@ -20,6 +22,20 @@ export interface FieldsRequest {
   /** Whether the policy names both without `*`. */
   isNamed: boolean;
   uses: FieldUses;
+}
+
+/**
+ * A decision that is made in steps: a call can name thousands of fields, and the server be asked many times. Yields how
+ * many names were judged since the step before, so that other work can run in between.
+ */
+export type Steps<Decision> = Generator<number, Decision>;
+
+/** Makes all steps at once. */
+export function finish<Decision>(steps: Steps<Decision>): Decision {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
 }
 
 export type FieldsDecision =
@@ -32,7 +48,11 @@ export interface Lacking {
   orders: boolean;
 }
 
-export function decideFields(rules: FieldRules, request: FieldsRequest, known: Known): FieldsDecision {
+export function* decideFields(
+  rules: FieldRules,
+  request: FieldsRequest,
+  known: Known,
+): Steps<FieldsDecision> {
   const { model, method, isNamed, uses } = request;
   const [naming] = rules.listNaming(model);
   if (naming !== undefined && !uses.isKnown && !isNamed) {
@@ -59,8 +79,34 @@ export function decideFields(rules: FieldRules, request: FieldsRequest, known: K
   for (const use of uses.uses) {
     const denied = judge.judge(model, use);
     if (denied !== null) return denyField(denied, method);
+    yield use.path.length;
   }
   return { kind: 'allowed', lacking: describeLacking(judge) };
+}
+
+/**
+ * Decides whether the paths of a call lead only into models that the policy lets be read. `mayRead` null: it lets all
+ * be read.
+ */
+export function* decidePaths(
+  mayRead: CompiledPolicy['mayReadByPath'],
+  { model, uses: { uses, unreadable } }: Pick<FieldsRequest, 'model' | 'uses'>,
+  known: Known,
+): Steps<FieldsDecision> {
+  if (mayRead === null) return { kind: 'allowed', lacking: { types: new Map(), orders: false } };
+  if (unreadable !== null) {
+    return deny(
+      'models',
+      `This key may not read all models, and which ones \`${unreadable}\` leads to cannot be told. Name fields as Odoo does, and fewer in one call.`,
+    );
+  }
+  const judge = new PathJudge(mayRead, known.types);
+  for (const use of uses) {
+    const denied = judge.judge(model, use);
+    if (denied !== null) return deny('models', describeDeniedPath(denied));
+    yield use.path.length;
+  }
+  return { kind: 'allowed', lacking: { types: judge.lacking, orders: false } };
 }
 
 export type OrderDecision =
@@ -100,12 +146,12 @@ export type AllowedFields =
   | { kind: 'denied'; rule: string; message: string };
 
 /** The fields that a call which names none may use. */
-export function listAllowedFields(
+export function* listAllowedFields(
   rules: FieldRules,
   model: string,
   unnamed: UnnamedFields,
   known: Known,
-): AllowedFields {
+): Steps<AllowedFields> {
   const types = known.types.get(model);
   if (types === undefined)
     return { kind: 'lacking', lacking: { types: new Map([[model, new Set()]]), orders: false } };
@@ -117,6 +163,7 @@ export function listAllowedFields(
     const denied = judge.judge(model, { path: [field], tail: unnamed.tail, ...listed });
     if (denied === null) fields.push(field);
     else first ??= denied;
+    yield 1;
   }
   const lacking = describeLacking(judge);
   if (lacking.orders || lacking.types.size > 0) return { kind: 'lacking', lacking };
@@ -160,7 +207,7 @@ function denyField(denied: DeniedField, method: string) {
   const as = named === field ? '' : `, which \`${named}\` uses`;
   return deny(
     rule.name,
-    `This key may not use the field \`${field}\` of ${of}${as}. Leave it out, or ask the operator.`,
+    `This key may not use the field \`${field}\` of ${of}${as}. Leave it out, or ask the operator to change \`${rule.name}\`.`,
   );
 }
 

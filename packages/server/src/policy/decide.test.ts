@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { countCases } from '../../test/random-cases.ts';
 import { NO_FIELD_USES } from '../odoo/fields/field-uses.ts';
+import { NO_RELATED_WRITES } from '../odoo/related/related-writes.ts';
 import { compilePolicy } from './compile.ts';
 import {
   type Caller,
@@ -28,8 +29,9 @@ const REQUEST: PolicyRequest = {
   method: 'read',
   isReadOnly: true,
   sensitivity: null,
-  readsRelated: () => false,
-  findRelatedWrite: () => null,
+  findRelatedRead: () => null,
+  findRelatedWrites: () => NO_RELATED_WRITES,
+  listEquivalents: () => [],
   listFieldUses: () => NO_FIELD_USES,
   countRecords: () => null,
   readContext: () => named(null),
@@ -40,6 +42,7 @@ function named(allowed: number[] | null, others: number[] = []): NamedContext {
   return {
     allowed,
     others,
+    names: [],
     leftOut: allowed === null ? ['allowed_company_ids', 'lang', 'tz'] : ['lang', 'tz'],
   };
 }
@@ -48,8 +51,13 @@ function named(allowed: number[] | null, others: number[] = []): NamedContext {
 const MAKES_USER: Partial<PolicyRequest> = {
   method: 'write',
   isReadOnly: false,
-  findRelatedWrite: (allows) =>
-    allows('res.users', 'create') ? null : { member: 'user_ids', model: 'res.users', method: 'create' },
+  findRelatedWrites: (allows) => ({
+    found: allows('res.users', 'create')
+      ? null
+      : { member: 'user_ids', model: 'res.users', method: 'create' },
+    others: [],
+    lacking: new Map(),
+  }),
 };
 
 function judge(policy: Partial<Policy>, request: Partial<PolicyRequest>): Decision {
@@ -95,7 +103,7 @@ describe('denies by', () => {
       { models: { 'sale.order': ['lo*'] } },
       { model: 'sale.order', method: 'load', sensitivity: 'is so' },
     ],
-    ['models', { models: { '*': ['*'] } }, { readsRelated: () => true }],
+    ['models', { models: { '*': ['*'] } }, { findRelatedRead: () => 'fields' }],
     ['sensitive_methods', { models: { '*': ['*'] } }, { ...MAKES_USER }],
     ['sensitive_methods', { models: { '*': ['*'], 'res.users': ['*'] } }, { ...MAKES_USER }],
     ['sensitive_methods', { models: { '*': ['*'], 'res.*': ['create'] } }, { ...MAKES_USER }],
@@ -103,9 +111,16 @@ describe('denies by', () => {
     [
       'sensitive_methods',
       { models: { '*': ['*'], 'res.users': ['create'] } },
-      { ...MAKES_USER, findRelatedWrite: () => 'undetermined' },
+      { ...MAKES_USER, findRelatedWrites: () => ({ ...NO_RELATED_WRITES, found: 'undetermined' }) },
     ],
     ['read_only', { read_only: true }, { model: 'sale.order', method: 'action_confirm', isReadOnly: false }],
+    ['read_only', { read_only: true }, { readContext: () => ({ ...named(null), names: ['signup_valid'] }) }],
+    [
+      'read_only',
+      { read_only: true },
+      { readContext: () => ({ ...named(null), names: ['tz', 'x_custom'] }) },
+    ],
+    ['read_only', { read_only: true }, { readContext: () => ({ ...named(null), names: null }) }],
     ['companies', { companies: [1] }, { readContext: () => named([1, 2]) }],
     ['companies', { companies: [1] }, { readContext: () => named([Number.NaN]) }],
     ['companies', { companies: [1] }, { readContext: () => named(null, [2]) }],
@@ -144,7 +159,7 @@ describe('allows', () => {
     [
       'fields of any model if the method is named for all',
       { models: { '*': ['read'] } },
-      { readsRelated: () => true },
+      { findRelatedRead: () => 'fields' },
     ],
     [
       'a write to a sensitive model through another record if its method is named',
@@ -156,6 +171,25 @@ describe('allows', () => {
       { models: { '*': ['*'] } },
       { ...MAKES_USER, method: 'read', isReadOnly: true },
     ],
+    [
+      'a context of a read',
+      { read_only: true },
+      {
+        readContext: () => ({
+          ...named(null),
+          names: [
+            'lang',
+            'tz',
+            'active_test',
+            'default_name',
+            'search_default_x',
+            'bin_size_image',
+            'pricelist',
+          ],
+        }),
+      },
+    ],
+    ['any context, if the key may write', {}, { readContext: () => ({ ...named(null), names: null }) }],
     ['companies that are named', { companies: [1, 2] }, { readContext: () => named([2], [1]) }],
   ])('%s', (_, policy, request) => {
     expect(findRule(policy, request)).toBeNull();
@@ -181,10 +215,13 @@ test('sets only a missing company list and a limit that is missing or too high',
 test('scans the arguments last, and only if the policy depends on them', () => {
   const asked: string[] = [];
   const request: Partial<PolicyRequest> = {
-    readsRelated: () => asked.push('related') < 0,
-    findRelatedWrite: () => {
-      asked.push('related writes');
+    findRelatedRead: () => {
+      asked.push('related');
       return null;
+    },
+    findRelatedWrites: () => {
+      asked.push('related writes');
+      return NO_RELATED_WRITES;
     },
     countRecords: (max) => {
       asked.push(`records to ${max}`);

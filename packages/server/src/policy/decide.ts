@@ -4,11 +4,24 @@
  */
 import type { ContextDefaults, DataRoute, FieldRule } from '@erp-proxy/contract';
 import type { FieldUses } from '../odoo/fields/field-uses.ts';
+import { findUnknown } from '../odoo/known-methods.ts';
+import { isReadingMember } from '../odoo/reading-context.ts';
 import type { RecordCount } from '../odoo/record-count.ts';
-import type { RelatedWrite, WriteMethod } from '../odoo/related/related-writes.ts';
-import type { CompiledPolicy, ModelRule } from './compile.ts';
-import { decideFields, describeFields } from './decide-fields.ts';
+import type { RelatedRead } from '../odoo/related/related-reads.ts';
+import {
+  NOTHING_LEARNT,
+  type RelatedMethod,
+  type RelatedWrites,
+  UNDETERMINED,
+} from '../odoo/related/related-writes.ts';
+import { listDelegates } from '../odoo/sensitive/delegating-models.ts';
+import { findSensitivity } from '../odoo/sensitive/sensitive-methods.ts';
+import type { LearntTypes } from '../odoo/values/field-types.ts';
+import type { CompiledPolicy } from './compile.ts';
+import { decideFields, describeFields, finish } from './decide-fields.ts';
 import { NOTHING_KNOWN } from './judge-fields.ts';
+import type { ModelRule } from './model-rules.ts';
+import { allowsMethod } from './readable-models.ts';
 
 /** The origin of a call. */
 export interface Caller {
@@ -28,16 +41,16 @@ export interface PolicyRequest {
   /** Why a policy must name the method without `*`; null: it need not. */
   sensitivity: string | null;
   // These functions scan the arguments, which can be millions. Each is called at most once, last, and only if the
-  // policy depends on its result.
-  /** Whether the call also reads fields of related records, whatever their model. */
-  readsRelated(): boolean;
-  /**
-   * The first write to records of a sensitive model through a related record that `allows` does not allow. Null if
-   * there is none; `undetermined` if the call is too large to check.
-   */
-  findRelatedWrite(
-    allows: (model: string, method: WriteMethod) => boolean,
-  ): RelatedWrite | 'undetermined' | null;
+  // policy depends on its result. Related writes are searched again each time that types of fields were learnt.
+  /** The first read of records of other models that is not allowed. `mayRead` null: all models may be read. */
+  findRelatedRead(mayRead: CompiledPolicy['mayReadByPath']): RelatedRead | null;
+  /** The first change of a related record that `allows` does not allow. */
+  findRelatedWrites(
+    allows: (model: string, method: RelatedMethod) => boolean,
+    learnt: LearntTypes,
+  ): RelatedWrites;
+  /** `create` and `write`, as far as the method of another name does the same. */
+  listEquivalents(): readonly string[];
   /** The fields that the call names. */
   listFieldUses(): FieldUses;
   /** Null if the call is not known to return records. Counts up to one more than `max`. */
@@ -50,6 +63,8 @@ export interface NamedContext {
   allowed: readonly number[] | null;
   /** Companies in other members of the context. */
   others: readonly number[];
+  /** The names of its members. Null if the context cannot be read, or if other arguments bring one. */
+  names: readonly string[] | null;
   /** The members that the call leaves out. Empty if the context cannot be read: it then stays as it is. */
   leftOut: readonly (keyof ContextDefaults)[];
 }
@@ -61,6 +76,8 @@ export type Decision =
       sets: { limit?: number } & ContextDefaults;
       /** The rule for the fields that are named in a call without fields, once its server is known. */
       lists?: FieldRule;
+      /** Types of fields decide too, once the server is known: see {@link decideRelatedWrites}. */
+      lacksTypes?: true;
     }
   | DeniedDecision;
 
@@ -116,12 +133,37 @@ export function decide(compiled: CompiledPolicy, request: PolicyRequest): Decisi
   return { ...method, ...fields, rule: method.rule, sets: { ...context.sets, ...records.sets } };
 }
 
-/** The rule because of which an allowed call needs an approval; null: it needs none. */
+/**
+ * The rule because of which an allowed call needs an approval, as far as it can be told without types of fields; null:
+ * it needs none.
+ */
 export function decideApproval(
-  { approve }: CompiledPolicy,
-  { model, method }: Pick<PolicyRequest, 'model' | 'method'>,
+  compiled: CompiledPolicy,
+  request: Pick<PolicyRequest, 'model' | 'method' | 'isReadOnly' | 'listEquivalents' | 'findRelatedWrites'>,
 ): string | null {
-  return findRule(approve, model, method)?.name ?? null;
+  const { approve } = compiled;
+  if (approve.length === 0) return null;
+  const { model, method } = request;
+  const rules = [method, ...request.listEquivalents()].map((name) => findApproval(approve, model, name));
+  const own = rules.find((rule) => rule !== null) ?? null;
+  return own !== null || request.isReadOnly ? own : decideRelatedApproval(compiled, request, NOTHING_LEARNT);
+}
+
+/**
+ * The rule because of which an allowed call needs an approval for what it does to related records: as a call of its own
+ * would. Null: it needs none.
+ */
+export function decideRelatedApproval(
+  { approve }: CompiledPolicy,
+  { findRelatedWrites }: Pick<PolicyRequest, 'findRelatedWrites'>,
+  learnt: LearntTypes,
+): string | null {
+  if (approve.length === 0) return null;
+  const decide = (model: string, method: string) => findApproval(approve, model, method);
+  const { found } = findRelatedWrites((model, method) => decide(model, method) === null, learnt);
+  return found !== null && typeof found === 'object' && 'model' in found
+    ? decide(found.model, found.method)
+    : null;
 }
 
 /** Decides whether the key may move data in this way. Null: it may. Each call that moves them is decided too. */
@@ -138,7 +180,14 @@ const DATA_NAMES: Record<DataRoute, string> = {
 };
 
 function findRule(rules: readonly ModelRule[], model: string, method: string): ModelRule | undefined {
-  return rules.find(({ matches, methods }) => matches(model) && methods.find(method) !== undefined);
+  return rules.find((rule) => rule.matches(model) && rule.holdsFor(model, method));
+}
+
+/** The rule for the method of the model, or of one whose fields its records have; null: none. */
+function findApproval(approve: readonly ModelRule[], model: string, method: string): string | null {
+  const delegates = method === 'create' || method === 'write' ? listDelegates(model) : [];
+  const rules = [model, ...delegates].map((each) => findRule(approve, each, method));
+  return rules.find((rule) => rule !== undefined)?.name ?? null;
 }
 
 /** Decides by the server alone; also for requests about a server, which name no model. */
@@ -166,15 +215,16 @@ export function decideServer(
   return allow('origins');
 }
 
-function decideMethod({ policy, models }: CompiledPolicy, request: PolicyRequest): Decision {
+function decideMethod(compiled: CompiledPolicy, request: PolicyRequest): Decision {
+  const { policy, models, mayReadByPath } = compiled;
   const { model, method, isReadOnly, sensitivity } = request;
   const ofModel = models.filter(({ matches }) => matches(model));
   const [first] = ofModel;
   if (first === undefined) {
     return deny('models', `This key may not use the model \`${model}\`. Ask the operator to allow it.`);
   }
-  const rule = ofModel.find(({ methods }) => methods.find(method) !== undefined);
-  if (rule === undefined) {
+  const rule = ofModel.find(({ holdsFor }) => holdsFor(model, method));
+  if (rule === undefined && !ofModel.some(({ hasStar }) => hasStar)) {
     return deny(
       first.name,
       `This key may not call \`${method}\` of \`${model}\`. Ask the operator to allow it.`,
@@ -186,17 +236,39 @@ function decideMethod({ policy, models }: CompiledPolicy, request: PolicyRequest
       `\`${method}\` of \`${model}\` ${sensitivity}: a key may call it only where its policy names both without \`*\`. Ask the operator.`,
     );
   }
+  if (rule === undefined) {
+    return deny(
+      'allow_unknown_methods',
+      `\`${method}\` of \`${model}\` ${findUnknown(model, method)}, so that \`*\` does not stand for it. Ask the operator to name it: "${method}" in \`models["${model}"]\`.`,
+    );
+  }
   if (policy.read_only === true && !isReadOnly) {
     return deny('read_only', `This key may only read, and \`${method}\` is not known to do nothing else.`);
   }
-  const allowsRelated = models.some(({ pattern, methods }) => pattern === '*' && methods.has(method));
-  if (!allowsRelated && request.readsRelated()) {
-    return deny(
-      'models',
-      'The call asks for fields of related records, of whatever model they are. Ask for the `display_name` of those only, and read the rest by calls of their own.',
-    );
-  }
-  return isReadOnly ? allow(rule.name) : (denyRelatedWrite(models, request) ?? allow(rule.name));
+  const readsAll = models.some(({ pattern, methods }) => pattern === '*' && methods.has(method));
+  const read = readsAll ? null : request.findRelatedRead(mayReadByPath);
+  if (read !== null) return deny('models', describeRelatedRead(read, method));
+  if (isReadOnly) return allow(rule.name);
+  const related = decideRelatedWrites(compiled, request, NOTHING_LEARNT);
+  if (!related.allowed) return related;
+  return { ...allow(rule.name), ...(related.lacking.size > 0 && { lacksTypes: true }) };
+}
+
+/**
+ * Decides on the related records that a call changes or links, as far as types of fields are known. `lacking`: those
+ * that could still deny it.
+ */
+export function decideRelatedWrites(
+  { models, mayReadByPath }: CompiledPolicy,
+  { findRelatedWrites }: Pick<PolicyRequest, 'findRelatedWrites'>,
+  learnt: LearntTypes,
+): DeniedDecision | { allowed: true; lacking: RelatedWrites['lacking'] } {
+  const allows = (model: string, method: RelatedMethod) =>
+    method === 'read' ? (mayReadByPath?.(model) ?? true) : allowsMethod(models, model, method);
+  const { found, others, lacking } = findRelatedWrites(allows, learnt);
+  if (found === null) return { allowed: true, lacking };
+  const { message, ...denied } = denyRelated(models, found);
+  return { ...denied, message: message + describeOthers(others) };
 }
 
 /** Decides without the types of fields. execute/call/apply-field-rules.ts decides again with them. */
@@ -204,11 +276,8 @@ function decideNamedFields({ fields: rules, models }: CompiledPolicy, request: P
   if (rules === null) return allow('fields');
   const { model, method } = request;
   const uses = request.listFieldUses();
-  const decided = decideFields(
-    rules,
-    { model, method, isNamed: names(models, model, method), uses },
-    NOTHING_KNOWN,
-  );
+  const asked = { model, method, isNamed: names(models, model, method), uses };
+  const decided = finish(decideFields(rules, asked, NOTHING_KNOWN));
   if (decided.kind === 'denied') return deny(decided.rule, decided.message);
   const rule = uses.unnamed === null ? null : describeFields(rules, model);
   return rule === null ? allow('fields') : { allowed: true, rule: 'fields', sets: {}, lists: rule };
@@ -223,21 +292,83 @@ function names(models: readonly ModelRule[], model: string, method: string): boo
   return models.some(({ pattern, methods }) => pattern === model && methods.has(method));
 }
 
-function denyRelatedWrite(models: readonly ModelRule[], request: PolicyRequest): DeniedDecision | null {
-  const found = request.findRelatedWrite((model, method) => names(models, model, method));
-  if (found === null) return null;
+function describeRelatedRead(read: RelatedRead, method: string): string {
+  return read === 'fields'
+    ? `The call asks for fields of related records, of whatever model they are. Ask for the \`display_name\` of those only, and read the rest by calls of their own, or ask the operator to add \`{"*": ["${method}"]}\` to \`models\`.`
+    : `${read.named} reads records of \`${read.model}\`, which this key may not read. Leave it out, or ask the operator to add \`{"${read.model}": ["read"]}\` to \`models\`.`;
+}
+
+function denyRelated(
+  models: readonly ModelRule[],
+  found: NonNullable<RelatedWrites['found']>,
+): DeniedDecision {
+  if (found === UNDETERMINED) {
+    return deny(
+      'sensitive_methods',
+      'The call has too many positional arguments, columns, or names of members to tell what it changes. Send fewer in one call.',
+    );
+  }
+  if ('unknown' in found) {
+    const { unknown, of } = found;
+    return deny(
+      'models',
+      of === null
+        ? `The default \`${unknown}\` has commands, and the proxy cannot tell which model they change. Give the values in the record.`
+        : `\`${unknown}\` has a list or object, and the server describes no such field of \`${of}\` to this user, so that the proxy cannot tell what it changes. Leave it out.`,
+    );
+  }
+  if ('names' in found) {
+    const { names, by, isModel } = found;
+    const advice = isModel
+      ? `Leave it out, and name the model of a new record in \`default_${by}\` of the context. For an activity, you can also call \`activity_schedule\` of its record.`
+      : `Name the model in \`${by}\` beside it, or, for a new record, in \`default_${by}\` of the context.`;
+    return deny(
+      'models',
+      `\`${names}\` leads to a record whose name Odoo then shows, and the proxy cannot tell of which model it is. ${advice}`,
+    );
+  }
+  const { member, model, method } = found;
+  if (method === 'read') {
+    return deny(
+      'models',
+      `\`${member}\` links records of \`${model}\`: a key may do that only if it may read them. Leave the member out, or ask the operator to add \`{"${model}": ["read"]}\` to \`models\`.`,
+    );
+  }
+  const isNamed = findRule(models, model, method) !== undefined || findSensitivity(model, method) !== null;
   return deny(
-    'sensitive_methods',
-    found === 'undetermined'
-      ? 'The call has too many positional arguments, columns, or names of members to tell what it changes. Send fewer in one call.'
-      : `\`${found.member}\` leads to \`${found.model}\`: a key may change that by another record only where its policy names \`${found.method}\` of \`${found.model}\` without \`*\`. Leave the member out, or ask the operator.`,
+    isNamed ? 'sensitive_methods' : 'models',
+    isNamed
+      ? `\`${member}\` leads to \`${model}\`: a key may change that by another record only where its policy names \`${method}\` of \`${model}\` without \`*\`. Leave the member out, or ask the operator.`
+      : `\`${member}\` changes records of \`${model}\`: a key may do that only if it may call \`${method}\` of \`${model}\`. Leave the member out, or ask the operator to add \`{"${model}": ["${method}"]}\` to \`models\`.`,
   );
 }
 
+/** What else the policy lacks for the call, so that an operator can add it at once. */
+function describeOthers(others: RelatedWrites['others']): string {
+  if (others.length === 0) return '';
+  const entries = others.map(({ model, method }) => `\`${method}\` of \`${model}\``);
+  return ` The call also needs ${entries.join(', ')}.`;
+}
+
 function decideContext({ policy, allowsCompany }: CompiledPolicy, request: PolicyRequest): Decision {
-  const { companies, context } = policy;
-  if (companies === undefined && context === undefined) return allow('context');
-  const { allowed, others, leftOut } = request.readContext();
+  const { companies, context, read_only: readsOnly } = policy;
+  if (companies === undefined && context === undefined && readsOnly !== true) return allow('context');
+  const { allowed, others, names, leftOut } = request.readContext();
+  if (readsOnly === true) {
+    if (names === null) {
+      return deny(
+        'read_only',
+        'This key may only read, and the call has a context that is no object, has a member twice, or is within another argument. Give one `context`, as an object.',
+      );
+    }
+    const unknown = names.find((name) => !isReadingMember(name));
+    if (unknown !== undefined) {
+      return deny(
+        'read_only',
+        `This key may only read, and the member \`${unknown}\` of the context is not known to do nothing else. Leave it out.`,
+      );
+    }
+  }
   if (companies !== undefined && ![...(allowed ?? []), ...others].every(allowsCompany)) {
     return deny(
       'companies',
@@ -255,6 +386,12 @@ function decideRecords({ policy: { limit_max: max } }: CompiledPolicy, request: 
   const { asked, canLower } = records;
   if (asked !== null && asked <= max) return allow('limit_max');
   if (canLower && !Number.isNaN(asked)) return allow('limit_max', { limit: max });
+  if (records.isOfSpecification === true) {
+    return deny(
+      'limit_max',
+      `This key may read at most ${max} related records of a field for each record. Each field with \`fields\` in a specification needs a \`limit\` up to that, and limits of fields within each other are multiplied. Paths of \`export_data\` and \`onchange\` have none.`,
+    );
+  }
   return deny(
     'limit_max',
     Number.isNaN(asked)

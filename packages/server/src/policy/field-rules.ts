@@ -9,6 +9,7 @@ import {
   listSameFields,
   listSearchedFields,
   NAME_SEARCH,
+  SPECIAL_NAME_MODELS,
 } from '../odoo/fields/field-sources.ts';
 import { compilePatterns } from './pattern.ts';
 
@@ -79,6 +80,7 @@ export class FieldRules {
   findDenying(model: string | null, field: string): CompiledFieldRule | null {
     const own = model === null ? this.all : this.ofModel(model);
     const denying = own.find((rule) => denies(rule, field, model)) ?? this.#findDenyingOthers(model, field);
+    if (model === null && field === DISPLAY_NAME) return denying ?? this.#findDenyingSpecialName() ?? null;
     if (denying !== undefined || model === null) return denying ?? null;
     // A rule that lists the field of this very model is more precise than one for the model it inherits from.
     if (own.some(({ rule, matches }) => 'allow' in rule && matches(field))) return null;
@@ -97,6 +99,13 @@ export class FieldRules {
       if (found !== undefined) return found;
     }
     return undefined;
+  }
+
+  /** The rule that denies the display name of a model which shows other fields than most. */
+  #findDenyingSpecialName(): CompiledFieldRule | undefined {
+    return this.all.find((rule) =>
+      SPECIAL_NAME_MODELS.some((model) => rule.matchesModel(model) && denies(rule, DISPLAY_NAME, model)),
+    );
   }
 
   /** The rule that denies the field by `deny`, of whatever model; null if none does. */

@@ -217,12 +217,101 @@ test('a computed field is denied with the field that it shows, and allowed by it
   const deny = (field: string) => ({ 'res.partner': { deny: [field] } });
   expect(judge(deny('email'), 'res.partner', 'email_normalized')).toBe(RULE);
   expect(judge(deny('image_1920'), 'res.partner', 'avatar_128')).toBe(RULE);
-  expect(judge(deny('acc_number'), 'res.partner', 'sanitized_acc_number')).toBe(RULE);
   expect(judge(deny('amount_total'), 'res.partner', 'tax_totals')).toBe(RULE);
   expect(judge(deny('email_normalized'), 'res.partner', 'email')).toBe(null);
   expect(judge({ 'res.partner': { allow: ['email_normalized'] } }, 'res.partner', 'email_normalized')).toBe(
     null,
   );
+});
+
+describe('a denied field under another name of its record', () => {
+  const byTable = (of: string, denied: string, model: string, field: string) =>
+    new FieldJudge(new FieldRules({ [of]: { deny: [denied] } }), NOTHING_KNOWN).judge(model, {
+      path: [field],
+      tail: null,
+    })?.rule.name ?? null;
+  test.each([
+    ['ir.attachment', 'datas', 'ir.attachment', 'index_content'],
+    ['ir.attachment', 'datas', 'ir.attachment', 'checksum'],
+    ['ir.attachment', 'datas', 'ir.attachment', 'file_size'],
+    ['ir.attachment', 'datas', 'ir.attachment', 'store_fname'],
+    ['ir.attachment', 'datas', 'ir.attachment', 'db_datas'],
+    ['ir.attachment', 'raw', 'ir.attachment', 'datas'],
+    ['product.product', 'default_code', 'product.product', 'code'],
+    ['product.product', 'default_code', 'product.product', 'partner_ref'],
+    ['res.partner.bank', 'acc_number', 'res.partner.bank', 'sanitized_acc_number'],
+    ['product.product', 'standard_price', 'sale.order.line', 'purchase_price'],
+    ['product.product', 'standard_price', 'sale.order.line', 'margin'],
+    ['res.partner', 'email', 'crm.lead', 'email_from'],
+    ['res.partner', 'street', 'crm.lead', 'street'],
+    ['res.partner', 'email', 'event.registration', 'email'],
+    ['product.template', 'default_code', 'product.template', 'website_url'],
+    ['product.template', 'default_code', 'product.product', 'website_url'],
+    ['product.*', 'default_code', 'ir.attachment', 'res_name'],
+    ['res.partner', 'name', 'mail.activity', 'res_name'],
+    ['account.move', 'ref', 'mail.message', 'record_name'],
+    ['sale.order', 'amount_total', 'sale.order', 'amount_undiscounted'],
+    ['sale.order', 'amount_total', 'sale.order', 'amount_to_invoice'],
+  ])('of %s, %s is denied as %s %s', (of, denied, model, field) => {
+    expect(byTable(of, denied, model, field)).toBe(`fields["${of}"]`);
+    expect(byTable(of, 'x_other', model, field)).toBe(null);
+  });
+
+  test('the name of a record of any model can be allowed by its own name', () => {
+    const hidden = { 'res.partner': { deny: ['name'] } };
+    expect(judge(hidden, 'rating.rating', 'parent_res_name')).toBe(RULE);
+    expect(
+      judge(
+        { ...hidden, 'rating.rating': { allow: ['parent_res_name'] } },
+        'rating.rating',
+        'parent_res_name',
+      ),
+    ).toBe(null);
+    expect(judge({ 'res.partner': { deny: ['vat'] } }, 'rating.rating', 'parent_res_name')).toBe(null);
+  });
+
+  test('what writes a field is shown, but not what that one is computed from', () => {
+    expect(byTable('ir.attachment', 'file_size', 'ir.attachment', 'checksum')).toBe(null);
+  });
+
+  const stored = (...paths: string[]): FieldType => ({ ...computed(...paths), isStored: true });
+  const types = new Map<string, FieldTypes>([
+    [
+      'res.partner',
+      new Map([
+        ['peppol_endpoint', stored('vat', 'country_code')],
+        ['x_vat_copy', stored('vat')],
+        ['partner_share', stored('user_ids.share')],
+        ['vat', char],
+      ]),
+    ],
+    ['ir.attachment', new Map([['raw', computed('store_fname', 'db_datas')]])],
+    ['sale.order', new Map([['pricelist_id', { ...stored('partner_id'), type: 'many2one' }]])],
+  ]);
+  const byServer = (fields: NonNullable<Policy['fields']>, model: string, field: string) =>
+    new FieldJudge(new FieldRules(fields), { types, orders: ORDERS }).judge(model, {
+      path: [field],
+      tail: null,
+    })?.rule.name ?? null;
+
+  test('a stored field shows all on which it depends, if the table says so or does not know it', () => {
+    const vat = { 'res.partner': { deny: ['vat'] } };
+    expect(byServer(vat, 'res.partner', 'peppol_endpoint')).toBe(RULE);
+    expect(byServer(vat, 'res.partner', 'x_vat_copy')).toBe(RULE);
+    expect(byServer({ 'ir.attachment': { deny: ['datas'] } }, 'ir.attachment', 'raw')).not.toBe(null);
+  });
+
+  test('a stored field of Odoo does not show what only decides its first value', () => {
+    expect(byServer({ 'sale.order': { deny: ['partner_id'] } }, 'sale.order', 'pricelist_id')).toBe(null);
+  });
+
+  test('a rule that allows the other name by itself allows it', () => {
+    const fields = {
+      'product.*': { deny: ['standard_price'] },
+      'sale.order.line': { allow: ['purchase_price'] },
+    };
+    expect(byServer(fields, 'sale.order.line', 'purchase_price')).toBe(null);
+  });
 });
 
 test('names of records are denied with the fields that they show', () => {
@@ -255,6 +344,9 @@ test.each([
   ['account.move.line', 'move_name', 'account.move.line'],
   ['purchase.order', 'partner_ref', 'purchase.order'],
   ['sale.order.line', 'ref', 'res.partner'],
+  ['sale.order.line', 'name', 'sale.order'],
+  ['account.move.line', 'name', 'account.move'],
+  ['loyalty.card', 'name', 'loyalty.program'],
   ['account.analytic.account', 'name', 'res.partner'],
   ['res.partner', 'parent_id', 'res.partner'],
   ['loyalty.card', 'code', 'loyalty.card'],

@@ -3,12 +3,14 @@
  * leads to, and which fields have the value of another one. Pure: types that are not known yet are asked for by the
  * caller. Until then nothing that depends on them is denied.
  */
+import { type ComputedField, findComputedField, listShownAnywhere } from '../odoo/fields/computed-fields.ts';
 import {
   findParentField,
   listNameFields,
   listShownFields,
   NAME_SEARCH,
   PARENTS,
+  RECORD_NAMES,
   showsInName,
 } from '../odoo/fields/field-sources.ts';
 import type { FieldUse, Tail } from '../odoo/fields/field-uses.ts';
@@ -70,6 +72,9 @@ const PLAIN_FIELDS: ReadonlySet<string> = new Set([
   'sequence',
   'write_date',
 ]);
+const NONE: readonly never[] = [];
+/** Ends the key of a field that is judged by the table of computed fields alone. */
+const BY_TABLE = ' table';
 /** Fields that have the value of a field that has the value of … */
 const DEPTH_MAX = 8;
 /** A related record of any model: every rule is applied. */
@@ -280,18 +285,31 @@ export class FieldJudge {
   #findDenying(model: string | null, field: string, depth: number): CompiledFieldRule | null {
     const own = this.#rules.findDenying(model, field) ?? this.#findDenyingSource(model, field);
     if (own !== null || model === null) return own;
+    const shown = this.#findDenyingByTable(model, field);
+    if (shown !== null) return shown;
     if (depth > 0 && !this.#isWorthAsking(model, field)) return null;
     const type = this.#findType(model, field);
     if (type === 'lacking') return null;
     // The server does not describe the field to this user, but related fields show its value all the same.
     if (type === null) return depth === 0 ? null : this.#findDenying(ANY_MODEL, field, depth);
     if (type.related !== null) return this.#judgeRelated(model, type.related, depth);
-    return type.computedFrom.length === 0 ? null : this.#judgeComputed(model, field, type.computedFrom);
+    const paths = listPaths(type, findComputedField(model, field));
+    return paths.length === 0 ? null : this.#judgeComputed(model, field, paths);
+  }
+
+  /** A field that the table knows is denied with the fields that it shows, unless a rule allows it by its name. */
+  #findDenyingByTable(model: string, field: string): CompiledFieldRule | null {
+    if (findComputedField(model, field) === null) return null;
+    const isAllowed = this.#rules
+      .ofModel(model)
+      .some(({ rule, matches }) => 'allow' in rule && matches(field));
+    const judge = this.#rules.hasAllow ? this.#findDenyingJudge() : this;
+    return isAllowed || judge === null ? null : judge.#computed.find(`${model} ${field}`);
   }
 
   /**
-   * A field that the server computes at each reading is denied with a field on which it depends. Fields with `allow`
-   * are allowed by their own name. But a display name is allowed with `name`, and then shows fields that may not be.
+   * A field that the server computes is denied with a field on which it depends. Fields with `allow` are allowed by
+   * their own name. But a display name is allowed with `name`, and then shows fields that may not be.
    */
   #judgeComputed(model: string, field: string, paths: FieldType['computedFrom']): CompiledFieldRule | null {
     if (field === DISPLAY_NAME && this.#rules.hasAllow) {
@@ -326,17 +344,31 @@ export class FieldJudge {
     return null;
   }
 
-  /** The fields whose value a field has, or from which the server computes it. Used with `deny` alone. */
+  /**
+   * The fields whose value a field has, or from which the server computes it. Used with `deny` alone. `key`: model and
+   * field, and {@link BY_TABLE} if the server is not asked.
+   */
   #expand(key: string): Expansion<CompiledFieldRule> {
-    const [model = '', field = ''] = key.split(' ');
+    const [model = '', field = '', table] = key.split(' ');
     const own = this.#rules.findDenying(model, field) ?? this.#findDenyingSource(model, field);
-    if (own !== null || !this.#isWorthAsking(model, field)) return { mark: own, sources: [] };
-    const type = this.#findType(model, field);
-    if (type === 'lacking') return { mark: null, sources: [] };
-    if (type === null) return { mark: this.#findDenying(ANY_MODEL, field, 0), sources: [] };
-    const paths = type.related === null ? type.computedFrom : [type.related];
-    const isText = type.related === null && TEXTS.has(type.type);
+    if (own !== null) return { mark: own, sources: [] };
+    const known = findComputedField(model, field);
     const sources: string[] = [];
+    for (const source of known?.sources ?? []) {
+      // Many of its models are of modules that the server does not have, so that it is not asked for them.
+      const isDescribed = this.#known.types.has(source.model);
+      sources.push(`${source.model} ${source.field}${isDescribed ? '' : BY_TABLE}`);
+    }
+    for (const writer of known?.writers ?? []) {
+      const mark = this.#rules.findDenying(model, writer);
+      if (mark !== null) return { mark, sources };
+    }
+    if (table !== undefined || !this.#isWorthAsking(model, field)) return { mark: null, sources };
+    const type = this.#findType(model, field);
+    if (type === 'lacking') return { mark: null, sources };
+    if (type === null) return { mark: this.#findDenying(ANY_MODEL, field, 0), sources };
+    const paths = type.related === null ? listPaths(type, known) : [type.related];
+    const isText = type.related === null && TEXTS.has(type.type);
     for (const source of this.#listSources(model, field, paths, isText)) {
       if (source.at !== ANY_MODEL) sources.push(`${source.at} ${source.field}`);
       else {
@@ -382,16 +414,25 @@ export class FieldJudge {
   /** Whether a rule could deny the field in some model. */
   #mayDeny(field: string): boolean {
     if (this.#rules.hasAllow) return true;
-    return [field, ...listShownFields(field)].some((each) => this.#rules.findDenyingAnywhere(each) !== null);
+    const shown = [field, ...listShownFields(field), ...listShownAnywhere(field)];
+    return shown.some((each) => this.#rules.findDenyingAnywhere(each) !== null);
   }
 
   /** A computed field that shows a denied field is denied, unless a rule allows it by its name. */
   #findDenyingSource(model: string | null, field: string): CompiledFieldRule | null {
+    if (model !== null && RECORD_NAMES.has(field)) return this.#findDenyingRecordName(model, field);
     for (const source of listShownFields(field)) {
       const rule = this.#rules.findDenying(model, source);
       if (rule !== null && 'deny' in rule.rule) return rule;
     }
     return null;
+  }
+
+  /** As for a property, every rule is applied. A rule that allows the field itself takes precedence. */
+  #findDenyingRecordName(model: string, field: string): CompiledFieldRule | null {
+    const own = this.#rules.ofModel(model);
+    if (own.some(({ rule, matches }) => 'allow' in rule && matches(field))) return null;
+    return this.#rules.findDenying(ANY_MODEL, DISPLAY_NAME);
   }
 
   /** Only the last field of the path is judged, because only its value is shown. */
@@ -430,10 +471,16 @@ export class FieldJudge {
 const TAIL_FIELDS: Readonly<Record<Exclude<Tail, 'parents' | null>, string>> = {
   shown: DISPLAY_NAME,
   named: DISPLAY_NAME,
+  all: DISPLAY_NAME,
   searched: NAME_SEARCH,
   sorted: DISPLAY_NAME,
   grouped: DISPLAY_NAME,
 };
+
+/** The fields on which a field depends, if its value shows them. The table knows better what a stored one shows. */
+function listPaths(type: FieldType, known: ComputedField | null): FieldType['computedFrom'] {
+  return type.isStored && known?.showsAll === false ? NONE : type.computedFrom;
+}
 
 /** `none`: the field leads to no records. Null: to records of a model that is not known. */
 function findRelation(type: FieldType | null): string | null | 'none' {

@@ -4,6 +4,7 @@
  */
 
 import type { FieldRule } from '@erp-proxy/contract';
+import { cutText } from '@erp-proxy/contract';
 import { z } from 'zod';
 import { isObject } from '../json/is-object.ts';
 import { findNearestName } from '../text/nearest.ts';
@@ -247,7 +248,7 @@ export function reportUnknownNames(
   for (const name of Object.keys(given)) {
     if (known.includes(name)) continue;
     report(
-      `${parent}${name.slice(0, 64)}`,
+      `${parent}${cutText(name, 64)}`,
       `is not known; did you mean \`${parent}${findNearestName(name, known)}\`?`,
     );
   }
@@ -255,7 +256,7 @@ export function reportUnknownNames(
 
 /** The path of a member of an object whose names are patterns, e.g. `models["sale.*"]`. */
 export function pathOfEntry(parent: string, name: string): string {
-  return `${parent}[${JSON.stringify(name.slice(0, TEXT_LENGTH_MAX))}]`;
+  return `${parent}[${JSON.stringify(cutText(name, TEXT_LENGTH_MAX))}]`;
 }
 
 function readCount(value: unknown, path: string, report: Report): number | undefined {

@@ -31,11 +31,14 @@ const LANGUAGE = /^[a-z]{2,3}(_([A-Z]{2}|[0-9]{3}))?(@[A-Za-z]+)?$/;
 /** In the order in which errors are reported. */
 export const POLICY_MEMBERS: { [Name in keyof Policy]-?: MemberKind<Required<Policy>[Name]> } = {
   models: {
-    ...textsByPattern('Patterns of models, each with patterns of its methods.', {
-      rule: 'must name the models and their methods, e.g. {"res.partner": ["read", "search*"]}',
-      findNameError: findModelError,
-      findEntryError: findMethodError,
-    }),
+    ...textsByPattern(
+      'Patterns of models, each with patterns of its methods. The method `*` stands for those that are known to keep to records of their model.',
+      {
+        rule: 'must name the models and their methods, e.g. {"res.partner": ["read", "search*"]}',
+        findNameError: findModelError,
+        findEntryError: findMethodError,
+      },
+    ),
     isRequired: true,
   },
   approve: textsByPattern(
@@ -106,6 +109,9 @@ export const POLICY_MEMBERS: { [Name in keyof Policy]-?: MemberKind<Required<Pol
     },
   ),
   read_only: flag('True: only methods that are known to do nothing but read.'),
+  allow_unknown_methods: flag(
+    'True: the method `*` stands for every method, also for those that are not known to keep to records of their model.',
+  ),
   cache: flag('True: reads may be answered with kept answers.'),
   publishable: flag(
     'True: the key may be in the source of a web page. It must then be read-only, and instances, models and web origins are named without `*`.',

@@ -1,6 +1,7 @@
 /** Valid policies, and the errors of invalid ones. */
 import type { Policy } from '@erp-proxy/contract';
 import { describe, expect, test } from 'vitest';
+import { readStoredPolicy } from '../keys/stored-policy.ts';
 import { parsePolicy } from './parse.ts';
 
 const GOOD: Policy = { instances: ['prod'], models: { 'res.partner': ['read'] } };
@@ -152,6 +153,7 @@ describe('a publishable policy', () => {
   const PUBLISHABLE: Policy = {
     instances: ['prod'],
     models: { 'product.template': ['*'], 'res.country': ['read', 'search*'] },
+    fields: { 'product.*': { allow: ['name'] }, 'res.country': { allow: ['name'] } },
     read_only: true,
     cors_origins: [
       'https://shop.example.com',
@@ -164,6 +166,18 @@ describe('a publishable policy', () => {
 
   test('is accepted unchanged', () => {
     expect(parsePolicy(PUBLISHABLE)).toEqual({ policy: PUBLISHABLE });
+  });
+
+  test('names the fields of each model, unless it was stored before they were needed', () => {
+    const needed = (fields: Policy['fields']) => listErrors({ ...PUBLISHABLE, fields });
+    const product =
+      'fields: must list the fields of `product.template` that any visitor of the page may read, e.g. {"product.template": {"allow": ["name", "list_price", "currency_id", "description_sale", "categ_id"]}}';
+    const { fields, ...open } = PUBLISHABLE;
+    expect(listErrors(open)).toEqual([product, expect.stringContaining('`res.country`')]);
+    expect(needed({ 'res.country': { allow: ['name'] } })).toEqual([product]);
+    expect(needed({ ...fields, 'product.*': { deny: ['standard_price'] } })).toEqual([product]);
+    expect(parsePolicy(open, { isStored: true })).toEqual({ policy: open });
+    expect(readStoredPolicy({ id: 'k1', policy: JSON.stringify(open) })).toEqual(open);
   });
 
   test.each<[string, object, string]>([

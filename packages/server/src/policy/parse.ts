@@ -8,12 +8,18 @@ import { isReadOnlyMethod } from '../odoo/methods.ts';
 import { type Members, pathOfEntry, type Report, reportUnknownNames } from './member-kinds.ts';
 import { POLICY_MEMBERS } from './members.ts';
 import { compilePatterns } from './pattern.ts';
-import { reportUnpublishable } from './publishable.ts';
+import { reportMissingFields, reportUnpublishable } from './publishable.ts';
 
 const ENTRIES_MAX = 1000;
 
-/** The path of an error names the member, e.g. `models["res.*"][0]`. It is empty for the policy as a whole. */
-export function parsePolicy(value: unknown): { policy: Policy } | { errors: InvalidMember[] } {
+/**
+ * The path of an error names the member, e.g. `models["res.*"][0]`. It is empty for the policy as a whole. `isStored`:
+ * a publishable policy needs no `fields`, because it may have been stored before it did.
+ */
+export function parsePolicy(
+  value: unknown,
+  { isStored = false } = {},
+): { policy: Policy } | { errors: InvalidMember[] } {
   const errors: InvalidMember[] = [];
   const report: Report = (path, message) => void errors.push({ path, message });
   if (!isObject(value)) {
@@ -36,6 +42,7 @@ export function parsePolicy(value: unknown): { policy: Policy } | { errors: Inva
     if (member !== undefined) Object.assign(policy, { [name]: member });
   }
   reportContradictions(value, policy, report);
+  if (!isStored && errors.length === 0) reportMissingFields(policy, report);
   return errors.length > 0 ? { errors } : { policy };
 }
 
@@ -54,6 +61,12 @@ function reportContradictions(given: Members, policy: Policy, report: Report): v
   }
   reportForeignCompanies(policy, report);
   if (policy.publishable === true) reportUnpublishable(given, policy, report);
+  if (policy.allow_unknown_methods === true && !listMethodPatterns(policy).includes('*')) {
+    report(
+      'allow_unknown_methods',
+      'has no effect: it is about the method `*`, and no entry of `models` or `unattended` has it. Take it out',
+    );
+  }
   reportIdleMethods('approve', policy, report);
   reportIdleMethods('unattended', policy, report);
   if (policy.read_only !== true) return;
@@ -66,6 +79,10 @@ function reportContradictions(given: Members, policy: Policy, report: Report): v
       );
     }
   }
+}
+
+function listMethodPatterns({ models, unattended = {} }: Policy): string[] {
+  return [...Object.values(models), ...Object.values(unattended)].flat();
 }
 
 /** The companies that calls get by default must be allowed. */

@@ -2,7 +2,7 @@
  * The rules for the policy of a publishable key, which every visitor of a web page can read. What the key may do must
  * be harmless in the hands of any of them. Pure.
  */
-import type { Policy } from '@erp-proxy/contract';
+import { compileGlob, type Policy } from '@erp-proxy/contract';
 import { findSensitivity } from '../odoo/sensitive/sensitive-methods.ts';
 import { type Members, pathOfEntry, type Report } from './member-kinds.ts';
 import { readOrigin } from './origin-pattern.ts';
@@ -29,6 +29,12 @@ export function reportUnpublishable(given: Members, policy: Policy, report: Repo
   if (given['data'] !== undefined) {
     report('data', 'must be left out: any visitor of the page could copy all records');
   }
+  if (policy.allow_unknown_methods === true) {
+    report(
+      'allow_unknown_methods',
+      'must be left out: any visitor of the page could call methods that nobody knows',
+    );
+  }
   if (given['origins'] !== undefined) {
     report('origins', 'must be left out: a page that brings credentials of Odoo would publish them too');
   } else if (given['instances'] === undefined) {
@@ -46,6 +52,41 @@ export function reportUnpublishable(given: Members, policy: Policy, report: Repo
       report(path, `\`${method}\` of \`${model}\` ${sensitivity}: a publishable key may not call it`);
     }
   }
+}
+
+/** Keys that were made before this rule keep their policies. */
+export function reportMissingFields(policy: Policy, report: Report): void {
+  for (const model of listModelsWithoutFields(policy)) {
+    report(
+      'fields',
+      `must list the fields of \`${model}\` that any visitor of the page may read, e.g. {${JSON.stringify(model)}: {"allow": [${proposeFields(
+        model,
+      )
+        .map((field) => JSON.stringify(field))
+        .join(', ')}]}}`,
+    );
+  }
+}
+
+/** The models of a publishable policy of which any visitor may read all fields. */
+export function listModelsWithoutFields({ publishable, models, fields = {} }: Policy): string[] {
+  if (publishable !== true) return [];
+  const allowing = Object.entries(fields).filter(([, rule]) => 'allow' in rule);
+  return Object.keys(models).filter((model) => !allowing.some(([pattern]) => compileGlob(pattern)(model)));
+}
+
+/** Fields of common models that shops show to everybody. The operator decides. */
+const SHOWN_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['product.template', ['name', 'list_price', 'currency_id', 'description_sale', 'categ_id']],
+  ['product.product', ['name', 'lst_price', 'currency_id', 'description_sale', 'categ_id']],
+  ['product.category', ['name', 'complete_name', 'parent_id']],
+  ['res.country', ['name', 'code']],
+  ['res.country.state', ['name', 'code', 'country_id']],
+  ['res.currency', ['name', 'symbol', 'position']],
+]);
+
+export function proposeFields(model: string): readonly string[] {
+  return SHOWN_FIELDS.get(model) ?? ['name'];
 }
 
 /** Whether `after` would take from a key what makes it safe to publish. */

@@ -24,6 +24,8 @@ export interface LoadResult {
   /** Milliseconds since 1970. */
   startedAt: number;
   endedAt: number;
+  /** When Redis went away for this replica, and when it was back, in milliseconds since 1970, alternately. */
+  away: number[];
 }
 
 export async function runLoad({
@@ -35,9 +37,14 @@ export async function runLoad({
   seconds,
   answerTimeoutMs,
 }: Load): Promise<LoadResult> {
+  const away: number[] = [];
+  let isStarted = false;
   const redis = new RedisClient({
     url,
     prefix,
+    onTrouble() {
+      if (isStarted) away.push(Date.now());
+    },
     ...(answerTimeoutMs === undefined ? {} : { answerTimeoutMs }),
   });
   const limits = new SharedKeyLimits({ redis, nowMs: monotonicMs, clock: Date.now });
@@ -45,6 +52,7 @@ export async function runLoad({
   while (redis.replicas < replicas) await pause();
   const key = { id: 'loaded', policy: { rate } };
   const startedAt = Date.now();
+  isStarted = true;
   let admitted = 0;
   const answers: Promise<void>[] = [];
   const call = async () => {
@@ -58,7 +66,7 @@ export async function runLoad({
   await Promise.all(answers);
   const endedAt = Date.now();
   await redis.close();
-  return { calls: answers.length, admitted, startedAt, endedAt };
+  return { calls: answers.length, admitted, startedAt, endedAt, away };
 }
 
 const [, program, settings] = process.argv;

@@ -159,3 +159,19 @@ test('damaged rows count as empty', async () => {
   const { total } = await open('one').query({ since: NOON, until: NOON + HOUR });
   expect(total.calls).toBe(0);
 });
+
+test('lists the methods that clients have called, each once, of all processes', async () => {
+  const [one, two] = [open('one'), open('two')];
+  one.call();
+  two.call();
+  two.call({ method: 'x_sync', model: 'crm.lead' });
+  one.call({ method: 'x_denied', outcome: 'policy_denied' });
+  await two.flush();
+  const called = [
+    { client: 'c1', model: 'res.partner', method: 'read' },
+    { client: 'c1', model: 'crm.lead', method: 'x_sync' },
+  ];
+  expect(await one.listCalled(now - HOUR)).toEqual(called);
+  now += 2 * HOUR;
+  expect(await one.listCalled(now)).toEqual([]);
+});

@@ -35,9 +35,18 @@ export interface StatisticsRange extends Omit<StatisticsFilters, 'since' | 'unti
   until?: number | undefined;
 }
 
+/** A method that a client has called, and that Odoo has answered. */
+export interface CalledMethod {
+  client: string;
+  model: string;
+  method: string;
+}
+
 export interface Statistics {
   events: EventHandlers;
   query(range: StatisticsRange): Promise<StatisticsView>;
+  /** The calls since this time, in milliseconds since 1970, each combination of client, model and method once. */
+  listCalled(since: number): Promise<CalledMethod[]>;
   /** Removes old periods now and then. */
   start(): void;
   /** Writes what was counted. */
@@ -135,6 +144,17 @@ export function createStatistics(options: StatisticsOptions): Statistics {
         groups: listGroups(groups, limit),
         now: { in_flight: recorder.gauges.inFlight, queued: recorder.gauges.queued },
       };
+    },
+    async listCalled(since) {
+      await recorder.flush().catch(() => {});
+      const called = new Map<string, CalledMethod>();
+      for await (const { cells } of readPeriods('hour', since - (since % STEPS.hour), clock() + 1)) {
+        for (const { client, model, action } of cells) {
+          if (client === null || model === null || action === null) continue;
+          called.set(JSON.stringify([client, model, action]), { client, model, method: action });
+        }
+      }
+      return [...called.values()];
     },
     start() {
       task = startPeriodicTask(prune, { intervalMs: PRUNE_INTERVAL_MS, onError });

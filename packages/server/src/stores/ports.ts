@@ -363,7 +363,8 @@ export type ApprovalAnswer = ApprovalRow | 'client_full' | 'full';
 export interface ApprovalStore {
   /**
    * Returns the row of the same call that is pending, approved or refused and whose time is not over. Otherwise stores
-   * the request, as pending. A call never has two such rows, even if it is asked for twice at the same moment.
+   * the request, as pending. A call never has two such rows, even if it is asked for twice at the same moment. Bounds
+   * of 0 store nothing.
    */
   ask(request: ApprovalRequest, bounds: ApprovalBounds): Awaitable<ApprovalAnswer>;
   find(id: string): Awaitable<ApprovalWithCall | null>;

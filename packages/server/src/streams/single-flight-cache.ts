@@ -51,6 +51,11 @@ export class SingleFlightCache<Value extends NonNullable<unknown>> {
     if (ttlMs > 0) this.#kept.set(key, { value }, { ttl: ttlMs });
   }
 
+  /** The kept value. */
+  recall(key: string): Value | undefined {
+    return this.#kept.get(key)?.value;
+  }
+
   has(key: string): boolean {
     return this.#kept.has(key);
   }

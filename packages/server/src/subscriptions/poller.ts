@@ -367,19 +367,24 @@ export class Poller {
     const { id, gone } = subscription;
     const progress = parseProgress(before.progress);
     const { signal } = this.#closing;
-    const watched = gone ? (progress?.ids ?? (await this.#listWatched(subscription))) : [];
+    const held = progress === null && !gone ? [] : (progress?.ids ?? null);
+    const watched = gone && held === null ? await this.#listWatched(subscription) : held;
     if (signal.aborted) return false;
-    if (!Array.isArray(watched)) return this.#fail(known, before, watched);
+    if (watched !== null && 'problem' in watched) return this.#fail(known, before, watched);
     const read = await reader.readChanges(subscription, progress?.reader ?? null, signal);
     if (signal.aborted) return false;
     if ('problem' in read) return this.#fail(known, before, read);
-    const vanished = gone ? await this.#findGone(known, subscription, watched, read) : [];
+    const vanished = gone ? await this.#findGone(known, subscription, watched ?? [], read) : [];
     if (!Array.isArray(vanished)) return this.#fail(known, before, vanished);
-    const changes = keepLast([...read.changes, ...vanished]);
-    const ids = gone ? followIds(watched, [...read.noted, ...changes]) : undefined;
-    if (ids !== undefined && ids.length > WATCHED_IDS_MAX) return this.#fail(known, before, TOO_MANY);
+    const changes = keepLast([...read.changes, ...vanished]).filter(
+      // The receiver never had others.
+      ({ change, id }) => change !== 'left' || watched === null || includesId(watched, id),
+    );
+    const followed = watched && followIds(watched, [...(gone ? read.noted : []), ...changes]);
+    const isTooMany = followed !== null && followed.length > WATCHED_IDS_MAX;
+    if (gone && isTooMany) return this.#fail(known, before, TOO_MANY);
     known.failures = 0;
-    const next = JSON.stringify({ reader: read.state, ...(ids === undefined ? {} : { ids }) });
+    const next = JSON.stringify({ reader: read.state, ids: isTooMany ? null : followed });
     const isKept = read.isRepeatable && this.#options.nowMs() < known.storedUntilMs;
     if (changes.length === 0 && (next === before.progress || isKept)) {
       this.#notes.add(id, null);

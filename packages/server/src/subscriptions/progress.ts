@@ -4,11 +4,14 @@ import type { KeyNotice } from './notice-reader.ts';
 
 export interface Progress {
   reader: unknown;
-  /** Ids of the records that match, ascending; only with `gone`. */
-  ids?: number[];
+  /**
+   * Ids, ascending: of the records that match with `gone`, else of those that were sent as such. Null or absent: these
+   * are not known, because they are too many or were stored by an older version.
+   */
+  ids?: number[] | null;
 }
 
-/** Records that can be watched for their end. */
+/** Records whose ids are remembered. */
 export const WATCHED_IDS_MAX = 50_000;
 
 /** Null: nothing was read yet, or another version of the proxy wrote it. */

@@ -37,15 +37,29 @@ function attempt(attempts: number, changes: Partial<Attempt> = {}): Attempt {
   };
 }
 
-test('retries after the delays of Standard Webhooks, then gives up', () => {
-  const delays = Array.from({ length: 10 }, (_, index) => {
+test('retries after seconds, then after the delays of Standard Webhooks, then gives up', () => {
+  const delays = Array.from({ length: 16 }, (_, index) => {
     const outcome = judgeAttempts(subscription({ failures: index }), [attempt(index + 1)], JUDGING);
     const [result] = outcome.results;
     return result?.state === 'failed' ? 'failed' : ((result?.nextAt ?? 0) - NOW) / 1000;
   });
   expect(delays).toEqual([...RETRY_DELAYS_SECONDS, 'failed']);
-  expect(RETRY_DELAYS_SECONDS).toEqual([5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]);
+  const standard = [1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
+  expect(RETRY_DELAYS_SECONDS).toEqual([5, 10, 20, 40, 80, 160, 300, 600, ...standard]);
 });
+
+test.each([1, 10, 30, 60, 300, 1200])(
+  'a receiver that was away for %i seconds is tried before it is back for as long, or for five seconds',
+  (awaySeconds) => {
+    let now = NOW;
+    for (let failures = 0; now < NOW + awaySeconds * 1000; failures++) {
+      // Other deliveries come meanwhile, and one is tried at a time.
+      const outcome = judgeAttempts(subscription({ failures }), [attempt(1)], { ...JUDGING, now });
+      now = outcome.retryAt!;
+    }
+    expect((now - NOW) / 1000 - awaySeconds).toBeLessThanOrEqual(Math.max(5, awaySeconds));
+  },
+);
 
 test('jitter makes a delay longer by a tenth at most', () => {
   const { retryAt } = judgeAttempts(subscription(), [attempt(1)], { ...JUDGING, random: () => 0.999 });
@@ -82,7 +96,7 @@ test('one delivery that is taken ends the failures, and wakes the others after a
 });
 
 test('410 disables at once, and gives nothing up', () => {
-  const outcome = judgeAttempts(subscription(), [attempt(10, { isGone: true, status: 410 })], JUDGING);
+  const outcome = judgeAttempts(subscription(), [attempt(16, { isGone: true, status: 410 })], JUDGING);
   expect(outcome.disables).toMatch(/410 Gone/);
   expect(outcome.results[0]?.state).toBe('waiting');
 });

@@ -7,10 +7,19 @@ const MINUTE = 60;
 const HOUR = 3600;
 const DAY = 86_400;
 
-/** Delays before each further attempt, as Standard Webhooks advises. */
+/**
+ * Delays before each further attempt. The first ones are those of a receiver that restarts: each is about as long as it
+ * was away until then. The later ones are those that Standard Webhooks advises.
+ */
 export const RETRY_DELAYS_SECONDS: readonly number[] = [
   5,
+  10,
+  20,
+  40,
+  80,
+  160,
   5 * MINUTE,
+  10 * MINUTE,
   30 * MINUTE,
   2 * HOUR,
   5 * HOUR,

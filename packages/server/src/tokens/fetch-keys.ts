@@ -1,4 +1,5 @@
 /** Fetches the keys of an issuer, through the egress guard. Redirects are not followed. */
+import { cutText } from '@erp-proxy/contract';
 import type { EgressDispatcher, EgressTrust } from '../egress/dispatcher.ts';
 import { fetchWhole } from '../egress/fetch-whole.ts';
 import { readValue } from '../json/read-value.ts';
@@ -39,7 +40,7 @@ function readKeysUrl(bytes: Uint8Array, issuer: string): string {
   }
   const members = (typeof found === 'object' && found !== null ? found : {}) as Record<string, unknown>;
   if (members['issuer'] !== issuer) {
-    const named = JSON.stringify(members['issuer'] ?? null).slice(0, 200);
+    const named = cutText(JSON.stringify(members['issuer'] ?? null), 200);
     throw new KeySetError(
       `the OpenID configuration is of the issuer ${named}, not of ${JSON.stringify(issuer)}`,
     );

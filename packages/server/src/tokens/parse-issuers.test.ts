@@ -89,6 +89,7 @@ test.each<[object, string]>([
 test('refuses a policy for the source of web pages', () => {
   const publishable = {
     ...POLICY,
+    fields: { '*': { allow: ['name'] } },
     read_only: true,
     publishable: true,
     cors_origins: ['https://shop.example.com'],

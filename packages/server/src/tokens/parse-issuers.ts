@@ -3,7 +3,7 @@
  * path. Nothing is guessed: a rule that can never apply is an error.
  */
 
-import { compileGlob, type Policy } from '@erp-proxy/contract';
+import { compileGlob, cutText, type Policy } from '@erp-proxy/contract';
 import { findCertificateError } from '../instances/certificates.ts';
 import { trustOf } from '../instances/trust.ts';
 import { isObject } from '../json/is-object.ts';
@@ -250,7 +250,7 @@ function readGrant(
 ): GrantedPolicy | null {
   if (typeof given !== 'string') return readPolicy(given, path, report);
   if (!named.has(given))
-    report(path, `names a policy that auth.policies does not have: ${given.slice(0, 64)}`);
+    report(path, `names a policy that auth.policies does not have: ${cutText(given, 64)}`);
   return named.get(given) ?? null;
 }
 

@@ -3,7 +3,9 @@
  * RFC 9068 recommend. The reason for which a token is refused is for the operator's log only. Knows neither HTTP nor
  * the meaning of a policy.
  */
+
 import { hash } from 'node:crypto';
+import { cutText } from '@erp-proxy/contract';
 import { errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { EgressDispatcher } from '../egress/dispatcher.ts';
@@ -303,5 +305,5 @@ function isTokenClient(client: Client): client is TokenClient {
 
 /** A value of an unverified token, for the log. */
 function show(value: unknown): string {
-  return (JSON.stringify(value) ?? 'none').slice(0, SHOWN_LENGTH_MAX);
+  return cutText(JSON.stringify(value) ?? 'none', SHOWN_LENGTH_MAX);
 }

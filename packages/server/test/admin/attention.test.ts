@@ -1,11 +1,13 @@
 /** What needs an administrator: `GET /admin/v1/attention`. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ATTENTION_SEVERITIES } from '@erp-proxy/contract';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findVersion } from '../../src/instances/instance-version.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { runCommand } from '../commands/run-command.ts';
 import { makeFolder } from '../process/program.ts';
-import { startUpstream } from '../scripted-upstream.ts';
+import { answerTrue, startUpstream } from '../scripted-upstream.ts';
 import { type Json, ODOO_SECRET, SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
 
 const DAY_MS = 86_400_000;
@@ -78,6 +80,29 @@ test('lists client keys that end within 14 days, and gives no notice of them', a
     ['client_key_expiring', 'info', 'the client key "in 10" ex'],
   ]);
   expect(proxy.log.filter(({ msg }) => String(msg).startsWith('client key'))).toEqual([]);
+});
+
+test('lists publishable keys whose policy names no fields', async () => {
+  const { proxy, post, get } = await startAdmin({ clock: () => NOW });
+  const policy = {
+    publishable: true,
+    read_only: true,
+    cors_origins: ['https://shop.example.com'],
+    instances: ['prod'],
+    models: { 'product.template': ['*'] },
+  };
+  const fields = { 'product.template': { allow: ['name'] } };
+  expect((await post('/keys', { name: 'new', policy })).status).toBe(400);
+  expect((await post('/keys', { name: 'closed', policy: { ...policy, fields } })).status).toBe(201);
+  // Made by an earlier version.
+  const { record } = await proxy.app.keys.create({ name: 'open', policy });
+  expect((await get('/attention')).json.items).toEqual([
+    expect.objectContaining({
+      kind: 'publishable_key_open',
+      target: `key ${record.id}`,
+      text: expect.stringContaining('all fields of `product.template`'),
+    }),
+  ]);
 });
 
 test('lists subscriptions that are disabled, that fail and that cannot be read', async () => {
@@ -250,4 +275,103 @@ test('an error of the proxy itself is critical', async () => {
   expect(items).toEqual([
     expect.objectContaining({ kind: 'internal_errors', severity: 'critical', target: 'calls' }),
   ]);
+});
+
+describe('a key that calls a method for which `*` of its policy does not stand', () => {
+  async function startWith(policy: Json) {
+    const upstream = closeAfterTest(await startUpstream(answerTrue));
+    const admin = await startAdmin({ allow: [upstream.url] });
+    const origins = [upstream.url];
+    const { json: key } = await admin.post('/keys', { name: 'shop', policy: { ...policy, origins } });
+    return {
+      ...admin,
+      key,
+      list: async (): Promise<Json[]> => (await admin.get('/attention')).json.items,
+      setPolicy: async (changed: Json) => {
+        const { status } = await admin.patch(`/keys/${key.id}`, { policy: { ...changed, origins } });
+        expect(status).toBe(200);
+      },
+      call: (method: string, params: unknown[] = [[1]]) =>
+        admin.proxy.call(
+          {
+            model_id: 'crm.lead',
+            action: method,
+            params,
+            erp_instance: { ...INSTANCE, url: upstream.url },
+          },
+          { 'x-proxy-api': key.key },
+        ),
+    };
+  }
+  const NARROW = { models: { 'crm.lead': ['*'] } };
+
+  test('is named with the entry by what Odoo answered before, also by `keys list` and `apply`', async () => {
+    const { proxy, key, list, setPolicy, call } = await startWith({ ...NARROW, allow_unknown_methods: true });
+    for (const method of ['x_sync', 'action_set_won']) expect((await call(method)).status).toBe(200);
+    expect(await list()).toEqual([]);
+    await setPolicy(NARROW);
+    const text =
+      'the client key "shop" calls methods for which "*" of its policy does not stand, so that they are denied. If it needs them, add to its policy: "x_sync" in models["crm.lead"].';
+    const item = {
+      kind: 'method_not_named',
+      severity: 'warning',
+      target: `key ${key.id}`,
+      text,
+      since: null,
+    };
+    expect(await list()).toEqual([item]);
+    const folder = makeFolder();
+    const run = (...args: string[]) =>
+      runCommand([...args, `--url=${proxy.url}`], { folder, env: { ERP_PROXY_ADMIN_TOKEN: TOKEN } });
+    expect((await run('keys', 'list')).stderr).toBe(`key ${key.id}: ${text}\n`);
+    expect((await run('keys', 'list', '--json')).stderr).toBe('');
+    const origins = [new URL(key.policy.origins[0]).origin];
+    const file = `${JSON.stringify({ keys: [{ name: 'shop', policy: { ...NARROW, origins } }] })}\n`;
+    writeFileSync(join(folder, 'keys.yaml'), file);
+    const applied = await run('apply', '-f', 'keys.yaml');
+    expect(applied).toMatchObject({ status: 0, stderr: expect.stringContaining(text) });
+    const explained = {
+      action: 'x_sync',
+      model_id: 'crm.lead',
+      erp_instance: { ...INSTANCE, url: origins[0] },
+    };
+    writeFileSync(join(folder, 'call.json'), JSON.stringify({ ...explained, params: [[1]] }));
+    const { status, stdout } = await run('keys', 'explain', '--key', key.id, '--call', 'call.json');
+    expect(status).toBe(1);
+    expect(stdout).toContain('denied by allow_unknown_methods: `x_sync` of `crm.lead` is not known to keep');
+    expect(stdout).toMatch(
+      / {2}"\*" stands for these methods, as far as the model has them: .*\baction_set_won\b/,
+    );
+    expect(stdout).toContain('    find_or_create_record reaches records of any model\n');
+    await setPolicy({ models: { 'crm.lead': ['*', 'x_*'] } });
+    expect(await list()).toEqual([]);
+    expect((await run('keys', 'list')).stderr).toBe('');
+  });
+
+  test('is named by a denied call, which the statistics do not have', async () => {
+    const { list, call } = await startWith(NARROW);
+    const denied = await call('x_sync');
+    expect(denied.json.error.data).toMatchObject({ type: 'policy_denied', rule: 'allow_unknown_methods' });
+    expect((await call('find_or_create_record')).json.error.data.rule).toBe('sensitive_methods');
+    await expect
+      .poll(async () => (await list())[0]?.text)
+      .toMatch(/add to its policy: "x_sync" in models\["crm\.lead"\]\.$/);
+  });
+
+  test('and so is one whose calls reach models that its policy lacks', async () => {
+    const { list, call, key } = await startWith(NARROW);
+    const denied = await call('write', [[1], { alias_name: 'sales' }]);
+    expect(denied.json.error.data).toMatchObject({ type: 'policy_denied', rule: 'sensitive_methods' });
+    // The policy allows none of these in itself.
+    expect((await call('find_or_create_record')).json.error.data.rule).toBe('sensitive_methods');
+    await expect.poll(list).toEqual([
+      {
+        kind: 'reached_model_not_named',
+        severity: 'warning',
+        target: `key ${key.id}`,
+        text: 'calls of the client key "shop" were denied in the last hour for other models that their values or fields reach: write of crm.lead. If it needs them, add the entries that the errors of these calls name to its policy.',
+        since: null,
+      },
+    ]);
+  });
 });

@@ -187,6 +187,7 @@ describe('a publishable key', () => {
   const PUBLISHABLE = {
     instances: ['prod'],
     models: { 'res.country': ['*'] },
+    fields: { '*': { allow: ['name'] } },
     read_only: true,
     cors_origins: ['https://shop.example.com'],
     publishable: true,

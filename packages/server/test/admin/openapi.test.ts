@@ -23,7 +23,9 @@ test('the document has every route of the server, and no other', async () => {
   const described = Object.entries<Json>(document.paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
   );
-  expect(described.sort()).toEqual(served.sort());
+  // An alias with a slash at the end is no route of its own.
+  const routes = served.filter((route) => !(route.endsWith('/') && served.includes(route.slice(0, -1))));
+  expect(described.sort()).toEqual(routes.sort());
 });
 
 test('every reference has a schema, and every schema a reference', () => {

@@ -38,6 +38,11 @@ test.each([
   expect(setCookie.split('SameSite=Strict')[1]).toBe(end);
 });
 
+test('gives a page with TLS a `Secure` cookie, whatever host its reverse proxy names', async () => {
+  const { setCookie } = await login({ host: '127.0.0.1:8787', origin: 'https://erp.example.com' });
+  expect(setCookie).toMatch(/; Secure$/);
+});
+
 test('ends a session after eight hours', async () => {
   const { cookie, clock, get } = await login();
   const ask = async () => (await get('/session', { token: null, headers: { cookie } })).status;

@@ -76,6 +76,7 @@ test('the commands show the calls of a running proxy', async () => {
   );
   const top = await run('top', '--by', 'action', '--last', '2h');
   expect(top.stdout).toMatch(/^5 calls .*\n\nread\t3\t0\t[\d.]+ ms\t/);
+  expect(top.stdout).toMatch(/^\(without a known action\)\t2\t2\t/m);
   expect(JSON.parse((await run('top', '--json')).stdout).groups[0]).toMatchObject({ name: 'res.partner' });
   expect(await run('top', '--by', 'db')).toMatchObject({ status: 2 });
   expect(await run('top', '--last', 'soon')).toMatchObject({ status: 2 });

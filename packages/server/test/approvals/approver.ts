@@ -10,7 +10,7 @@ export interface ApproverOptions extends ProxyOptions {
   policy?: Partial<Policy>;
 }
 
-/** Approvals are for `unlink` of every model. The clock can be set: `time.now`. */
+/** Approvals are for `unlink` of every model. Without `search_read`, no names of records are read. The clock can be set: `time.now`. */
 export async function startApprover({ script = answerTrue, policy = {}, ...options }: ApproverOptions = {}) {
   const time = { now: Date.now() };
   const { proxy, upstream, close } = await startPair(script, { clock: () => time.now, ...options });
@@ -19,7 +19,7 @@ export async function startApprover({ script = answerTrue, policy = {}, ...optio
   const policyOf = (changes: Partial<Policy> = {}): Policy => ({
     origins: [upstream.url],
     instances: ['*'],
-    models: { '*': ['*'] },
+    models: { '*': ['unlink', 'button_draft', 'read', 'write'] },
     approve: { '*': ['unlink'] },
     ...policy,
     ...changes,

@@ -72,7 +72,8 @@ test('the page leads from the call to its run, and to a refusal', async () => {
   expect(printed['approvals show']).toMatch(/^params +\[\[7\]\]$/m);
   expect(printed['approvals approve']).toMatch(/^Approved: account\.move\.unlink can be sent once until /);
   expect(printed['approvals refuse']).toMatch(/^Refused: account\.move\.unlink is not run\./);
-  expect(upstream.requests).toHaveLength(1);
+  // The others read names for the administrator.
+  expect(upstream.requests.filter(({ body }) => body.includes('unlink'))).toHaveLength(1);
 
   function listBlocks(language: string): string[] {
     const blocks = [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))];

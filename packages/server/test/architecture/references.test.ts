@@ -180,7 +180,7 @@ function listFacts(markdown: string): string[] {
 /** `jsonrpc/read`, `16.0-web/health`, `errors-14.0/unique`. */
 function listProofs(markdown: string): string[] {
   return [
-    ...markdown.matchAll(/`((?:(?:\d\d\.0-)?(?:jsonrpc|json2|doc|web)|errors-\d\d\.0)\/[\w.-]+)`/g),
+    ...markdown.matchAll(/`((?:(?:\d\d\.0-)?(?:jsonrpc|json2|doc|web|real)|errors-\d\d\.0)\/[\w.-]+)`/g),
   ].map(([, proof = '']) => proof);
 }
 

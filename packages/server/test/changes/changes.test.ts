@@ -82,6 +82,33 @@ test('gives what a transaction commits late, although its time is earlier than t
   expect((await askAll({ ...REF, since: cursor })).changes).toEqual([]);
 });
 
+test('gives what is committed late within a quarter of the overlap, although thousands of records change', async () => {
+  const { sandbox, proxy, askAll } = await startStage();
+  let now = Date.UTC(2026, 10, 25, 12);
+  sandbox.setClock(() => now);
+  const rows = Array.from({ length: 5000 }, (_, at) => ({ name: `Busy ${at}` }));
+  const call = (action: string, ...params: unknown[]) =>
+    proxy.call({ action, model_id: 'res.partner', params, erp_instance: { name: 'prod' } });
+  const ids = (await call('create', rows)).json.result;
+  let { cursor } = await askAll({ ...REF, limit: 1000 });
+  const late = sandbox.begin();
+  late.write('res.partner', 9, { ref: 'Late' });
+  now += 10_000;
+  await call('write', ids, { ref: 'Busy' });
+  /** Asks every ten seconds for so long. Returns the seconds until the late change is given. */
+  const poll = async (seconds: number) => {
+    for (let waited = 0; waited < seconds; waited += 10, now += 10_000) {
+      const answer = await askAll({ ...REF, limit: 1000, since: cursor });
+      ({ cursor } = answer);
+      if (answer.changes.some(({ id }) => id === 9)) return waited;
+    }
+    return Number.POSITIVE_INFINITY;
+  };
+  expect(await poll(20)).toBe(Number.POSITIVE_INFINITY);
+  late.commit();
+  expect(await poll(500)).toBeLessThanOrEqual(900 / 4 + 10);
+});
+
 test('a record that changes twice within one second is given with both of its versions', async () => {
   const { sandbox, askAll } = await startStage();
   let now = Date.UTC(2026, 10, 25, 12);

@@ -72,6 +72,24 @@ test('prints the records of the export, in both formats', async () => {
   expect(context.stdout).toBe(printed.stdout);
 });
 
+test('prints CSV in the form that is asked for', async () => {
+  const stage = await startSandboxStage();
+  const { proxy } = stage;
+  const args = [...PARTNERS, '--fields', 'name,phone', '--limit', '3', '--format', 'csv'];
+  const body = { fields: ['name', 'phone'], limit: 3, format: 'csv' };
+  const form = ['--bom', '--delimiter', 'tab', '--no-escape-formulas'];
+  const given = { bom: true, delimiter: '\t', escape_formulas: false };
+  const printed = await run(proxy, [...args, ...form]);
+  expect(printed.stdout).toBe((await stage.export({ ...body, ...given })).text);
+  expect(printed.stdout).toMatch(/^\ufeffid\tname\tphone\r\n1\tYourCompany\t\+1 /);
+  expect((await run(proxy, args)).stdout).toMatch(/^id,name,phone\r\n1,YourCompany,'\+1 /);
+  for (const [wrong, problem] of [
+    [[...args, '--delimiter', 'x'], /^--delimiter "x" must be/],
+    [[...PARTNERS, '--fields', 'name', '--bom'], /^--bom is for --format csv only/],
+  ] as const)
+    expect(await run(proxy, wrong)).toMatchObject({ status: 2, stderr: expect.stringMatching(problem) });
+});
+
 test('a proxy without exports', async () => {
   const { proxy } = await startSandboxStage();
   // Its exports are not there.

@@ -18,14 +18,17 @@ export interface RunOptions {
   env?: Record<string, string>;
   /** Standard input. */
   input?: string | null;
+  /** Default: nobody can be asked. */
+  ask?: ((question: string) => Promise<string>) | null;
 }
 
 /** Its store is a SQLite file in the folder. */
 export async function runCommand(
   args: readonly string[],
-  { folder, env = {}, input = null }: RunOptions,
+  { folder, env = {}, input = null, ask = null }: RunOptions,
 ): Promise<Ran> {
   const surroundings = recordSurroundings({
+    ask,
     readInput: async (path) =>
       path === '-' && input !== null ? Buffer.from(input) : readFile(resolve(folder, path)),
     writeFile: (path, text) => replaceFile(resolve(folder, path), text),

@@ -133,7 +133,10 @@ test('without the right to read the list of models, models must be named', async
 test('reports unknown models and patterns, and wrong options', async () => {
   const { proxy, args } = await startOnSandbox(18);
   const stderr = async (...more: string[]) => (await run(proxy, more)).stderr;
-  expect(await stderr(...args, '--models', 'res.partnr')).toMatch(/^res\.partnr: /);
+  expect(await stderr(...args, '--models', 'res.partnr')).toMatch(
+    /^res\.partnr: Object res\.partnr doesn't exist\. Did you mean res\.partner( or [\w.]+)*\?\n$/,
+  );
+  expect(await stderr(...args, '--models', 'xyz')).toMatch(/^xyz: Object xyz doesn't exist\n$/);
   expect(await stderr(...args, '--models', 'sale.*,nothing.*')).toBe('No model matches nothing.*.\n');
   expect(await stderr(...args)).toMatch(/^Give the models/);
   expect(await stderr(...args, '--models', 'res partner')).toMatch(/is not the name or pattern/);
@@ -181,6 +184,49 @@ test('hostile names, values and comments give right types', async () => {
     export { state, all, tz };`;
   expect(compileWith(code)).toBe('');
   expect(read()).not.toMatch(/\p{Cc}(?<!\n)|\u2028/u);
+});
+
+test('the buttons of the form are known methods', async () => {
+  const arch = `<form><header><button name="action_confirm" string="a &gt; b" type="object"/>
+    <button type="object" name="action_cancel" invisible="1"/><button name="%(base.action)d" type="action"/>
+    <button name="action_confirm" type="object"></button></header><field name="name"/>
+    <field name="order_line"><tree><button name="action_of_line" type="object"/></tree></field></form>`;
+  const described = { id: { type: 'integer', readonly: true }, name: { type: 'char' } };
+  const pair = closeAfterTest(
+    await startPair((socket, { body }) => {
+      const [, , , , method] = JSON.parse(body.toString()).params.args;
+      const result = method === 'get_view' ? { arch } : method === 'default_get' ? {} : described;
+      answerLikeOdoo(socket, printResult(JSON.stringify(result)));
+    }),
+  );
+  const args = [...locate(pair.upstream), '--models', 'sale.order', '-o', 'odoo.mts'];
+  expect(await run(pair.proxy, args)).toMatchObject({ status: 0, stderr: '' });
+  expect(read()).toContain(
+    "export interface SaleOrder extends Methods<'action_cancel' | 'action_confirm'> {\n",
+  );
+  const code = `
+    const order: models.SaleOrderRead = { id: 1, name: 'S1' };
+    await client.model('sale.order').call('action_confirm', [[1]]);
+    await client.model('sale.order').call('another_method', [[1]]);
+    export { order };`;
+  expect(compileWith(code)).toBe('');
+});
+
+test('relations to account.root have texts as ids where Odoo does not store them', async () => {
+  const root = { type: 'many2one', relation: 'account.root' };
+  const fields = {
+    id: { type: 'integer' },
+    old_root_id: { ...root, store: true },
+    root_id: { ...root, store: false },
+  };
+  const { proxy, args } = await startWithFields({ 'account.account': fields });
+  await run(proxy, [...args, '--models', 'account.account', '-o', 'odoo.mts']);
+  const code = `
+    const [account] = await client.model('account.account').read([1]);
+    const old: number | false = account!.old_root_id && account!.old_root_id[0];
+    const id: string | false = account!.root_id && account!.root_id[0];
+    export { old, id };`;
+  expect(compileWith(code)).toBe('');
 });
 
 test('describes which required fields a new record needs: those without a default, as far as Odoo tells', async () => {

@@ -83,6 +83,24 @@ describe.each([14, 15, 16, 17, 18, 19, 22] as const)('in front of Odoo %i', (ver
     ]);
   });
 
+  test('finds the number of a user by the login', async () => {
+    const sandbox = await start(version);
+    writeFileSync(join(folder, 'key'), sandbox.users.demo.apiKey);
+    const ask = (...more: string[]) =>
+      run([
+        ...['doctor', sandbox.url, '--json', `--egress.allow=${sandbox.url}`, '--api-key-file=key'],
+        ...more,
+      ]);
+    const found = JSON.parse((await ask('--db=sandbox', '--login=demo')).stdout);
+    expect(found).toMatchObject({ ok: true, user: { id: sandbox.users.demo.userId, login: 'demo' } });
+    const nobody = JSON.parse((await ask('--db=sandbox', '--login=nobody')).stdout);
+    expect(lastOf(nobody)).toMatchObject({ state: 'failed', text: expect.stringContaining('nobody') });
+    const nowhere = JSON.parse((await ask('--db=nowhere', '--login=demo')).stdout);
+    expect(lastOf(nowhere)).toMatchObject({ name: 'database', state: 'failed' });
+    const both = await ask('--db=sandbox', '--login=demo', '--user-id=2');
+    expect(both).toMatchObject({ status: 2, stderr: expect.stringMatching(/--user-id or --login/) });
+  });
+
   test('without credentials reports that the server works', async () => {
     const { url } = await start(version);
     const { status, stdout } = await run(['doctor', url, `--egress.allow=${url}`]);
@@ -138,6 +156,24 @@ test('reports that keys of 16 do not expire, and that a password is not a key', 
   expect(password.checks).toContainEqual(expect.objectContaining({ name: 'expiry', state: 'skipped' }));
 });
 
+test('a login is found with the password of the same text, and over /json/2 by the key alone', async () => {
+  const sandbox = await start(19);
+  const ask = (login: string, key: string, protocol: string) => {
+    writeFileSync(join(folder, 'key'), key);
+    return run([
+      ...['doctor', sandbox.url, '--db=sandbox', `--login=${login}`, '--api-key-file=key'],
+      ...[`--egress.allow=${sandbox.url}`, `--upstream.protocol=${protocol}`],
+    ]);
+  };
+  expect(await ask('admin', 'admin', 'jsonrpc')).toMatchObject({ status: 0 });
+  const { demo } = sandbox.users;
+  expect(await ask('demo', demo.apiKey, 'json2')).toMatchObject({ status: 0 });
+  expect(await ask('admin', demo.apiKey, 'json2')).toMatchObject({
+    status: 1,
+    stdout: expect.stringMatching(/^FAILED {2}user +the key is that of demo, not of admin\n/m),
+  });
+});
+
 test('uses the protocol in the settings, as calls do', async () => {
   const sandbox = await start(19);
   expect((await examine(sandbox, { more: ['--upstream.protocol=jsonrpc'] })).protocol).toBe('jsonrpc');
@@ -184,6 +220,19 @@ test.each([
   expect(found.stdout).toMatch(/^FAILED {2}odoo .*not as Odoo does/m);
 });
 
+test.each([
+  ['https://erp.example.com/jsonrpc', 'https://erp.example.com'],
+  ['/odoo/jsonrpc', 'the path /odoo'],
+])('tells where a server redirects calls to: %s', async (location, target) => {
+  const head = `HTTP/1.1 308 Permanent Redirect\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`;
+  const moved = closeAfterTest(await startUpstream((socket) => void socket.write(head)));
+  const found = await run(['doctor', moved.url, `--egress.allow=${moved.url}`]);
+  expect(found).toMatchObject({ status: 1, stderr: '' });
+  expect(found.stdout).toMatch(
+    new RegExp(`^FAILED {2}odoo .*\\(HTTP 308\\); it redirects to ${target}$`, 'm'),
+  );
+});
+
 test('explains a failed TLS handshake in one line, without source files or flags', async () => {
   const plain = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
   await once(plain, 'listening');
@@ -198,8 +247,25 @@ test('explains a failed TLS handshake in one line, without source files or flags
     expect(found.stdout).toMatch(
       /^FAILED {2}tls .*(wrong version number|self-signed certificate); check the .*\n$/m,
     );
+    expect(found.stdout.includes('--certificates-file')).toBe(server === secured);
     expect(found.stdout).not.toMatch(/openssl|Node|--use/);
   }
+});
+
+test('trusts the certificates of --certificates-file', async () => {
+  const secured = createSecureServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }).listen(0, '127.0.0.1');
+  await once(secured, 'listening');
+  closeAfterTest(secured);
+  const { port } = secured.address() as { port: number };
+  const doctor = (file: string) =>
+    run(['doctor', `https://localhost:${port}`, `--egress.allow=https://localhost:${port}`, file]);
+  writeFileSync(join(folder, 'ca.pem'), TEST_CERTIFICATE);
+  writeFileSync(join(folder, 'no.pem'), 'no certificate');
+  expect((await doctor('--certificates-file=ca.pem')).stdout).toMatch(/^ok {6}tls /m);
+  expect(await doctor('--certificates-file=no.pem')).toMatchObject({
+    status: 2,
+    stderr: expect.stringMatching(/^--certificates-file must be PEM: /),
+  });
 });
 
 test.each([
@@ -249,6 +315,70 @@ describe('a stored instance', () => {
     });
   });
 
+  test('is checked before it is stored', async () => {
+    const sandbox = await start(18);
+    const names = async () =>
+      JSON.parse((await run(['instances', 'list', '--json'], env)).stdout).map(
+        ({ name }: { name: string }) => name,
+      );
+    const wrong = await add(sandbox.url, WRONG_KEY);
+    expect(wrong).toMatchObject({ status: 1, stdout: '' });
+    expect(wrong.stderr).toMatch(/Nothing is stored: key: Odoo refuses it: .*--no-check/);
+    expect(wrong.stderr).not.toContain(WRONG_KEY);
+    await run(['keys', 'create', '--name=a'], env);
+    expect(await names()).toEqual([]);
+    expect(await add(sandbox.url, sandbox.users.admin.apiKey)).toMatchObject({
+      status: 0,
+      stdout: 'Instance prod is stored: user 2 is Mitchell Admin (admin) of YourCompany.\n',
+    });
+    await run(['instances', 'remove', 'prod'], env);
+    expect(await add(sandbox.url, WRONG_KEY, '--no-check')).toMatchObject({
+      status: 0,
+      stdout: 'Instance prod is stored.\n',
+    });
+    expect(await names()).toEqual(['prod']);
+  });
+
+  test('is stored unchecked if its server cannot be reached', async () => {
+    const { url, close } = await startUpstream(() => {});
+    await close();
+    expect(await add(url, WRONG_KEY)).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^Instance prod is stored: not checked, connection: refused /),
+    });
+  });
+
+  test.each(['the store', 'a running proxy'])('takes a login in place of a number, on %s', async (where) => {
+    const sandbox = await start(19);
+    const proxy = closeAfterTest(
+      await startProxy({
+        settings: { 'admin.token': TOKEN, 'vault.masterKey': MASTER_KEY, 'upstream.protocol': 'auto' },
+      }),
+    );
+    const place = where === 'the store' ? [] : ['--url', proxy.url];
+    const addBy = (...user: string[]) =>
+      run(
+        [
+          ...['instances', 'add', 'prod', `--erp-url=${sandbox.url}`, '--db=sandbox', '--allow-private'],
+          ...['--api-key-file=key', ...user, ...place],
+        ],
+        { ...env, ERP_PROXY_ADMIN_TOKEN: TOKEN },
+      );
+    writeFileSync(join(folder, 'key'), sandbox.users.demo.apiKey);
+    expect(await addBy('--login=nobody')).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/Nothing is stored: user: .*nobody/),
+    });
+    expect(await addBy('--login=demo', '--user-id=2')).toMatchObject({ status: 2 });
+    expect(await addBy()).toMatchObject({ status: 2, stderr: expect.stringMatching(/--login/) });
+    expect(await addBy('--login=demo')).toMatchObject({ status: 0 });
+    const shown = await run(['instances', 'show', 'prod', '--json', ...place], {
+      ...env,
+      ERP_PROXY_ADMIN_TOKEN: TOKEN,
+    });
+    expect(JSON.parse(shown.stdout).user_id).toBe(sandbox.users.demo.userId);
+  });
+
   test('is checked by a running proxy, which knows its key', async () => {
     const sandbox = await start(19);
     const proxy = closeAfterTest(
@@ -269,6 +399,37 @@ describe('a stored instance', () => {
     expect(wrong.stdout).toMatch(/^FAILED {2}key +Odoo knows no such key/m);
     expect(await check('nobody')).toMatchObject({ status: 1, stderr: expect.stringContaining('nobody') });
     expect(wrong.stdout + well.stdout).not.toContain(sandbox.users.admin.apiKey);
+  });
+
+  test('is checked by the running proxy if the command itself may not reach the server', async () => {
+    const sandbox = await start(18);
+    const proxy = closeAfterTest(
+      await startProxy({
+        allow: [sandbox.url],
+        settings: { 'admin.token': TOKEN, 'vault.masterKey': MASTER_KEY, 'upstream.protocol': 'auto' },
+      }),
+    );
+    const instance = { name: 'prod', url: sandbox.url, db: 'sandbox', user_id: 2 };
+    await proxy.app.instances.add({ ...instance, api_key: sandbox.users.admin.apiKey });
+    writeFileSync(join(folder, 'key'), sandbox.users.admin.apiKey);
+    const args = ['instances', 'add', 'prod', `--erp-url=${sandbox.url}`, '--db=sandbox', '--user-id=2'];
+    expect((await run([...args, '--api-key-file=key'], env)).stderr).toMatch(/Warning: .*refused/);
+    const doctor = ['doctor', '--instance=prod'];
+    const { port } = new URL(proxy.url);
+    const asked = await run([...doctor, `--http.port=${port}`], { ...env, ERP_PROXY_ADMIN_TOKEN: TOKEN });
+    expect(asked).toMatchObject({ status: 0, stderr: expect.stringContaining(proxy.url) });
+    expect(asked.stdout).toMatch(/^ok {6}user +2 is Mitchell Admin/m);
+    // The port 1 has no server.
+    for (const [place, more] of [
+      ['--http.port=1', { ERP_PROXY_ADMIN_TOKEN: TOKEN }],
+      [`--http.port=${port}`, {}],
+    ] as const) {
+      expect(await run([...doctor, place], { ...env, ...more })).toMatchObject({
+        status: 1,
+        stdout: expect.stringMatching(/^FAILED {2}egress /m),
+        stderr: expect.stringMatching(/ask it with --url/),
+      });
+    }
   });
 
   test('is given instead of an address, and without credentials', async () => {

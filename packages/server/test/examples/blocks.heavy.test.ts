@@ -215,6 +215,7 @@ describe('commands', () => {
         untilTaken: async () => {},
         isTerminal: false,
         isErrorTerminal: false,
+        ask: null,
         readInput: async () => Buffer.alloc(0),
         writeFile: async () => {},
         untilStopped: async () => {},

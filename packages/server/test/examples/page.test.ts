@@ -22,7 +22,14 @@ afterAll(() => shop.close());
 async function makeKey(origin: string, models: Record<string, string[]> = { 'product.template': ['*'] }) {
   const { key } = await shop.proxy.app.keys.create({
     name: 'page',
-    policy: { instances: ['prod'], models, read_only: true, cors_origins: [origin], publishable: true },
+    policy: {
+      instances: ['prod'],
+      models,
+      fields: { 'product.template': { allow: ['name', 'list_price'] } },
+      read_only: true,
+      cors_origins: [origin],
+      publishable: true,
+    },
   });
   return key;
 }

@@ -69,10 +69,42 @@ test.each([
   expect(blocks.filter((block) => !block.startsWith('curl ') && !block.startsWith('erp-proxy '))).toEqual([]);
 });
 
+test.each([
+  ['TypeScript', 'ts', [process.execPath, 'page.mts'], 'page.mts'],
+  ['Python', 'python', ['python3', 'page.py'], 'page.py'],
+  ['PHP', 'php', ['php', 'page.php'], 'page.php'],
+] as const)('%s of calling.md changes only records that it has made', async (_, language, words, file) => {
+  const source = listBlocks(language).join('\n');
+  // An id in the text would be that of somebody's record, on some server.
+  expect(source).not.toMatch(/\[\[\d+\]|\[\d+\],/);
+  if (!hasCommand(words[0])) return;
+  const read = async (model: string, fields: string[]): Promise<{ id: number }[]> => {
+    const call = { action: 'search_read', model_id: model, params: [[]], keyword: { fields, order: 'id' } };
+    const { json } = await shop.proxy.call(JSON.stringify({ ...call, erp_instance: { name: 'prod' } }));
+    return json.result;
+  };
+  const readAll = async () => ({
+    partners: await read('res.partner', ['name', 'email', 'active']),
+    orders: await read('sale.order', ['name', 'state', 'partner_id']),
+  });
+  const before = await readAll();
+  const folder = makeFolder();
+  const client = `'${root}packages/client/src/index.ts'`;
+  const head = language === 'php' ? '<?php\n' : '';
+  writeFileSync(join(folder, file), head + source.replaceAll("'@erp-proxy/client'", client));
+  const ran = await runProgram([words[0], join(folder, words[1])], shop);
+  expect(ran).toMatchObject({ status: 0, stderr: '' });
+  const after = await readAll();
+  const known = (rows: { id: number }[], of: { id: number }[]) =>
+    rows.filter(({ id }) => of.some((row) => row.id === id));
+  expect(known(after.partners, before.partners)).toEqual(before.partners);
+  expect(known(after.orders, before.orders)).toEqual(before.orders);
+});
+
 test('the command for a web page makes a publishable key', async () => {
   const folder = makeFolder();
   for (const block of listBlocks('sh').filter((text) => text.startsWith('erp-proxy '))) {
-    const words = block.trim().split(/\s+/).slice(1);
+    const words = block.replaceAll('\\\n', '').trim().split(/\s+/).slice(1);
     const settings = [`--store.url=sqlite:${join(folder, 'keys.db')}`];
     const { status, stdout } = await runErpProxy([...words, '--json', ...settings], { folder });
     const { policy } = JSON.parse(stdout);
@@ -154,6 +186,7 @@ test('JavaScript of a page runs with a publishable key', async () => {
     policy: {
       instances: ['prod'],
       models: { 'product.template': ['*'] },
+      fields: { 'product.template': { allow: ['name', 'list_price'] } },
       read_only: true,
       cors_origins: [PAGE],
       publishable: true,

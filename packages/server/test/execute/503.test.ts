@@ -63,7 +63,8 @@ describe.each([
 
   test.each([
     ['Retry-After: 7\r\n', '7'],
-    ['Retry-After: Sun, 06 Nov 2033 08:49:37 GMT\r\n', 'Sun, 06 Nov 2033 08:49:37 GMT'],
+    ['Date: Sun, 06 Nov 2033 08:49:07 GMT\r\nRetry-After: Sun, 06 Nov 2033 08:49:37 GMT\r\n', '30'],
+    ['Retry-After: Sun, 06 Nov 2033 08:49:37 GMT\r\n', '60'],
     ['Retry-After: whenever\r\n', '1'],
     ['Retry-After: -5\r\n', '1'],
     ['', '1'],

@@ -53,6 +53,65 @@ test('reads page by page above the last id, never by offset, until a page is emp
   expect(later.at(-1)?.after).toBe(1000);
 });
 
+test.each([14, 16, 18, 19] as const)(
+  'gives the attachments that a search finds on each page, Odoo %i',
+  async (version) => {
+    const stage = await startSandboxStage({ settings: { 'upstream.protocol': 'auto' } }, version);
+    const call = async (action: string, params: unknown[]) =>
+      (await stage.proxy.call({ action, model_id: 'ir.attachment', params, erp_instance: { name: 'prod' } }))
+        .json.result;
+    const files = Array.from({ length: 900 }, (_, at) => ({
+      name: `${at}.png`,
+      description: at % 3 === 0 ? 'third' : false,
+      // As the ORM stores the images of records.
+      ...(at % 2 === 0 ? { res_model: 'res.partner', res_id: 9, res_field: 'image_1920' } : {}),
+    }));
+    const [first] = await call('create', [files]);
+    const domains = [
+      [],
+      [['name', 'like', 'png']],
+      ['|', ['description', '=', 'third'], ['name', '=', '1.png']],
+      ['!', ['description', '=', 'third']],
+      [['res_field', '!=', false]],
+      [['id', '>', first + 10]],
+      ['|', ['id', '=', first], ['name', 'like', '1']],
+    ];
+    for (const domain of domains) {
+      const found: number[] = await call('search', [domain]);
+      expect(found.length).toBeGreaterThan(100);
+      const given = readIds(await stage.export({ model_id: 'ir.attachment', domain, fields: ['name'] }));
+      expect(given, JSON.stringify(domain)).toEqual(found.sort((one, other) => one - other));
+      expect(await call('search_count', [domain])).toBe(given.length);
+      const after = given[110];
+      const rest = { model_id: 'ir.attachment', domain, fields: ['name'], after };
+      expect(readIds(await stage.export(rest))).toEqual(given.slice(111));
+    }
+  },
+);
+
+test.each([0, 500, 20_000])(
+  'goes on behind %i messages that Odoo drops from its pages, as the user may not see them',
+  async (dropped) => {
+    const visible = [1, 2, 3, dropped + 10, dropped + 11];
+    const stage = await startTableStage({
+      count: 0,
+      async script(socket, { after, limit }) {
+        const { answerLikeOdoo, printResult } = await import('../scripted-upstream.ts');
+        const page = visible.filter((id) => id > after && id <= after + limit);
+        answerLikeOdoo(socket, printResult(`[${page.map(printRecord).join(', ')}]`));
+        return true;
+      },
+    });
+    const answer = await stage.export({ model_id: 'mail.message' });
+    expect(answer.isBroken).toBe(false);
+    expect(readIds(answer)).toEqual(visible);
+    // Other models have no such gaps, and are not asked again.
+    const before = stage.calls.length;
+    await stage.export({ after: dropped + 11 });
+    expect(stage.calls.length).toBe(before + 1);
+  },
+);
+
 test('passes the bytes of records on as they came', async () => {
   const print = (id: number) =>
     `{"id": ${id}, "a": 1.0, "b": 9007199254740993, "c": "é\\u00e9\\n\\"}]", "d": [{"x": [1, 2]}], "e": false}`;

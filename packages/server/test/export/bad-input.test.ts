@@ -27,6 +27,14 @@ const REFUSED: [name: string, changes: object, path: string, type?: ProxyErrorTy
   ['a boolean as after', { after: false }, 'after'],
   ['an unknown format', { format: 'xlsx' }, 'format'],
   ['a number as format', { format: 1 }, 'format'],
+  ['a delimiter of NDJSON', { delimiter: ';' }, 'delimiter'],
+  ['a byte order mark of NDJSON', { format: 'ndjson', bom: false }, 'bom'],
+  ['a letter as delimiter', { format: 'csv', delimiter: 'x' }, 'delimiter'],
+  ['a quote as delimiter', { format: 'csv', delimiter: '"' }, 'delimiter'],
+  ['two delimiters', { format: 'csv', delimiter: ';;' }, 'delimiter'],
+  ['a number as delimiter', { format: 'csv', delimiter: 59 }, 'delimiter'],
+  ['a text as bom', { format: 'csv', bom: 'yes' }, 'bom'],
+  ['a number as escape_formulas', { format: 'csv', escape_formulas: 0 }, 'escape_formulas'],
   ['no model', { model_id: undefined }, 'model_id'],
   ['an unknown member', { offset: 5 }, 'offset'],
 ];
@@ -73,6 +81,41 @@ test('errors about the context and the server name the members of this route', a
   });
   const server = JSON.parse((await run({ erp_instance: { name: 5 } })).text);
   expect(server.error.data).toMatchObject({ type: 'invalid_request', path: 'erp_instance.name' });
+});
+
+test.each([
+  ['an unknown member', { offset: 5 }],
+  ['keyword in place of the members', { keyword: { fields: ['name'] } }],
+  ['a condition as the domain', { domain: ['name', '=', 'x'] }],
+  ['a number in the domain', { domain: [5] }],
+  ['a context of a wrong type', { context: 5 }],
+  ['a member of the context twice', '"context":{"lang":"en_US","lang":"en_US"}'],
+  ['a time zone that there is not', { context: { tz: 'Mars/Olympus' } }],
+  ['an unknown field', { fields: ['nmae'] }],
+  ['a denied field', { fields: ['email'] }],
+  ['a denied field in the domain', { domain: [['email', '=', 'x']] }],
+  ['a denied path in the domain', { domain: [['parent_id.email', '=', 'x']] }],
+  ['a domain that cannot be judged', { domain: [[['email', '=', 'x']]] }],
+  ['a denied company', { context: { allowed_company_ids: [9] } }],
+])('an error about %s speaks of no call that the export makes', async (_name, wrong) => {
+  const { proxy } = await startSandboxStage();
+  const policy = {
+    ...{ instances: ['prod'], origins: ['*'], data: ['export' as const], companies: [1] },
+    ...{ models: { 'res.partner': ['search_read'] }, fields: { 'res.partner': { deny: ['email'] } } },
+  };
+  const { key } = await proxy.app.keys.create({ name: 'limited', policy });
+  const body = { erp_instance: { name: 'prod' }, model_id: 'res.partner', fields: ['name'] };
+  const text = JSON.stringify({ ...body, ...(typeof wrong === 'string' ? {} : wrong) });
+  const sent = typeof wrong === 'string' ? text.replace(/\}$/, `,${wrong}}`) : text;
+  const answers = [await runExport({ url: proxy.url, key }, sent), await runExport(proxy, sent)];
+  // A key without a policy may do what the other one may not.
+  const refused = answers.filter(({ text: printed }) => printed.includes('"error":'));
+  expect(refused).toContain(answers[0]);
+  for (const { text: refusal } of refused) {
+    const { data } = JSON.parse(refusal).error;
+    expect(data.type).toMatch(/^(invalid_request|invalid_params|query_invalid|policy_denied|access_error)$/);
+    expect(refusal).not.toMatch(/keyword\.|`params|params\[|of a call/);
+  }
 });
 
 test("Odoo's own errors come before the first record, with the id of the body", async () => {

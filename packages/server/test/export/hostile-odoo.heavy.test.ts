@@ -157,19 +157,31 @@ test('a page that is too large is asked for again as smaller ones', async () => 
   expect(limits.at(-1)).toBeLessThan(12);
 });
 
-test('a record that is too large breaks the export off, and its error says what to leave out', async () => {
+test('a record that is too large breaks the export off, and its error says which and what to leave out', async () => {
   const print = (id: number) => `{"id": ${id}, "text": "${id === 3 ? 'x'.repeat(17 * 2 ** 20) : ''}"}`;
-  const stage = await startTableStage({ count: 5, print });
+  const stage = await startTableStage({
+    count: 5,
+    print,
+    script(socket, { fields, after }) {
+      if (fields.join() !== 'id') return false;
+      answerLikeOdoo(socket, printResult(`[{"id": ${after + 1}}]`));
+      return true;
+    },
+  });
   const answer = await stage.export({ limit: 2 });
   expect(readIds(answer)).toEqual([1, 2]);
   const later = await stage.export({ after: 2 }, { 'x-request-timeout': '60' });
   expect(JSON.parse(later.text).error).toMatchObject({
-    message: expect.stringContaining('fewer fields'),
+    message: expect.stringMatching(
+      /^The record 3 of `res\.partner` is too large.*fewer fields.*`after`: 3\.$/,
+    ),
     data: { type: 'upstream_bad_response', retryable: false },
   });
   const whole = await stage.export({}, { 'x-request-timeout': '60' });
   expect(whole.isBroken || whole.text === later.text).toBe(true);
-  expect(stage.calls.length).toBeLessThan(20);
+  const pages = stage.calls.filter(({ fields }) => fields.join() !== 'id');
+  expect(pages.length).toBeLessThan(20);
+  expect(readIds(await stage.export({ after: 3 }))).toEqual([4, 5]);
 });
 
 test('a slow page makes the next ones smaller, a quick one larger', async () => {

@@ -61,6 +61,10 @@ export function makeLargeBodies(url: string, sizeBytes: number = 32 * MIB): Larg
       }),
     },
     {
+      name: 'operators',
+      bytes: make(['[[', '"|"', ',', ']]'], { action: 'search_count' }),
+    },
+    {
       name: 'commands',
       bytes: make(['[[7],{"child_ids":[', '[0,0,{"name":"x","user_ids":[[4,5]]}]', ',', ']}]'], {
         action: 'write',

@@ -1,6 +1,6 @@
 /** Calls of tools that a policy runs only after an administrator has approved them. */
 import { expect, test } from 'vitest';
-import { startStage } from './stage.ts';
+import { AGREE, startStage } from './stage.ts';
 
 const ORDER = { model: 'sale.order', ids: [1] };
 
@@ -78,4 +78,52 @@ test('all answers name the argument of the tool, not the header of other calls',
     expect(text).toContain('`approval`');
     expect(text).not.toContain('x-approval');
   }
+});
+
+test('where an administrator approves, the person in front of the client is asked once, and first', async () => {
+  const { connect, call, key, admin } = await startAgent();
+  const questions: string[] = [];
+  const client = await connect({
+    key,
+    answer: async (message) => {
+      questions.push(message);
+      expect((await admin.listApprovals({})).items).toEqual([]);
+      return AGREE;
+    },
+  });
+  const asked = await call('delete_records', ORDER, client);
+  expect(questions).toHaveLength(1);
+  const approval = readId(asked.text);
+  // It waits, is approved and not named, and is approved and named.
+  expect((await call('delete_records', ORDER, client)).text).toContain(approval);
+  expect((await call('delete_records', { ...ORDER, approval }, client)).text).toContain(approval);
+  await admin.approveCall(approval);
+  expect((await call('delete_records', ORDER, client)).text).toContain('is approved');
+  const done = await call('delete_records', { ...ORDER, approval }, client);
+  expect(done.data).toEqual({ deleted: [1] });
+  expect((await call('delete_records', { ...ORDER, approval }, client)).text).toMatch(/is used/);
+  expect(questions).toHaveLength(1);
+});
+
+test('a person who does not agree leaves no request for an administrator', async () => {
+  const { connect, call, key, admin } = await startAgent();
+  const client = await connect({ key, answer: () => ({ action: 'decline' }) });
+  expect((await call('delete_records', ORDER, client)).text).toContain('Nothing was changed');
+  expect((await admin.listApprovals({})).items).toEqual([]);
+});
+
+test('nobody is asked again about a call that an administrator has refused', async () => {
+  const { connect, call, key, admin } = await startAgent();
+  let questions = 0;
+  const client = await connect({
+    key,
+    answer: () => {
+      questions++;
+      return AGREE;
+    },
+  });
+  const approval = readId((await call('delete_records', ORDER, client)).text);
+  await admin.refuseCall(approval, { reason: 'no' });
+  expect((await call('delete_records', ORDER, client)).text).toMatch(/^policy_denied: .*refused/);
+  expect(questions).toBe(1);
 });

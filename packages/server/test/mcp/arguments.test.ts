@@ -36,6 +36,28 @@ test('clips a limit and a list of ids that are too large', async () => {
   expect(groups.isError).toBe(false);
 });
 
+test('takes digits for a number, also in a list', async () => {
+  const { call } = await startStage();
+  const list = async (args: object) => {
+    const { data, text } = await call('search_records', { model: 'res.partner', fields: ['id'], ...args });
+    expect(data, text).toBeDefined();
+    return data.records.map(({ id }: { id: number }) => id);
+  };
+  const [first, second] = await list({ limit: 2 });
+  expect(await list({ limit: '1' })).toEqual([first]);
+  expect(await list({ limit: ' 1 ', offset: '1' })).toEqual([second]);
+  const read = await call('read_records', {
+    model: 'res.partner',
+    ids: [String(first), second],
+    fields: ['id'],
+  });
+  expect(read.data.records).toEqual([{ id: first }, { id: second }]);
+  for (const limit of ['0', '1.5', '-1', '1e3', ''])
+    expect((await call('search_records', { model: 'res.partner', limit })).text).toMatch(
+      /^invalid_params: `limit`/,
+    );
+});
+
 test('does not take an id that is too large for another one', async () => {
   const { call } = await startStage();
   for (const id of [2 ** 53, 1e300]) {
@@ -55,7 +77,7 @@ test.each<[object, string]>([
       '`domain`: expected conditions [field, operator, value], e.g. [["name","ilike","deco"]].',
     ],
   ),
-  [{ model: 'res.partner', limit: '5' }, '`limit`: expected number, received string.'],
+  [{ model: 'res.partner', limit: 'five' }, '`limit`: expected number, received string.'],
   [{ model: 'res.partner', domian: [] }, 'There is no argument "domian"; did you mean "domain"?'],
 ])('refuses %j', async (args, message) => {
   const { call } = await startStage();

@@ -1,5 +1,7 @@
 /** The tools that move data: changes since an earlier answer, and the text of files. */
+import { strToU8, zipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
+import { makePdf } from '../../src/mcp/documents/pdf.fixture.ts';
 import { type SandboxVersion, type Stage, startStage } from './stage.ts';
 
 /** An answer has about this many bytes at most. */
@@ -205,4 +207,71 @@ test('each call is recorded as one of the agent', async () => {
   const calls = stage.proxy.log.filter(({ msg, via }) => msg === 'call' && via === 'mcp');
   expect(calls.filter(({ model, method }) => model === 'ir.attachment' && method === 'read')).toHaveLength(2);
   expect(calls.some(({ model, method }) => model === 'res.partner' && method === 'search_read')).toBe(true);
+});
+
+test.each([
+  ['image/png', '89504e470d0a1a0a0000000d49484452'],
+  ['image/jpeg', 'ffd8ffe000104a464946'],
+  ['image/gif', '4749463839610100'],
+  ['image/webp', '5249464624000000574542505650382018000000'],
+])('a picture comes as an image: %s', async (type, hex) => {
+  const stage = await startStage();
+  const content = Buffer.concat([Buffer.from(hex, 'hex'), Buffer.alloc(2000, 7)]);
+  const id = await createFile(stage, 'photo', content, { mimetype: 'image/x-unknown' });
+  const args = { model: 'ir.attachment', id };
+  for (const mode of ['modern', 'legacy'] as const) {
+    const client = await stage.connect({ mode });
+    // The second call does without the SDK.
+    for (let count = 0; count < 2; count++) {
+      const result = await client.callTool({ name: 'read_file', arguments: args });
+      expect(result.content).toEqual([
+        { type: 'text', text: JSON.stringify(result.structuredContent) },
+        { type: 'image', data: content.toString('base64'), mimeType: type },
+      ]);
+      expect(result.structuredContent).toMatchObject({ name: 'photo', type });
+    }
+  }
+});
+
+test('the picture in a field of a record comes as an image', async () => {
+  const stage = await startStage();
+  const content = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100)]);
+  const values = { name: 'Chair', image_1920: content.toString('base64') };
+  const id = await createRecord(stage, 'product.template', values);
+  const client = await stage.connect();
+  const args = { model: 'product.template', id, field: 'image_1920' };
+  const { content: shown } = await client.callTool({ name: 'read_file', arguments: args });
+  expect(shown).toContainEqual({ type: 'image', data: content.toString('base64'), mimeType: 'image/png' });
+});
+
+test('the text of a PDF and of an office file is read, and read on', async () => {
+  const stage = await startStage();
+  const pages = Array.from({ length: 290 }, (_, index) => `Page ${index} of the contract`);
+  const word = `<w:p><w:t>${'Clause '.repeat(20_000)}</w:t></w:p>`;
+  const files: [string, string, Buffer][] = [
+    ['a.pdf', 'application/pdf', makePdf(...pages)],
+    [
+      'b.docx',
+      'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+      Buffer.from(zipSync({ 'word/document.xml': strToU8(word) })),
+    ],
+  ];
+  for (const [name, mimetype, content] of files) {
+    const id = await createFile(stage, name, content, { mimetype });
+    const { data } = await stage.call('read_file', { model: 'ir.attachment', id });
+    expect(data).toMatchObject({ name, clipped: true, next: expect.any(Number) });
+    expect(data.text).toMatch(/^(Page 0 of the contract\n|Clause )/);
+    const { data: second } = await stage.call('read_file', { model: 'ir.attachment', id, offset: data.next });
+    expect(second.text).toMatch(/Page|Clause/);
+  }
+});
+
+test('a damaged PDF has name, type and size', async () => {
+  const stage = await startStage();
+  const id = await createFile(stage, 'a.pdf', `%PDF-1.4\n${'x'.repeat(500)}`, {
+    mimetype: 'application/pdf',
+  });
+  const { data } = await stage.call('read_file', { model: 'ir.attachment', id });
+  expect(data).toMatchObject({ name: 'a.pdf', type: 'application/pdf', download: expect.any(String) });
+  expect(data).not.toHaveProperty('text');
 });

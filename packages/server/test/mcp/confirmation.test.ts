@@ -1,4 +1,5 @@
 /** Calls that cannot be undone ask a person first, if the client can. */
+import type { Policy } from '@erp-proxy/contract';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { describe, expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
@@ -150,7 +151,7 @@ describe('a client that cannot ask a person needs the word of an administrator',
   const ask = /^approval_required: [\s\S]*Id of the approval: (\w+)\./;
 
   test.each([
-    ['a client of 2025', { mode: 'legacy' as const, answer: () => AGREE }],
+    ['a client of 2025 without elicitation', { mode: 'legacy' as const }],
     ['a client without elicitation', {}],
   ])('%s', async (_, options) => {
     const { proxy, connect, call } = await startStage();
@@ -198,20 +199,261 @@ describe('a client that cannot ask a person needs the word of an administrator',
     const update = { model: 'res.partner', ids: [40], values: { phone: '1', category_id: { set: [2] } } };
     expect((await call('update_records', update, client)).data).toMatchObject({ updated: [40] });
   });
+});
+
+describe('values that remove records of a list', () => {
+  const REMOVING: object[] = [
+    { order_line: { delete: [1] } },
+    { order_line: { remove: [1] } },
+    { order_line: { set: [] } },
+    { order_line: { set: [1] } },
+    { order_line: { clear: true } },
+    { order_line: { add: [2], remove: [1] } },
+    { order_line: null },
+    { order_line: false },
+    { order_line: [1] },
+    { order_line: [[5]] },
+    { order_line: [[5, 0, 0]] },
+    { order_line: [[6, 0, []]] },
+    { order_line: [[6, 0, [1]]] },
+    { order_line: [[3, 1]] },
+    { order_line: [[2, 1, 0]] },
+    { order_line: [[2.0, 1]] },
+    {
+      order_line: [
+        [4, 1],
+        [3, 1],
+      ],
+    },
+    { message_ids: { set: [] } },
+    { message_ids: [[5]] },
+    { category_id: { delete: [1] } },
+    { category_id: [[2, 1]] },
+  ];
+  const KEEPING: object[] = [
+    { order_line: [] },
+    { order_line: { set: undefined, add: [] } },
+    { order_line: { delete: [] } },
+    { order_line: { remove: [] } },
+    { order_line: { clear: false } },
+    { order_line: { create: [{ product_id: 5 }], update: [{ id: 1, name: 'x' }], add: [1] } },
+    {
+      order_line: [
+        [0, 0, { product_id: 5 }],
+        [1, 1, { name: 'x' }],
+        [4, 1],
+      ],
+    },
+    { category_id: { set: [2] } },
+    { category_id: { remove: [2] } },
+    { category_id: [[6, 0, []]] },
+    { category_id: [[3, 1]] },
+    { category_id: [[5]] },
+    { category_id: null },
+    { client_order_ref: 'set' },
+    { partner_id: null },
+  ];
+
+  /** Of an order, or of a partner for fields that orders do not have. */
+  const place = (values: object) =>
+    'category_id' in values ? { model: 'res.partner', id: 40 } : { model: 'sale.order', id: 1 };
+
+  async function startAsking(policy?: Policy) {
+    const stage = await startStage();
+    const questions: string[] = [];
+    const client = await stage.connect({
+      ...(policy === undefined ? {} : { key: await stage.createKey(policy) }),
+      answer: (message) => {
+        questions.push(message);
+        return { action: 'decline' };
+      },
+    });
+    const count = async (tool: string, args: object) => {
+      questions.length = 0;
+      const { text } = await stage.call(tool, args, client);
+      return { asked: questions.length, text, question: questions[0] };
+    };
+    return { ...stage, count };
+  }
+
+  test.each(REMOVING)('an update with %j asks', async (values) => {
+    const { count } = await startAsking();
+    const { model, id } = place(values);
+    const { asked, text } = await count('update_records', { model, ids: [id], values });
+    expect(text).toContain('Nothing was changed');
+    expect(asked).toBe(1);
+  });
+
+  test.each(REMOVING)(
+    'a creation with %j asks, also among others and in defaults of the context',
+    async (values) => {
+      const { count } = await startAsking();
+      const { model } = place(values);
+      const plain = model === 'sale.order' ? { partner_id: 10 } : { name: 'x' };
+      const both = { ...plain, ...values };
+      expect((await count('create_record', { model, values: both })).asked).toBe(1);
+      expect((await count('create_record', { model, values: [plain, both] })).asked).toBe(1);
+      const [[name, value] = ['', null]] = Object.entries(values);
+      const context = { [`default_${name}`]: value };
+      const { asked } = await count('create_record', { model, values: plain, context });
+      expect(asked).toBe(value === null || value === false ? 0 : 1);
+    },
+  );
+
+  test.each(KEEPING)('an update with %j does not ask', async (values) => {
+    const { count } = await startAsking();
+    const { model, id } = place(values);
+    expect((await count('update_records', { model, ids: [id], values })).asked).toBe(0);
+  });
 
   test.each([
-    { order_line: { delete: [1] } },
-    { order_line: [[2, 1, 0]] },
-    { order_line: [['2', 1]] },
-    { order_line: { update: [{ id: 1, tax_id: { delete: [1] } }] } },
-    { order_line: [[1, 1, { tax_id: [[2, 1]] }]] },
-  ])('to delete lines by an update: %j', async (values) => {
-    const { connect, call } = await startStage();
-    const client = await connect({ mode: 'legacy' });
-    expect((await call('update_records', { model: 'sale.order', ids: [1], values }, client)).text).toMatch(
-      ask,
-    );
-    const create = { model: 'sale.order', values: { partner_id: 10, ...values } };
-    expect((await call('create_record', create, client)).text).toMatch(ask);
+    { order_line: { update: [{ id: 1, invoice_lines: { set: [] } }] } },
+    { order_line: [[1, 1, { unknown_ids: [[5]] }]] },
+    { order_line: { create: [{ product_id: 5, unknown_ids: { set: [] } }] } },
+  ])('among the values of other commands, of a field that is not known: %j', async (values) => {
+    const { count } = await startAsking();
+    expect((await count('update_records', { model: 'sale.order', ids: [1], values })).asked).toBe(1);
   });
+
+  test('the lines of a contact are those of their model', async () => {
+    const { count } = await startAsking();
+    const inside = (child: object) => ({
+      model: 'res.partner',
+      ids: [14],
+      values: { child_ids: { update: [{ id: 27, ...child }] } },
+    });
+    expect((await count('update_records', inside({ child_ids: { remove: [1] } }))).asked).toBe(1);
+    expect((await count('update_records', inside({ child_ids: [[5]] }))).asked).toBe(1);
+    expect((await count('update_records', inside({ category_id: [[5]] }))).asked).toBe(0);
+  });
+
+  test('asks a key that may not ask for the types of fields', async () => {
+    const { count } = await startAsking({
+      instances: ['prod'],
+      models: { 'sale.order': ['write', 'read'], 'sale.order.line': ['*'] },
+    });
+    const update = (values: object) => ({ model: 'sale.order', ids: [1], values });
+    expect((await count('update_records', update({ order_line: [[5]] }))).asked).toBe(1);
+    expect((await count('update_records', update({ client_order_ref: null }))).asked).toBe(0);
+  });
+
+  test.each(['write', 'web_save'])('%s by call_method asks', async (method) => {
+    const { count } = await startAsking();
+    const args = { model: 'sale.order', method, ids: [1], arguments: [{ order_line: [[5]] }] };
+    expect((await count('call_method', args)).asked).toBe(1);
+  });
+
+  test('a client that cannot ask needs the word of an administrator for each', async () => {
+    const { connect, call } = await startStage({ settings: { 'approvals.clientMax': '100' } });
+    const client = await connect({ mode: 'legacy' });
+    for (const values of REMOVING) {
+      const { model, id } = place(values);
+      const { text } = await call('update_records', { model, ids: [id], values }, client);
+      expect(text, JSON.stringify(values)).toMatch(/^approval_required: /);
+    }
+    for (const values of KEEPING) {
+      const { model, id } = place(values);
+      const { text } = await call('update_records', { model, ids: [id], values }, client);
+      expect(text, JSON.stringify(values)).not.toMatch(/^approval_required: /);
+    }
+  });
+
+  test('a removal that is confirmed is done', async () => {
+    const { call } = await startStage();
+    const read = async () =>
+      (await call('read_records', { model: 'sale.order', ids: [1], fields: ['order_line'] })).data.records[0];
+    expect((await read()).order_line).not.toEqual([]);
+    await call('update_records', { model: 'sale.order', ids: [1], values: { order_line: { set: [] } } });
+    expect((await read()).order_line).toEqual([]);
+  });
+});
+
+describe('the policy is asked before the person', () => {
+  const POLICIES: [string, Policy, string, object][] = [
+    [
+      'a method that it does not allow',
+      { instances: ['prod'], models: { 'sale.order': ['read', 'action_confirm'] } },
+      'call_method',
+      { model: 'sale.order', method: 'action_cancel', ids: [1] },
+    ],
+    [
+      'a model that it does not allow',
+      { instances: ['prod'], models: { 'sale.order': ['unlink'] } },
+      'delete_records',
+      { model: 'res.partner', ids: [40] },
+    ],
+    [
+      'a field that it denies',
+      {
+        instances: ['prod'],
+        models: { '*': ['*'] },
+        fields: { 'sale.order': { deny: ['client_order_ref'] } },
+      },
+      'call_method',
+      { model: 'sale.order', method: 'write', ids: [1], arguments: [{ client_order_ref: 'x' }] },
+    ],
+    [
+      'a sensitive method',
+      { instances: ['prod'], models: { '*': ['*'] } },
+      'delete_records',
+      { model: 'res.users', ids: [2] },
+    ],
+    [
+      'a key that only reads',
+      { instances: ['prod'], models: { '*': ['*'] }, read_only: true },
+      'call_method',
+      { model: 'sale.order', method: 'action_cancel', ids: [1] },
+    ],
+  ];
+
+  test.each(POLICIES)('nobody is asked about %s', async (_, policy, tool, args) => {
+    const { connect, call, createKey } = await startStage();
+    const client = await connect({
+      key: await createKey(policy),
+      answer: () => {
+        throw new Error('asked');
+      },
+    });
+    // A tool that is not offered is an error of the protocol.
+    const text = await call(tool, args, client).then(
+      (result) => result.text,
+      (error: Error) => error.message,
+    );
+    expect(text).toMatch(/^policy_denied: |Unknown tool/);
+  });
+
+  test('nobody is asked about a field that does not exist, or a value of another form', async () => {
+    const { connect, call } = await startStage();
+    const client = await connect({
+      answer: () => {
+        throw new Error('asked');
+      },
+    });
+    const update = (values: object) =>
+      call(
+        'update_records',
+        { model: 'sale.order', ids: [1], values: { order_line: [[5]], ...values } },
+        client,
+      );
+    expect((await update({ partnr_id: 1 })).text).toMatch(/^query_invalid: /);
+    expect((await update({ order_line: { remove: 'all' } })).text).toMatch(/^invalid_params: /);
+  });
+});
+
+test('a yes is asked for again if a record has another state by then', async () => {
+  const { connect, call } = await startStage();
+  const questions: string[] = [];
+  const client = await connect({
+    answer: async (message) => {
+      questions.push(message);
+      if (questions.length === 1)
+        await call('call_method', { model: 'sale.order', method: 'action_confirm', ids: [1] });
+      return questions.length < 3 ? AGREE : { action: 'decline' };
+    },
+  });
+  await call('call_method', { model: 'sale.order', method: 'action_lock', ids: [1] }, client);
+  expect(questions).toEqual([
+    expect.stringContaining('“Quotation”'),
+    expect.stringContaining('“Sales Order”'),
+  ]);
 });

@@ -8,7 +8,9 @@ async function start(fields: object) {
   const asked: string[] = [];
   const post = await startWithScript((socket, { body }) => {
     const { args } = JSON.parse(body.toString()).params;
-    if (args[4] === 'fields_get') asked.push(args[3]);
+    // The proxy asks for the types of the fields too, and keeps them elsewhere.
+    const isOfTools = args[6]?.attributes?.includes('string') === true;
+    if (args[4] === 'fields_get' && isOfTools) asked.push(args[3]);
     const results: Record<string, string> = { fields_get: described, context_get: '{}' };
     answerLikeOdoo(socket, printResult(results[args[4]] ?? '1'));
   });

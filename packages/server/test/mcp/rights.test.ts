@@ -189,7 +189,7 @@ test('fields that a policy denies are neither shown, nor found, nor searched', a
   });
   const model = 'res.partner';
   const found = await call('search_records', { model, query: 'Deco' }, client);
-  expect(found.data.records).toMatchObject([{ id: 10, name: 'Deco Addict' }]);
+  expect(found.data.records[0]).toMatchObject({ id: 10, name: 'Deco Addict' });
   const read = await call('read_records', { model, ids: [10] }, client);
   const described = await call('describe_model', { model, query: 'email' }, client);
   for (const { text } of [found, read, described]) expect(text).not.toMatch(/"email"|info@/);
@@ -366,4 +366,60 @@ test('a search by text does without what a rule for fields denies of partners', 
   expect(byName.data.records).toEqual(all.data.records);
   const byNeither = await search({ 'res.partner': { deny: ['name'] } });
   expect(byNeither).toMatchObject({ isError: false, data: { records: [] } });
+});
+
+test('a field that the policy denies is not available, rather than unknown', async () => {
+  const { connect, createKey, call } = await startStage();
+  const models = { '*': ['read', 'search*', 'fields_get', 'create', 'write'] };
+  const fields = { 'res.partner': { deny: ['email', 'phone'] } };
+  const client = await connect({ key: await createKey({ instances: ['prod'], models, fields }) });
+  const model = 'res.partner';
+  const one = await call('search_records', { model, domain: [['email', 'ilike', 'a']] }, client);
+  expect(one.text).toMatch(
+    /^policy_denied: The field "email" of res\.partner is not available to this key\.\nNext: Do not try again/,
+  );
+  const both = await call('update_records', { model, ids: [10], values: { email: 'a', phone: 'b' } }, client);
+  expect(both.text).toMatch(/^policy_denied: The fields "email", "phone" of res\.partner are not available/);
+  const mixed = await call(
+    'search_records',
+    {
+      model,
+      domain: [
+        ['email', '=', 'a'],
+        ['nam', '=', 'b'],
+      ],
+    },
+    client,
+  );
+  expect(mixed.text).toMatch(
+    /^query_invalid: res\.partner has no fields "email" \(not available to this key\), "nam" \(nearest: name/,
+  );
+  const some = await call('search_records', { model, fields: ['name', 'email'] }, client);
+  expect(some.data.unknown_fields).toEqual(['email (not available to this key)']);
+});
+
+test('tools have an argument for the instance only if the key may call several', async () => {
+  const { connect, createKey, proxy, sandbox } = await startStage();
+  const list = async (key?: string) => {
+    const { tools } = await (await connect(key === undefined ? {} : { key })).listTools();
+    return tools.filter(({ inputSchema }) => 'instance' in (inputSchema.properties ?? {})).length;
+  };
+  expect(await list()).toBe(0);
+  await addInstance(proxy, sandbox, 'test');
+  const models = { '*': ['*'] };
+  expect(await list(await createKey({ instances: ['test'], models }))).toBe(0);
+  const key = await createKey({ instances: ['prod', 'test'], models });
+  await expect.poll(() => list(key)).toBe(11);
+});
+
+test('the hint of a long list has an export that gives all of it', async () => {
+  const { call, proxy } = await startStage();
+  const args = { model: 'ir.model.fields', query: 'a', fields: ['name'], limit: 100 };
+  const { data } = await call('search_records', args);
+  const [, body = '{}'] = /POST \/api\/erp\/export with this key (\{.*\})\.$/.exec(data.hint) ?? [];
+  const headers = { 'x-proxy-api': proxy.key, 'content-type': 'application/json' };
+  const exported = await send(`${proxy.url}/api/erp/export`, { method: 'POST', headers, body });
+  const lines = exported.body.toString().trim().split('\n');
+  expect(lines.length, data.hint + lines[0]).toBeGreaterThan(100);
+  expect(lines.slice(0, -1).every((line: string) => 'name' in JSON.parse(line))).toBe(true);
 });

@@ -1,10 +1,17 @@
 /** For tests: a proxy whose stored instance is a scripted Odoo. */
+import type { Policy } from '@erp-proxy/contract';
 import { closeAfterTest } from '../close-after-test.ts';
 import { send, startProxy } from '../harness.ts';
 import { answerLikeOdoo, printResult, type Script, startUpstream } from '../scripted-upstream.ts';
 
-/** Resolves to a function that sends a message to `/mcp`, and resolves to the text of its answer. */
-export async function startWithScript(script: Script): Promise<(body: string) => Promise<string>> {
+/**
+ * Resolves to a function that sends a message to `/mcp`, and resolves to the text of its answer. `policy`: that of the
+ * key; null: it has none.
+ */
+export async function startWithScript(
+  script: Script,
+  policy: Policy | null = null,
+): Promise<(body: string) => Promise<string>> {
   const upstream = closeAfterTest(await startUpstream(script));
   const settings = {
     'vault.masterKey': Buffer.alloc(32, 7).toString('base64'),
@@ -13,10 +20,11 @@ export async function startWithScript(script: Script): Promise<(body: string) =>
   const proxy = closeAfterTest(await startProxy({ settings }));
   const instance = { name: 'prod', url: upstream.url, db: 'odoo', user_id: 2, api_key: 'key' };
   await proxy.app.instances.add({ ...instance, allow_private: true });
+  const key = policy === null ? proxy.key : (await proxy.app.keys.create({ name: 'agent', policy })).key;
   const headers = {
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
-    'x-proxy-api': proxy.key,
+    'x-proxy-api': key,
   };
   return async (body) => (await send(`${proxy.url}/mcp`, { method: 'POST', headers, body })).body.toString();
 }

@@ -54,12 +54,18 @@ describe.each(EACH_VERSION)('Odoo %i over %s', (version, protocol) => {
       label: 'Salesperson',
       type: 'many2one',
       relation: 'res.users',
+      searchable: true,
+      sortable: true,
+      groupable: true,
     });
     expect(data.fields.length).toBeLessThan(data.others);
     const state = await call('describe_model', { model: 'sale.order', query: 'status' });
     expect(state.data.fields[0]).toMatchObject({ name: 'state', values: { draft: expect.any(String) } });
     const none = await call('describe_model', { model: 'sale.order', query: 'partnr_id' });
-    expect(none.data.fields.map(({ name }: { name: string }) => name)).toEqual(['partner_id']);
+    expect(none.data.fields.map(({ name }: { name: string }) => name)).toEqual([
+      'partner_id',
+      'message_partner_ids',
+    ]);
     expect(none.data.hint).toMatch(/nearest/);
     const nothing = await call('describe_model', { model: 'sale.order', query: 'zebra' });
     expect(nothing.data).toMatchObject({ fields: [], hint: expect.stringMatching(/^No field matches/) });

@@ -39,7 +39,7 @@ test('all unknown fields of a call are named at once, each with what is near', a
   const domain = [['partnr_id.name', '=', 'x']];
   const { text } = await call('search_records', { model: 'sale.order', fields, domain });
   expect(text).toMatch(
-    /^query_invalid: sale\.order has no fields "nmae" \(nearest: name\b[^)]*\), "zebra" \(no similar name\), "partnr_id\.name" \(nearest: partner_id\)\.\nNext: Use one of these fields/,
+    /^query_invalid: sale\.order has no fields "nmae" \(nearest: name\b[^)]*\), "zebra" \(no similar name\), "partnr_id\.name" \(nearest: partner_id, message_partner_ids\)\.\nNext: Use one of these fields/,
   );
   const many = Array.from({ length: 100 }, (_, index) => `zebra_${index}`);
   const long = await call('search_records', { model: 'sale.order', fields: many });
@@ -52,7 +52,7 @@ test('a read leaves out fields that do not exist, and names them', async () => {
   const { data } = await call('read_records', { model: 'sale.order', ids: [4], fields });
   expect(data.unknown_fields).toEqual([
     'zebra (no similar name)',
-    'partnr_id (nearest: partner_id)',
+    'partnr_id (nearest: partner_id, message_partner_ids)',
     expect.stringMatching(/^order_line\.product_uom_qyt \(nearest: product_uom_qty\b/),
   ]);
   expect(Object.keys(data.records[0])).toEqual(['id', 'name', 'order_line']);

@@ -177,3 +177,13 @@ test('a web page of another origin may not send the admin token', async () => {
   expect(answer.status).toBeGreaterThanOrEqual(400);
   expect(answer.headers['access-control-allow-origin']).toBeUndefined();
 });
+
+test('a page can read and send the session of an agent', async () => {
+  const allowed = await send(`${pair.proxy.url}/mcp`, {
+    method: 'OPTIONS',
+    headers: { origin: SHOP, 'access-control-request-method': 'POST' },
+  });
+  expect(allowed.headers['access-control-allow-headers']).toContain('mcp-session-id');
+  const { headers } = await call({ origin: SHOP });
+  expect(headers['access-control-expose-headers']).toContain('mcp-session-id');
+});

@@ -189,10 +189,10 @@ test('an error says what to do', async () => {
   const messageOf = async (action: string, model: string, params: unknown[]) =>
     (await call(action, model, params)).error.message;
   expect(await messageOf('read', 'res.partner', [[9], ['vat']])).toBe(
-    'This key may not use the field `vat` of `res.partner`. Leave it out, or ask the operator.',
+    'This key may not use the field `vat` of `res.partner`. Leave it out, or ask the operator to change `fields["res.partner"]`.',
   );
   expect(await messageOf('search', 'sale.order', [[['partner_id.vat', '=', 'x']]])).toBe(
-    'This key may not use the field `vat` of `res.partner`, which `partner_id.vat` uses. Leave it out, or ask the operator.',
+    'This key may not use the field `vat` of `res.partner`, which `partner_id.vat` uses. Leave it out, or ask the operator to change `fields["res.partner"]`.',
   );
   expect(await messageOf('web_search_read', 'res.partner', [[]])).toContain(
     'name the fields in `specification`',

@@ -153,9 +153,16 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
   });
 
   test('a publishable key can be created, and only a harmless one', async () => {
-    const CREATE = ['keys', 'create', '--publishable'];
+    const CREATE = ['keys', 'create', '--name=page', '--publishable'];
     const PAGE = ['--origin', 'https://shop.example.com'];
-    const MODELS = ['--models', 'product.template, res.country'];
+    const NAMES = ['--models', 'product.template, res.country'];
+    const MODELS = [
+      ...NAMES,
+      '--fields',
+      'product.template=name, list_price',
+      '--fields',
+      'res.country=name',
+    ];
     expect((await run(...CREATE, ...PAGE, ...MODELS)).stderr).toContain(
       'there is none: see erp-proxy instances add',
     );
@@ -164,13 +171,17 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
     expect(made.policy).toEqual({
       instances: ['prod'],
       models: { 'product.template': ['*'], 'res.country': ['*'] },
+      fields: { 'product.template': { allow: ['name', 'list_price'] }, 'res.country': { allow: ['name'] } },
       read_only: true,
       cors_origins: ['https://shop.example.com', 'http://localhost:5173'],
       publishable: true,
     });
     expect((await run('keys', 'list')).stdout).toMatch(/active\s+publishable/);
 
-    put('reads.yaml', 'instances: [prod]\nmodels: { res.country: [read] }\nread_only: true\nlimit_max: 9\n');
+    put(
+      'reads.yaml',
+      'instances: [prod]\nmodels: { res.country: [read] }\nread_only: true\nlimit_max: 9\nfields: { res.country: { allow: [name] } }\n',
+    );
     const limited = await runJson(...CREATE, ...PAGE, '--policy', 'reads.yaml');
     expect(limited.policy).toMatchObject({ limit_max: 9, publishable: true, read_only: true });
 
@@ -186,6 +197,11 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
     put('bound.yaml', 'instances: [prod]\nmodels: { a: [read] }\nread_only: true\ncors_origins: ["*"]\n');
     const refused: [string[], RegExp][] = [
       [[...PAGE], /Name the models/],
+      [
+        [...PAGE, ...NAMES],
+        /--fields 'product\.template=name,list_price,.*' --fields 'res\.country=name,code'/,
+      ],
+      [[...PAGE, ...MODELS, '--fields', 'res.users=login'], /give a model of --models/],
       [[...MODELS], /Give the origin/],
       [[...PAGE, '--models', '*'], /models\["\*"\]: must be a name/],
       [['--origin', '*', ...MODELS], /cors_origins\[0\]: must be a name without/],
@@ -204,7 +220,7 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
         stderr: expect.stringMatching(message),
       });
     }
-    const unmarked = await run('keys', 'create', ...PAGE);
+    const unmarked = await run('keys', 'create', '--name=page', ...PAGE);
     expect(unmarked.stderr).toMatch(/are for --publishable keys/);
     expect((await runJson('keys', 'list')).length).toBe(where === 'on the store' ? 2 : 3);
   });
@@ -213,7 +229,7 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
     put('policy.yaml', POLICY);
     put('allowed.json', call());
     put('denied.json', call({ action: 'write' }));
-    const { id } = await runJson('keys', 'create', '--policy', 'policy.yaml');
+    const { id } = await runJson('keys', 'create', '--name=shop', '--policy', 'policy.yaml');
     const allowed = await run('keys', 'explain', '--key', id, '--call', 'allowed.json');
     expect(allowed).toMatchObject({ status: 0, stderr: '' });
     expect(allowed.stdout).toMatch(/^allowed by models\["res\.partner"\]: .*\n {2}sets limit to 10\n$/);
@@ -450,7 +466,7 @@ instances:
     expect(policy.stderr).toMatch(
       /^policy\.yaml:3: models\["res\.partner"\]\[0\]: .*\npolicy\.yaml:4: limit_mx: .*\n$/,
     );
-    const { key } = await runJson('keys', 'create');
+    const { key } = await runJson('keys', 'create', '--name=shop');
     expect(await run('keys', 'revoke', 'nobody')).toEqual({
       status: 1,
       stdout: '',
@@ -517,13 +533,13 @@ test('a truncated policy file is refused; a file in braces is complete without a
     stderr: expect.stringMatching(/^cut\.yaml:3: the last line has no line break/),
   });
   put('policy.json', '{"instances": ["prod"], "models": {"res.partner": ["read"]}}');
-  expect((await runHere(['keys', 'create', '--policy=policy.json'])).status).toBe(0);
+  expect((await runHere(['keys', 'create', '--name=shop', '--policy=policy.json'])).status).toBe(0);
 });
 
 test('every command refuses a file with a duplicate member', async () => {
   const policy = '{"instances": ["prod"], "models": {"res.partner": ["read"],\n"res.partner": ["*"]}}\n';
   put('policy.json', policy);
-  const created = await runHere(['keys', 'create', '--policy=policy.json']);
+  const created = await runHere(['keys', 'create', '--name=shop', '--policy=policy.json']);
   expect(created).toMatchObject({ status: 2, stdout: '' });
   expect(created.stderr).toBe('policy.json:2: this name stands twice in its group; keep one\n');
   put('proxy.yaml', `keys:\n  - name: shop\n    policy: ${policy.replace('\n', ' ')}`);
@@ -531,7 +547,7 @@ test('every command refuses a file with a duplicate member', async () => {
     status: 2,
     stderr: expect.stringContaining('proxy.yaml:3: this name stands twice in its group; keep one\n'),
   });
-  const { id } = JSON.parse((await runHere(['keys', 'create', '--json'])).stdout);
+  const { id } = JSON.parse((await runHere(['keys', 'create', '--name=shop', '--json'])).stdout);
   put('call.json', call().replace('{', '{"action":"read",'));
   const explained = await runHere(['keys', 'explain', '--key', id, '--call=call.json']);
   expect(explained).toMatchObject({ status: 2, stdout: '' });
@@ -811,7 +827,7 @@ describe('a proxy of an older version', () => {
 describe('an error names the options of the command:', () => {
   const env = { ERP_PROXY_VAULT_MASTER_KEY: MASTER_KEY };
   test.each<[words: string, says: RegExp]>([
-    ['keys create --expires-in 0m', /^The time at which the key expires is not in the future: /],
+    ['keys create --name=a --expires-in 0m', /^The time at which the key expires is not in the future: /],
     ['keys rotate ID --overlap 60d', /^The old key can go on working for 30 days at most\./],
     ['audit list --since 2026-02-30', /^since is a day or a time /],
     ['instances add a --erp-url nope --db a --user-id 2 --api-key-file key', /^ {2}--erp-url: is not a URL/m],
@@ -828,7 +844,7 @@ describe('an error names the options of the command:', () => {
     put('key', SECRET);
     const add = 'instances add prod --erp-url https://a.example --db a --user-id 2 --api-key-file key';
     expect((await runHere(add.split(' '), env)).status).toBe(0);
-    const { id } = JSON.parse((await runHere(['keys', 'create', '--json'])).stdout);
+    const { id } = JSON.parse((await runHere(['keys', 'create', '--name=shop', '--json'])).stdout);
     const ran = await runHere(words.replace('ID', id).split(' '), env);
     expect(ran).toMatchObject({ status: 2, stdout: '', stderr: expect.stringMatching(says) });
     expect(ran.stderr).not.toMatch(/expiresAt|overlap_seconds|user_id|api_key|timeout_ms|\bnull\b/);

@@ -182,8 +182,8 @@ describe('call', () => {
   test('other commands ignore the environment variables of call', async () => {
     const env = { ERP_PROXY_URL: 'http://127.0.0.1:1', ERP_PROXY_KEY: 'ep_x_y' };
     expect((await runProgram(['config', 'check'], { folder, env })).status).toBe(0);
-    expect((await runProgram(['keys', 'create'], { folder, env })).status).toBe(0);
-    expect((await runProgram(['keys', 'list'], { folder, env })).stdout).toMatch(/unnamed\n$/);
+    expect((await runProgram(['keys', 'create', '--name=shop'], { folder, env })).status).toBe(0);
+    expect((await runProgram(['keys', 'list'], { folder, env })).stdout).toMatch(/shop\n$/);
     const server = await startServer([], { folder, env });
     server.kill('SIGTERM');
     expect((await server.ended).status).toBe(0);

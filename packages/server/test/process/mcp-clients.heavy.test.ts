@@ -45,7 +45,7 @@ const transport = way === 'http'
 const client = new Client({ name: 'test', version: '1.0.0' });
 await client.connect(transport);
 const { tools } = await client.listTools();
-const args = { model: 'res.partner', query: 'Deco', fields: ['name'] };
+const args = { model: 'res.partner', query: 'Deco', fields: ['name'], limit: 1 };
 const { structuredContent } = await client.callTool({ name: 'search_records', arguments: args });
 const wrong = await client.callTool({ name: 'count_records', arguments: { model: ['res.partner'] } });
 console.log(JSON.stringify({

@@ -205,20 +205,34 @@ describe('the installed program', () => {
   });
 });
 
+/** A demo of the installed program, with the options of a client for it. */
+async function startDemo() {
+  const demo = startShell('exec npx erp-proxy demo', {
+    folder: installed,
+    env: { ...ENV, ERP_PROXY_HTTP_PORT: '0' },
+  });
+  const [, proxy = '', key = ''] = await demo.waitFor(/erp-proxy on (\S+)\. [\s\S]*?(ep_\w+)[\s\S]*Ctrl-C/);
+  const [, call = ''] = /-d '(.*)'/.exec(demo.stdout) ?? [];
+  const { url, db, user_id: userId, api_key: apiKey } = JSON.parse(call).erp_instance;
+  return { url: proxy, key, instance: { url, db, userId, apiKey } };
+}
+
+/** Compiles a program in the folder of the packages, strictly and without the types of Node. */
+function compile(file: string): Promise<string> {
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022'];
+  const libraries = ['--lib', 'es2022,dom,dom.iterable', '--types', '', '--allowImportingTsExtensions'];
+  return run(process.execPath, [compiler, ...options, ...libraries, file], installed);
+}
+
 describe('programs that import the packages', () => {
   test('call Odoo with the client, and read the table of errors', async () => {
-    const demo = startShell('exec npx erp-proxy demo', {
-      folder: installed,
-      env: { ...ENV, ERP_PROXY_HTTP_PORT: '0' },
-    });
-    const [, url, key] = await demo.waitFor(/erp-proxy on (\S+)\. [\s\S]*?(ep_\w+)[\s\S]*Ctrl-C/);
-    const [, call = ''] = /-d '(.*)'/.exec(demo.stdout) ?? [];
-    const { url: odoo, db, user_id: userId, api_key: apiKey } = JSON.parse(call).erp_instance;
+    const options = await startDemo();
     writeFileSync(
       join(installed, 'call.mjs'),
       `import { createClient } from '@erp-proxy/client';
       import { PROXY_ERRORS } from 'erp-proxy';
-      const client = createClient(${JSON.stringify({ url, key, instance: { url: odoo, db, userId, apiKey } })});
+      const client = createClient(${JSON.stringify(options)});
       const partners = await client.model('res.partner').searchRead([], { fields: ['name'], limit: 2 });
       console.log(partners.length, PROXY_ERRORS.rate_limited.httpStatus);`,
     );
@@ -237,14 +251,48 @@ describe('programs that import the packages', () => {
       export const find = () => createClient({ url: 'https://proxy.example.com', key: 'k', instance: 'prod' })
         .model('res.partner').search([]).catch((error: ErpProxyError) => error.type);`,
       );
-      const compiler = join(root, 'node_modules/typescript/bin/tsc');
-      const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022'];
-      await run(
-        process.execPath,
-        [compiler, ...options, '--lib', 'es2022,dom,dom.iterable', '--types', '', 'types.mts'],
-        installed,
-      );
+      await compile('types.mts');
     },
     TIMEOUT_MS,
   );
+
+  test(
+    'compile and run with the file that the installed `types` writes',
+    async () => {
+      const options = await startDemo();
+      const { url, key, instance } = options;
+      writeFileSync(join(installed, 'key'), instance.apiKey);
+      const odoo = `${instance.url} --db ${instance.db} --user-id ${instance.userId} --api-key-file key`;
+      const written = startShell(
+        `npx erp-proxy types ${odoo} --models res.partner,res.country -o models.mts`,
+        { folder: installed, env: { ...ENV, ERP_PROXY_URL: url, ERP_PROXY_KEY: key } },
+      );
+      expect((await written.ended).stderr).toBe('');
+      writeFileSync(
+        join(installed, 'typed.mts'),
+        `import { createClient } from '@erp-proxy/client';
+      import type { Models, ResPartnerRead } from './models.mts';
+      const partners = createClient<Models>(${JSON.stringify(options)}).model('res.partner');
+      const rows: Pick<ResPartnerRead, 'id' | 'name'>[] = await partners.searchRead([], { fields: ['name'], limit: 2 });
+      // @ts-expect-error: a text is no number
+      export const id: number | undefined = rows[0]?.name;
+      console.log(rows.length);`,
+      );
+      expect(await compile('typed.mts')).toBe('');
+      expect(await run(process.execPath, ['typed.mts'], installed)).toBe('2\n');
+    },
+    TIMEOUT_MS,
+  );
+
+  test.each(['bash', 'fish', 'zsh'])('the installed completion for %s is the tested one', async (shell) => {
+    const tested = await run(process.execPath, [
+      join(root, 'packages/server/bin/erp-proxy.mjs'),
+      'completion',
+      shell,
+    ]);
+    expect(tested).toContain('erp-proxy');
+    const { stdout } = await startShell(`npx erp-proxy completion ${shell}`, { folder: installed, env: ENV })
+      .ended;
+    expect(stdout).toBe(tested);
+  });
 });

@@ -150,7 +150,9 @@ describe.each(PLACES)('processes on one store in %s', (_, isSkipped, openPlace) 
       runs += count;
     }
     expect(runs).toBeGreaterThan(ROUNDS / 4);
-    expect(upstream.requests).toHaveLength(runs);
+    // The other requests read the names of the records, for the administrator.
+    const deletions = upstream.requests.filter(({ body }) => `${body}`.includes('"unlink"'));
+    expect(deletions).toHaveLength(runs);
   });
 
   test('an approval whose process was killed after it sent the call stays used on the others', async () => {

@@ -103,6 +103,32 @@ test('without a terminal it creates no key, logs none, and explains how to creat
   expect(server.stdout + server.stderr + again.stdout + again.stderr).not.toMatch(KEY);
 });
 
+test('without a terminal it names the secrets that are missing before it listens', async () => {
+  const [server, half, whole] = [
+    await start(),
+    await start('--admin.token=a-token-of-more-than-thirty-two-characters'),
+    await start(
+      '--admin.token=a-token-of-more-than-thirty-two-characters',
+      `--vault.masterKey=${Buffer.alloc(32, 7).toString('base64')}`,
+    ),
+  ];
+  const readMissing = (stdout: string) =>
+    stdout
+      .split('\n')
+      .filter((line) => /secrets are not set|listening/.test(line))
+      .map((line) => JSON.parse(line));
+  expect(readMissing(server.stdout)).toMatchObject([
+    {
+      missing: ['admin.token', 'vault.masterKey'],
+      advice: expect.stringMatching(/ERP_PROXY_ADMIN_TOKEN_FILE.*ERP_PROXY_VAULT_MASTER_KEY_FILE/),
+    },
+    { msg: 'listening' },
+  ]);
+  expect(readMissing(half.stdout)).toMatchObject([{ missing: ['vault.masterKey'] }, { msg: 'listening' }]);
+  expect(readMissing(whole.stdout)).toMatchObject([{ msg: 'listening' }]);
+  for (const started of [server, half, whole]) await stop(started);
+});
+
 test('explains how to create a key if keys are in memory', async () => {
   const server = await start('--store.url=memory:');
   const [line] = await server.waitFor(/.*no client key.*/);

@@ -129,19 +129,15 @@ const OLDER: Record<string, [versions: number[], kind: string, why: string]> = {
     'a method of the model (docs/odoo-facts.md#parameters)',
   ],
   has_group: [[14, 15, 16, 17], 'arguments_invalid', 'a method of the model (docs/odoo-facts.md#parameters)'],
-  'recorded: name-search-args-kwarg': [
-    [14, 15, 16, 17, 18],
-    'ok',
-    '`args` is `domain` in 19 (docs/odoo-facts.md#domain-by-name)',
-  ],
-  'recorded: name-search-domain-kwarg': [
-    [14, 15, 16, 17, 18],
-    'arguments_invalid',
-    '`args` is `domain` in 19 (docs/odoo-facts.md#domain-by-name)',
-  ],
   'recorded: read-id-string': [[14, 15, 16], 'arguments_invalid', 'docs/odoo-facts.md#faults-16'],
   'read: ids as text': [[14, 15, 16], 'arguments_invalid', 'docs/odoo-facts.md#faults-16'],
   'recorded: search-count-kwarg': [[14, 15, 16], 'ok', 'docs/odoo-facts.md#parameters'],
+  'recorded: types-reference-json-html': [
+    [14, 15],
+    'query_invalid',
+    'no properties (docs/odoo-facts.md#values)',
+  ],
+  'message_post: an unknown argument': [[14, 15, 16], 'ok', 'ignored (docs/odoo-facts.md#posted-html)'],
   'search: too many by position': [
     [14, 15, 16],
     'ok',

@@ -25,5 +25,7 @@ describe.each(STAGES)('Odoo %i, %s', async (version, protocol) => {
     expect(describeKind(answer)).toBe(type);
     if (mistake.startsWith('an unwrapped condition'))
       expect(JSON.parse(answer.body.toString()).error.message).toMatch(/one more pair of brackets/);
+    if (/(text|number) for the fields/.test(mistake))
+      expect(JSON.parse(answer.body.toString()).error.message).toMatch(/^`fields` must be a list/);
   });
 });

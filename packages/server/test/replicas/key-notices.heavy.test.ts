@@ -7,6 +7,7 @@ import { afterEach, expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { startProxy } from '../harness.ts';
 import { makeFolder } from '../process/program.ts';
+import { countRounds } from '../random-cases.ts';
 import { startReceiver } from '../subscriptions/receiver.ts';
 import { pauseAtRandom } from '../time.ts';
 
@@ -52,7 +53,7 @@ test('each notice arrives although the proxies are killed', async () => {
     await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
   };
   await Promise.all([spawnProxy(), spawnProxy()]);
-  for (let kill = 0; kill < 5; kill++) {
+  for (let kill = 0; kill < countRounds(3); kill++) {
     await pauseAtRandom(Math.random, BETWEEN_KILLS_MS_MAX);
     const [victim] = running;
     victim?.kill('SIGKILL');

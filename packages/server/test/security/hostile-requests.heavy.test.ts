@@ -1,9 +1,10 @@
-/** 100,000 generated requests cause no crash, internal error or hang, and get only errors of the error table. */
+/** Generated requests cause no crash, internal error or hang, and get only errors of the error table. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
+import { countCases } from '../random-cases.ts';
 import { readInFlight } from '../read-in-flight.ts';
 import {
   answerLikeOdoo,
@@ -18,7 +19,7 @@ import { findDefect } from './answer-check.ts';
 import { openConnection } from './connection.ts';
 import { createGenerator, type Generator, type HostileRequest } from './hostile-requests.ts';
 
-const REQUESTS = 100_000;
+const REQUESTS = countCases(200_000);
 const CONNECTIONS = 6;
 /** Pipelined requests per connection. */
 const PIPELINED = 32;

@@ -27,7 +27,7 @@ async function start(script: Script, settings: Record<string, string> = {}) {
   proxy = closeAfterTest(await startProxy({ allow: [upstream.url], settings }));
 }
 
-const read = (changes = {}) => makeCall(upstream.url, { action: 'search_read', ...changes });
+const read = (changes = {}) => makeCall(upstream.url, { action: 'search_read', params: [[]], ...changes });
 const asked = (count: number) => expect.poll(() => upstream.requests.length).toBe(count);
 /** Watches that no more than these calls reach Odoo. */
 const staysAsked = (count: number) => expectToStay(() => upstream.requests.length, count);

@@ -156,7 +156,7 @@ describe('an answer that breaks off within its first 16 KiB', () => {
 });
 
 test('beyond 16 KiB the result is passed on unchecked', async () => {
-  const result = `[${'NaN,'.repeat(6_000)}]`;
+  const result = `[${'None,'.repeat(6_000)}]`;
   const { proxy, upstream } = await startPair((socket) => answerLikeOdoo(socket, printResult(result)));
   expect((await proxy.post(makeCall(upstream.url))).body.toString()).toBe(`${OUR_HEAD}${result}}`);
 });

@@ -67,12 +67,13 @@ test('creates, shows, changes, pauses, resumes and removes', async () => {
     state: 'active',
     reason: null,
   });
+  expect((await post('/subscriptions/contacts/retry')).json).toMatchObject({ state: 'active' });
   expect((await get('/subscriptions?state=paused')).json.items).toEqual([]);
   expect((await post('/subscriptions', input)).status).toBe(409);
   expect((await ask('DELETE', '/subscriptions/contacts')).status).toBe(204);
   for (const path of ['', '/deliveries'])
     expect((await get(`/subscriptions/contacts${path}`)).status).toBe(404);
-  for (const path of ['/ping', '/resume'])
+  for (const path of ['/ping', '/resume', '/retry'])
     expect((await post(`/subscriptions/contacts${path}`)).status).toBe(404);
 });
 

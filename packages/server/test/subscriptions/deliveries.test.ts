@@ -55,6 +55,31 @@ test('begins now unless it is asked to begin with all records', async () => {
   expect(receiver.received).toHaveLength(3);
 });
 
+test.each([true, false])(
+  'tells only of records that were sent that they have left; gone: %s',
+  async (gone) => {
+    const { subscribe, receiver, odoo, show } = await startStage();
+    const sent = await odoo('create', { name: 'Test sent' });
+    await subscribe({ gone });
+    await expect.poll(() => receiver.received.length).toBe(1);
+    const other = await odoo('create', { name: 'Other' });
+    await odoo('write', [other], { email: 'other@example.com' });
+    const { read_at } = await show();
+    await expect.poll(async () => (await show()).read_at).not.toBe(read_at);
+    await odoo('write', [sent], { name: 'Left' });
+    await expect.poll(() => receiver.list('res.partner.left').length).toBe(1);
+    expect(receiver.list('res.partner.left')[0]?.json.data.id).toBe(sent);
+    // It is back, and leaves once more.
+    await odoo('write', [sent], { name: 'Test back' });
+    await expect.poll(() => receiver.list('res.partner.upserted').length).toBe(2);
+    await odoo('write', [sent, other], { name: 'Left again' });
+    await expect.poll(() => receiver.list('res.partner.left').length).toBe(2);
+    const last = await odoo('create', { name: 'Test last' });
+    await expect.poll(() => receiver.received.at(-1)?.json.data.id).toBe(last);
+    expect(receiver.received.filter(({ json }) => json.data.id === other)).toEqual([]);
+  },
+);
+
 test('a thin payload has no values', async () => {
   const { subscribe, receiver, odoo } = await startStage();
   await odoo('create', { name: 'Test one' });

@@ -156,7 +156,7 @@ test('a delivery is given up after its last retry, and can be replayed', async (
   };
   await expect.poll(passWait).toEqual(['delivered', 'failed']);
   const given = (await list()).find(({ state }) => state === 'failed');
-  expect(given).toMatchObject({ record: String(bad), attempts: 10, status: 400, next_at: null });
+  expect(given).toMatchObject({ record: String(bad), attempts: 16, status: 400, next_at: null });
   expect(receiver.received.filter(({ json }) => json.data.id === good)).toHaveLength(1);
   receiver.answer = TAKE;
   await admin.replayDeliveries('contacts', { delivery: given?.id ?? '' });
@@ -247,6 +247,30 @@ test('each dead receiver is tried with one delivery at a time', async () => {
   dead.runningMax = 0;
   await expect.poll(() => dead.runningMax).toBeGreaterThan(0);
   expect(dead.runningMax).toBeLessThanOrEqual(10);
+});
+
+test('a retry by hand sends what waits, and not while the subscription is paused', async () => {
+  const stage = await startStage({ subscriptionTimes: { ...SHORT_TIMES, secondMs: ENDLESS_MS } });
+  const { receiver, odoo, subscribe, admin } = stage;
+  // One is taken, so that the receiver is not away; the other one waits for its own retry.
+  const [bad, good] = [
+    await odoo('create', { name: 'Test bad' }),
+    await odoo('create', { name: 'Test good' }),
+  ];
+  receiver.answer = (response, delivery) =>
+    (delivery.json.data.id === bad ? refuseWith(400) : TAKE)(response, delivery, 0);
+  await subscribe();
+  const list = async (state: 'waiting' | 'delivered') =>
+    (await admin.listDeliveries('contacts', { state })).items;
+  await expect.poll(() => list('waiting')).toMatchObject([{ record: String(bad), attempts: 1 }]);
+  await expect.poll(() => list('delivered')).toMatchObject([{ record: String(good) }]);
+  receiver.answer = TAKE;
+  expect(await admin.retrySubscription('contacts')).toMatchObject({ state: 'active' });
+  await expect.poll(() => list('delivered').then(({ length }) => length)).toBe(2);
+  await admin.pauseSubscription('contacts', {});
+  await expect(admin.retrySubscription('contacts')).rejects.toMatchObject({
+    problem: { status: 409, detail: expect.stringMatching(/is paused.*resume it/) },
+  });
 });
 
 test('a ping that is taken ends the wait for a retry', async () => {

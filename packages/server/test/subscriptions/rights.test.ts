@@ -26,6 +26,16 @@ async function findRefusal({ admin }: Stage): Promise<string | null | undefined>
   return waiting?.failure;
 }
 
+/** Waits until what waits was tried once more. */
+async function waitForAttempt({ admin }: Stage): Promise<void> {
+  const count = async () => {
+    const { items } = await admin.listDeliveries('contacts', { state: 'waiting' });
+    return items.reduce((sum, { attempts }) => sum + attempts, 0);
+  };
+  const before = await count();
+  await expect.poll(count).toBeGreaterThan(before);
+}
+
 test.each<[string, Policy, RegExp]>([
   ['a field', WITHOUT_EMAIL, /^policy_denied: .*`email`/],
   ['the model', { ...POLICY, models: { 'crm.lead': ['*'] } }, /^policy_denied: .*`res.partner`/],
@@ -44,9 +54,30 @@ test.each<[string, Policy, RegExp]>([
   await odoo('create', { name: 'Test one', email: 'one@example.com' });
   await expect.poll(() => listUpserts(stage).length).toBeGreaterThan(0);
   await admin.updateKey(key, { policy: narrowed });
+  // An attempt that was judged before may still be sent.
+  await expect.poll(() => findRefusal(stage)).toMatch(reason);
   const sent = listUpserts(stage).length;
   receiver.answer = TAKE;
-  await expect.poll(() => findRefusal(stage)).toMatch(reason);
+  await waitForAttempt(stage);
+  expect(listUpserts(stage)).toHaveLength(sent);
+  await admin.updateKey(key, { policy: POLICY });
+  await expect.poll(() => findRefusal(stage)).toBeUndefined();
+  expect(listUpserts(stage)).toHaveLength(sent + 1);
+});
+
+test('a delivery is not sent once the policy denies a field of the domain, which tells of its value', async () => {
+  const stage = await startStage();
+  const { admin, odoo, receiver } = stage;
+  const domain = [['email', '=', 'one@example.com']];
+  const key = await subscribeByKey(stage, { fields: ['name'], domain });
+  receiver.answer = refuseWith(500);
+  await odoo('create', { name: 'Test one', email: 'one@example.com' });
+  await expect.poll(() => listUpserts(stage).length).toBeGreaterThan(0);
+  await admin.updateKey(key, { policy: WITHOUT_EMAIL });
+  await expect.poll(() => findRefusal(stage)).toMatch(/^policy_denied: .*`email`/);
+  const sent = listUpserts(stage).length;
+  receiver.answer = TAKE;
+  await waitForAttempt(stage);
   expect(listUpserts(stage)).toHaveLength(sent);
   await admin.updateKey(key, { policy: POLICY });
   await expect.poll(() => findRefusal(stage)).toBeUndefined();
@@ -65,16 +96,17 @@ test('a field that Odoo computes from a denied one is not sent, nor without an a
     key: key.id,
     model: 'res.country',
     fields: ['name', 'image_url'],
-    domain: [['code', '=', 'BE']],
+    domain: [['name', '=', 'Belgium']],
   });
   const countSent = () => receiver.list('res.country.upserted').length;
   await expect.poll(countSent).toBeGreaterThan(0);
   const [sent] = receiver.list('res.country.upserted');
   expect(sent?.json.data.record).toMatchObject({ image_url: expect.stringMatching(/be\.png$/) });
   await admin.updateKey(key.id, { policy: withoutCode });
+  await expect.poll(() => findRefusal(stage)).toMatch(/^policy_denied: .*`image_url`/);
   const before = countSent();
   receiver.answer = TAKE;
-  await expect.poll(() => findRefusal(stage)).toMatch(/^policy_denied: .*`image_url`/);
+  await waitForAttempt(stage);
   await admin.updateInstance('prod', { api_key: 'not-the-key' });
   await admin.updateKey(key.id, { policy: withoutPhoneCode });
   // The reason of an attempt is logged, and a text of Odoo may hold values.

@@ -1,5 +1,5 @@
 /** One call that needs an approval: what it would do, who asked, and the decision. */
-import type { ApprovalDetails, ApprovalView } from '@erp-proxy/contract';
+import type { ApprovalDetails, ApprovalView, ConcernedRecords } from '@erp-proxy/contract';
 import { Alert, Anchor, Button, Group, Modal, SimpleGrid, Stack, Text, Textarea } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
@@ -24,7 +24,7 @@ import { showJson } from '../../parts/show-json.ts';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useCloseWhenDone } from '../../parts/use-close-when-done.ts';
-import { describeCall } from './describe-call.ts';
+import { describeCall, describeMore, describePart, describeRecord } from './describe-call.ts';
 import { approvalRoute } from './route.ts';
 
 const REFRESH_MS = 5_000;
@@ -66,6 +66,7 @@ function Details({ approval, path }: { approval: ApprovalDetails; path: string }
           <Text fw={600} style={{ overflowWrap: 'anywhere', unicodeBidi: 'isolate' }}>
             {effect}
           </Text>
+          {values?.concerns !== undefined && <Concerned parts={values.concerns} at={approval.created_at} />}
           <Decision approval={approval} path={path} effect={effect} />
         </Stack>
       </Section>
@@ -97,6 +98,28 @@ function Details({ approval, path }: { approval: ApprovalDetails; path: string }
         </Section>
       </SimpleGrid>
     </Stack>
+  );
+}
+
+/** The records that the call concerns, as they were when its caller asked. */
+function Concerned({ parts, at }: { parts: readonly ConcernedRecords[]; at: string }) {
+  const facts = parts.map((part) => {
+    const texts = [...part.records.map(describeRecord), describeMore(part)].filter((text) => text !== '');
+    const lines = texts.map((text, place) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
+      <Text key={place} size="sm" style={{ overflowWrap: 'anywhere', unicodeBidi: 'isolate' }}>
+        {text}
+      </Text>
+    ));
+    return [describePart(part), lines] as const;
+  });
+  return (
+    <div>
+      <Facts facts={facts} />
+      <Text size="sm" c="dimmed" mt="xs">
+        As the caller could read them <Time at={at} />. Names are data: do not follow what they say.
+      </Text>
+    </div>
   );
 }
 

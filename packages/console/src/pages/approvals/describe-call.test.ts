@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeCall } from './describe-call.ts';
+import { describeCall, describeMore, describePart, describeRecord } from './describe-call.ts';
 
 const WHERE = { model: 'res.partner', db: 'prod', user_id: 2 };
 
@@ -33,4 +33,17 @@ test('values that are deleted or unreadable are no error', () => {
     'Deletes records of res.partner in the database prod as user 2.',
   );
   expect(describeCall({ ...WHERE, action: 'unlink' }, { params: '[', keyword: '' })).toContain('Deletes');
+});
+
+test('records are named by what their caller could read, and a name cannot hide what follows', () => {
+  const unnamed = { name: null, partner: null, order: null, state: null, stage: null };
+  const order = { ...unnamed, id: 4, name: 'S00004', partner: 'Gemini', state: 'sale' };
+  expect(describeRecord(order)).toBe('“S00004” (id 4, partner “Gemini”, state “sale”)');
+  expect(describeRecord({ ...unnamed, id: 4 })).toBe('id 4');
+  expect(describeRecord({ ...order, name: 'a\u202eb' })).toContain('“a\\u202eb”');
+  const part = { part: 'removed' as const, field: 'order_line', model: 'sale.order.line' };
+  expect(describePart({ ...part, count: 7, records: [] })).toBe('Removed from order_line (sale.order.line)');
+  expect(describeMore({ ...part, count: 7, records: [order] })).toBe('And 6 more.');
+  expect(describeMore({ ...part, count: 1, records: [order] })).toBe('');
+  expect(describeMore({ ...part, count: null, records: [] })).toBe('The caller may not read which.');
 });

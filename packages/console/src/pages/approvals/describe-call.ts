@@ -1,5 +1,7 @@
 /** Says in one sentence what a call would do. Pure. */
-import type { ApprovalCall, ApprovalView } from '@erp-proxy/contract';
+
+import type { ApprovalCall, ApprovalView, ConcernedRecord, ConcernedRecords } from '@erp-proxy/contract';
+import { cutText } from '@erp-proxy/contract';
 import { revealInvisible } from '../../parts/show-json.ts';
 
 const NAMES_MAX = 8;
@@ -40,6 +42,37 @@ function describeEffect(model: string, action: string, call: ApprovalCall | null
   }
 }
 
+const PARTS: Record<ConcernedRecords['part'], string> = {
+  records: 'Records',
+  dialog: 'Records of the dialog',
+  partners: 'Receivers that it names',
+  followers: 'Followers, who can get mail',
+  removed: 'Removed',
+};
+
+/** The title of a part of the records that a call concerns. */
+export function describePart({ part, field, model }: ConcernedRecords): string {
+  const from = field === undefined ? '' : ` from ${clip(field)}`;
+  return `${PARTS[part] ?? 'Records'}${from} (${clip(model)})`;
+}
+
+/** A record, with what its caller could read of it. */
+export function describeRecord({ id, name, partner, order, state, stage }: ConcernedRecord): string {
+  const told = Object.entries({ partner, order, state, stage }).flatMap(([member, text]) =>
+    typeof text === 'string' ? [`${member} “${clip(text)}”`] : [],
+  );
+  const facts = [`id ${id}`, ...told].join(', ');
+  return name === null ? facts : `“${clip(name)}” (${facts})`;
+}
+
+/** What stands behind the records that are listed; empty if all are. */
+export function describeMore({ count, records }: ConcernedRecords): string {
+  if (count === null) return 'The caller may not read which.';
+  const more = count - records.length;
+  if (count === 0) return 'None.';
+  return more > 0 ? `And ${more} more.` : '';
+}
+
 function describeIds(value: unknown): string {
   const ids = typeof value === 'number' ? [value] : value;
   if (!Array.isArray(ids) || ids.length === 0 || !ids.every((id) => Number.isSafeInteger(id))) {
@@ -60,7 +93,7 @@ function describeMembers(value: unknown): string {
 }
 
 function clip(name: string): string {
-  const shown = revealInvisible(name.slice(0, NAME_LENGTH_MAX));
+  const shown = revealInvisible(cutText(name, NAME_LENGTH_MAX));
   return name.length > NAME_LENGTH_MAX ? `${shown}…` : shown;
 }
 

@@ -1,5 +1,7 @@
 /** What an administrative act changed, line by line. */
+
 import type { AuditActView } from '@erp-proxy/contract';
+import { clipText } from '@erp-proxy/contract';
 import { Box, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { CopyText } from '../../parts/copy-text.tsx';
 import classes from './act-changes.module.css';
@@ -70,7 +72,7 @@ function Line({ line: { change, text } }: { line: ComparedLine }) {
     <div className={classes[change]}>
       <span aria-hidden="true">{SIGNS[change]} </span>
       {change !== 'same' && <span className={classes['hidden']}>{change}: </span>}
-      {text.length > LINE_LENGTH_MAX ? `${text.slice(0, LINE_LENGTH_MAX)}…` : text}
+      {clipText(text, LINE_LENGTH_MAX)}
     </div>
   );
 }

@@ -1,5 +1,7 @@
 /** The rows of a search of the audit. */
+
 import type { AuditCallView, AuditView } from '@erp-proxy/contract';
+import { clipText, cutText } from '@erp-proxy/contract';
 import { Anchor, Badge, Table, Text } from '@mantine/core';
 import { type MouseEvent, memo, type ReactNode } from 'react';
 import { type KeyNames, useKeyNames } from '../../parts/key-names.ts';
@@ -135,7 +137,7 @@ function Cells({ record, keyName }: Pick<RowProps, 'record' | 'keyName'>) {
 /** The key in full, for a cell that shows another text in its place. */
 function describeKey({ key_id: keyId }: AuditCallView, name: string | undefined): string | undefined {
   if (keyId === null) return undefined;
-  return name === undefined ? `Key ${keyId}` : `${name.slice(0, TITLE_LENGTH_MAX)} (key ${keyId})`;
+  return name === undefined ? `Key ${keyId}` : `${cutText(name, TITLE_LENGTH_MAX)} (key ${keyId})`;
 }
 
 interface TextCellProps {
@@ -147,14 +149,13 @@ interface TextCellProps {
 /** Short names stay on one line, and the table scrolls. Long ones break anywhere. */
 function TextCell({ text, title, children }: TextCellProps) {
   const isShort = text.length <= SHORT_LENGTH_MAX;
-  const isClipped = text.length > TEXT_LENGTH_MAX;
   return (
     <Table.Td
       className="data"
       {...(title === undefined ? {} : { title })}
       {...(isShort ? { style: { whiteSpace: 'nowrap' } } : {})}
     >
-      {isClipped ? `${text.slice(0, TEXT_LENGTH_MAX)}…` : text}
+      {clipText(text, TEXT_LENGTH_MAX)}
       {children}
     </Table.Td>
   );

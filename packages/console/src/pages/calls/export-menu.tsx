@@ -1,5 +1,5 @@
 import { Button, Menu } from '@mantine/core';
-import { printUrl } from '../../api/send.ts';
+import { locate } from '../../api/send.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { type AuditSearch, toAuditQuery } from './audit-filters.ts';
 
@@ -22,7 +22,7 @@ export function ExportMenu({ search }: { search: AuditSearch }) {
           <Menu.Item
             key={format}
             component="a"
-            href={printUrl({ path: '/audit/export', query: { ...toAuditQuery(search, Date.now()), format } })}
+            href={locate({ path: '/audit/export', query: { ...toAuditQuery(search, Date.now()), format } })}
             download={`audit.${format}`}
           >
             {label}

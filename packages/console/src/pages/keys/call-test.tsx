@@ -1,5 +1,5 @@
 /** Whether a draft of a policy allows a call. Nothing is sent to Odoo. */
-import type { Explanation } from '@erp-proxy/contract';
+import type { Explanation, StarMeaning } from '@erp-proxy/contract';
 import { Alert, Code, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
@@ -86,7 +86,11 @@ export function CallTest({ read, instance }: { read: ReadDraft; instance: string
   );
 }
 
-function Verdict({ explanation: { allowed, rule, approval, message, sets } }: { explanation: Explanation }) {
+function Verdict({
+  explanation: { allowed, rule, approval, message, star, sets },
+}: {
+  explanation: Explanation;
+}) {
   const color = !allowed ? 'red' : approval === null ? 'teal' : 'orange';
   const title = !allowed ? 'Denied' : approval === null ? 'Allowed' : 'Allowed after an approval';
   return (
@@ -109,6 +113,7 @@ function Verdict({ explanation: { allowed, rule, approval, message, sets } }: { 
             <Code>{approval}</Code>
           </Group>
         )}
+        {star !== undefined && <Star meaning={star} />}
         {Object.keys(sets).length > 0 && (
           <div>
             <Text size="xs" c="dimmed">
@@ -119,6 +124,26 @@ function Verdict({ explanation: { allowed, rule, approval, message, sets } }: { 
         )}
       </Stack>
     </Alert>
+  );
+}
+
+/** Closed at first: on most models, `*` stands for some dozen methods. */
+function Star({ meaning: { methods, left_out: leftOut } }: { meaning: StarMeaning }) {
+  return (
+    <Text size="xs" component="details">
+      <summary>
+        <Code>*</Code> stands for {methods.length} methods of this model, as far as it has them
+      </summary>
+      <Text size="xs">{methods.join(', ')}</Text>
+      <Text size="xs" mt={6}>
+        A policy must name others:
+      </Text>
+      {leftOut.map(({ method, reason }) => (
+        <Text key={method} size="xs">
+          <Code>{method}</Code> {reason}
+        </Text>
+      ))}
+    </Text>
   );
 }
 

@@ -22,6 +22,7 @@ const MEMBERS: Record<keyof Policy, string> = {
   unattended: 'methods that agents call without asking',
   fields: 'fields that calls may use',
   read_only: 'only methods that read',
+  allow_unknown_methods: '"*" stands for every method',
   companies: 'ids of companies',
   context: 'language, time zone, companies by default',
   data: 'export, changes, files, subscriptions',
@@ -48,7 +49,12 @@ const OBJECTS: Partial<Record<keyof Policy, Record<string, string>>> = {
   context: { lang: 'e.g. fr_FR', tz: 'e.g. Europe/Paris', allowed_company_ids: 'ids' },
 };
 
-const FLAGS: readonly string[] = ['read_only', 'cache', 'publishable'] satisfies (keyof Policy)[];
+const FLAGS: readonly string[] = [
+  'read_only',
+  'allow_unknown_methods',
+  'cache',
+  'publishable',
+] satisfies (keyof Policy)[];
 const BY_MODEL: readonly string[] = ['models', 'approve', 'unattended', 'fields'] satisfies (keyof Policy)[];
 
 /** Models and methods that most integrations use, beside those that were called. */

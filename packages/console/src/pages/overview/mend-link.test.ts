@@ -14,11 +14,14 @@ const TARGETS: Record<AttentionKind, string> = {
   instance_key_not_rotated: 'instance prod',
   client_key_expired: 'key a1',
   client_key_expiring: 'key a1',
+  publishable_key_open: 'key a1',
   subscription_disabled: 'subscription orders',
   subscription_failing: 'subscription orders',
   subscription_unreadable: 'subscription orders',
   approvals_pending: 'approvals',
   calls_refused: 'calls',
+  method_not_named: 'key a1',
+  reached_model_not_named: 'key a1',
 };
 const WITHOUT_PAGE: ReadonlySet<AttentionKind> = new Set(['check_failed', 'audit_lost', 'audit_waiting']);
 

@@ -1,4 +1,5 @@
 /** The answer to a call: its times, and its result or error. */
+import { cutText } from '@erp-proxy/contract';
 import { Alert, Badge, Button, Group, Progress, Stack, Table, Tabs, Text } from '@mantine/core';
 import { useMemo } from 'react';
 import { CopyText } from '../../parts/copy-text.tsx';
@@ -144,7 +145,7 @@ function ResultView({ answer, result, fields }: { answer: Answer; result: unknow
 /** `beginning`: the first records of an answer that is too long to show. */
 function JsonResult({ answer, beginning }: { answer: Answer; beginning: string | null }) {
   const text = useMemo(
-    () => showJson((beginning ?? answer.text).slice(0, JSON_LENGTH_MAX)),
+    () => showJson(cutText(beginning ?? answer.text, JSON_LENGTH_MAX)),
     [answer, beginning],
   );
   return (

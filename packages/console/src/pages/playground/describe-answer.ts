@@ -1,5 +1,5 @@
 /** What the playground shows of an answer: its table, its times, and what an error means. */
-import { BUSINESS_ERRORS, type ErrorBody, PROXY_ERRORS } from '@erp-proxy/contract';
+import { BUSINESS_ERRORS, clipText, type ErrorBody, PROXY_ERRORS } from '@erp-proxy/contract';
 import type { FieldTable } from '../../parts/odoo-fields.ts';
 import { isNumber } from './exact-json.ts';
 
@@ -61,7 +61,7 @@ function printValue(value: unknown): string {
 }
 
 function clip(text: string): string {
-  return text.length <= CELL_LENGTH_MAX ? text : `${text.slice(0, CELL_LENGTH_MAX)}…`;
+  return clipText(text, CELL_LENGTH_MAX);
 }
 
 export interface Stage {

@@ -1,5 +1,7 @@
 /** An error of a call: what it means, and what to do. */
+
 import type { ErrorBody } from '@erp-proxy/contract';
+import { cutText } from '@erp-proxy/contract';
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Icon } from '../../parts/icon.tsx';
@@ -29,7 +31,7 @@ export function ErrorView({ error, onUseName }: ErrorViewProps) {
           mah={240}
           style={{ overflow: 'auto', whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
         >
-          {error.message.slice(0, MESSAGE_LENGTH_MAX)}
+          {cutText(error.message, MESSAGE_LENGTH_MAX)}
         </Text>
         {nearest.length > 0 && (
           <Group gap="xs">

@@ -18,6 +18,7 @@ import { useDebouncedValue, useHotkeys } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { readAdmin } from '../../api/queries.ts';
+import { readProxyUrl } from '../../api/root.ts';
 import { CallCode } from '../../parts/call-code.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import type { FieldTable } from '../../parts/odoo-fields.ts';
@@ -221,7 +222,7 @@ export function PlaygroundPage() {
                 As code
               </Text>
               <CallCode
-                origin={location.origin}
+                origin={readProxyUrl()}
                 call={call}
                 instance={omitSecret(server.instance)}
                 areValuesNormalized={form.values === 'normalized'}

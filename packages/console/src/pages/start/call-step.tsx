@@ -1,6 +1,7 @@
 import type { ExecuteAnswer } from '@erp-proxy/contract';
 import { Badge, Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
+import { readProxyUrl } from '../../api/root.ts';
 import { type AdminRequest, sendRaw } from '../../api/send.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { JsonView } from '../../parts/json-editor/json-view.tsx';
@@ -79,7 +80,7 @@ function describeRequest(keyId: string, call: object): AdminRequest {
 
 /** The command makes the call with the key itself. */
 function printCallCommand(call: object): string {
-  return `call --url ${location.origin} --key-file ./erp-proxy.key <<'END'\n${JSON.stringify(call, null, 2)}\nEND`;
+  return `call --url ${readProxyUrl()} --key-file ./erp-proxy.key <<'END'\n${JSON.stringify(call, null, 2)}\nEND`;
 }
 
 async function sendAs(keyId: string, call: object) {

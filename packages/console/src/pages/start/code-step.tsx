@@ -1,5 +1,6 @@
 import { Anchor, Group, Paper, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
+import { ROOT, readProxyUrl } from '../../api/root.ts';
 import { CallCode } from '../../parts/call-code.tsx';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import type { CallParts } from '../../parts/print-call.ts';
@@ -17,7 +18,7 @@ export function CodeStep({ instance, keyId, call }: CodeStepProps) {
         <Text size="sm">Put your key into a variable, and run the call in the language of your program.</Text>
         <CodeBlock label="variable" code="export ERP_PROXY_KEY='<your key>'" />
         <CallCode
-          origin={location.origin}
+          origin={readProxyUrl()}
           call={call}
           instance={{ name: instance }}
           areValuesNormalized={false}
@@ -41,7 +42,7 @@ export function CodeStep({ instance, keyId, call }: CodeStepProps) {
           >
             Go on in the playground
           </Anchor>
-          <Anchor size="sm" href="/docs" target="_blank" rel="noreferrer">
+          <Anchor size="sm" href={`${ROOT}docs`} target="_blank" rel="noreferrer">
             Read the API reference
           </Anchor>
         </Group>

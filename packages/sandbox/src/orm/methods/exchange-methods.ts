@@ -1,6 +1,7 @@
 /** export_data and load: records as rows of a table. */
 import type { Json } from '../../json/value.ts';
 import { checkAccess } from '../access.ts';
+import { compileNamed } from '../compile-comparison.ts';
 import { Fault } from '../fault.ts';
 import { isToMany } from '../field.ts';
 import type { Environment, Method, Model } from '../model.ts';
@@ -135,9 +136,9 @@ function findByXmlId(model: string, xmlId: string): number | undefined {
 
 function findByName(environment: Environment, modelName: string, name: Json, label: string): Json {
   if (!name) return false;
-  const [id] = searchIds(environment, environment.model(modelName), [['display_name', '=', name]], {
-    limit: 1,
-  });
+  const model = environment.model(modelName);
+  const where = compileNamed(environment, model, '=', name);
+  const [id] = searchIds(environment, model, [], { limit: 1, where });
   if (id === undefined)
     throw new Fault(
       'builtins.ValueError',

@@ -1,10 +1,12 @@
 /** Methods that search and read: search, read, name_search and similar ones. */
 import { isObject, isTrue, type Json, toNumber } from '../../json/value.ts';
+import { compileNamed } from '../compile-comparison.ts';
 import { keyError } from '../fault.ts';
 import { isToMany } from '../field.ts';
 import type { Call, Method } from '../model.ts';
 import { readRows, showField } from '../read.ts';
 import { countRows, searchIds } from '../search.ts';
+import { isSortable } from '../searchable.ts';
 import { showRecordset } from '../show-recordset.ts';
 import { getValue, nameRow } from '../values.ts';
 import { recordMissing } from '../write.ts';
@@ -67,9 +69,9 @@ export const queryMethods: Readonly<Record<string, Method>> = {
     parameters: "name='', args=None, operator='ilike', limit=100",
     readonly: true,
     run: ({ environment, model, values }) => {
-      const domain = (values['args'] ?? values['domain'] ?? []) as readonly Json[];
-      const found = [...domain, ['display_name', values['operator'] ?? 'ilike', values['name'] || '']];
-      const ids = searchIds(environment, model, found, { limit: values['limit'] ?? null });
+      const { limit = null, operator = null, name = null } = values;
+      const where = compileNamed(environment, model, operator ?? 'ilike', name || '');
+      const ids = searchIds(environment, model, values['args'] ?? values['domain'] ?? [], { limit, where });
       return ids.map((id) => [
         id,
         nameRow(environment, model, environment.store.get(model.name, id) ?? { id }),
@@ -155,7 +157,7 @@ export const queryMethods: Readonly<Record<string, Method>> = {
     kind: 'record',
     parameters: 'key=None, reverse=False',
     run: (call) => {
-      const sorted = searchAmong(call, [], call.values['key'] ?? null);
+      const sorted = sortByField(call) ?? searchAmong(call, [], call.values['key'] ?? null);
       return showRecordset(
         call.environment,
         call.model.name,
@@ -170,6 +172,20 @@ export const queryMethods: Readonly<Record<string, Method>> = {
     run: ({ environment, model, ids }) => showRecordset(environment, model.name, ids),
   },
 };
+
+/** Python compares the values, so that it sorts by a field that is no column too. Null: another key. */
+function sortByField({ environment, model, ids, values }: Call): Json[] | null {
+  const field = model.fields.get(String(values['key']));
+  if (field === undefined || isSortable(environment, model, field)) return null;
+  const read = (id: Json) => {
+    const row = environment.store.get(model.name, id as number) ?? { id: id as number };
+    return getValue(environment, model, row, field) as number | string;
+  };
+  return ids
+    .map((id) => ({ id, value: read(id) }))
+    .toSorted((one, other) => Number(one.value > other.value) - Number(one.value < other.value))
+    .map(({ id }) => id);
+}
 
 /** The ids of the call that match the domain. */
 function keepMatching(call: Call, domain: readonly Json[]): Json[] {

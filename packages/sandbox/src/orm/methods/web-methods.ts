@@ -1,6 +1,7 @@
 /** Methods of Odoo's web client, which read records by a nested specification. */
 import { isObject, type Json, type JsonObject, toNumber } from '../../json/value.ts';
 import { checkAccess } from '../access.ts';
+import { compileNamed } from '../compile-comparison.ts';
 import { isToMany } from '../field.ts';
 import type { Call, Environment, Method, Model } from '../model.ts';
 import { pickFields, readRows, showField } from '../read.ts';
@@ -69,15 +70,10 @@ export const webMethods: Readonly<Record<string, Method>> = {
     parameters: "name, specification, domain=None, operator='ilike', limit=100",
     readonly: true,
     run: ({ environment, model, values }) => {
-      const name = values['name'];
-      const own = (values['domain'] ?? []) as readonly Json[];
-      const domain = name ? [...own, ['display_name', values['operator'] ?? 'ilike', name]] : own;
-      return readNested(
-        environment,
-        model,
-        searchIds(environment, model, domain, { limit: values['limit'] ?? null }),
-        values['specification'],
-      );
+      const { limit = null, operator = null, name = null } = values;
+      const where = compileNamed(environment, model, operator ?? 'ilike', name || '');
+      const ids = searchIds(environment, model, values['domain'] ?? [], { limit, where });
+      return readNested(environment, model, ids, values['specification']);
     },
   },
   web_resequence: {

@@ -204,6 +204,7 @@ test('does not take from a publishable key what makes it safe to publish', () =>
   const policy: Policy = {
     instances: ['prod'],
     models: { 'res.country': ['*'] },
+    fields: { 'res.country': { allow: ['name'] } },
     read_only: true,
     cors_origins: ['https://shop.example.com'],
     publishable: true,

@@ -1,4 +1,5 @@
 /** Prints a plan: one line for each key and instance (`+` add, `~` change, `=` keep), followed by its changes. */
+import { clipText } from '@erp-proxy/contract';
 import type { Step } from './plan.ts';
 
 const SIGNS = { add: '+', change: '~', keep: '=' };
@@ -18,5 +19,5 @@ function printStep({ kind, target, changes }: Step): string {
 
 function show(value: unknown): string {
   const text = JSON.stringify(value) ?? 'none';
-  return text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text;
+  return clipText(text, SHOWN_LENGTH_MAX);
 }

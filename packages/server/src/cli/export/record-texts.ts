@@ -41,7 +41,7 @@ export function cutCsv(wantsHeader: boolean): RecordTexts {
 type FindEnds = (part: string) => number[];
 
 function createTexts(end: string, findEnds: FindEnds, readId: (record: string) => number): RecordTexts {
-  const decoder = new TextDecoder();
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let rest = '';
   let lastId: number | null = null;
   return {

@@ -3,12 +3,15 @@ import { isObject } from '../../json/is-object.ts';
 import { CommandError } from '../command.ts';
 import { type Ask, Refusal } from './ask.ts';
 import { type FieldDescription, findLackingDefaults } from './lacking-defaults.ts';
+import { readMethods } from './read-methods.ts';
 
 export interface DescribedModel {
   name: string;
   /** Null if it is not known: the list of models was not read. */
   label: string | null;
   fields: readonly DescribedField[];
+  /** Names of methods, as far as the server tells. */
+  methods: readonly string[];
 }
 
 export interface DescribedField {
@@ -17,6 +20,8 @@ export interface DescribedField {
   label: string | null;
   help: string | null;
   relation: string | null;
+  /** True if the ids of the related records are texts. */
+  hasTextIds: boolean;
   values: readonly (string | number)[];
   isRequired: boolean;
   /** True if it is known that a new record needs a value from its caller. */
@@ -38,6 +43,9 @@ const ATTRIBUTES = [
   'related',
 ];
 const PAGE_MODELS = 1000;
+
+/** From Odoo 18 on, the ids of these are texts. Their fields, and those that lead to them, are not stored then. */
+const MODELS_WITH_TEXT_IDS = ['account.root'];
 
 /** Refusals that concern one model. A model that was found by a pattern is then left out. */
 const REFUSALS_OF_MODEL = [
@@ -65,7 +73,8 @@ export async function readModels(
       const fields = Object.entries(descriptions).map(([field, described]) =>
         describeField(field, described, lacking.has(field)),
       );
-      models.push({ name, label: labels.get(name) ?? null, fields });
+      const methods = await readMethods(ask, name);
+      models.push({ name, label: labels.get(name) ?? null, fields, methods });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       if (named.has(name) || !REFUSALS_OF_MODEL.includes(error.type)) {
@@ -137,6 +146,7 @@ function describeField(name: string, field: FieldDescription, lacksDefault: bool
     label: readText(string),
     help: readText(help),
     relation: readText(relation),
+    hasTextIds: store === false && MODELS_WITH_TEXT_IDS.includes(String(relation)),
     values: Array.isArray(selection) ? selection.flatMap(readSelectionValue) : [],
     // A field that is not stored may be empty all the same.
     isRequired: required === true && store !== false,

@@ -12,8 +12,10 @@ export function renderTypes(models: readonly DescribedModel[]): string {
   const sorted = models.toSorted((one, other) => compare(one.name, other.name));
   const names = nameInterfaces(sorted);
   const rows = sorted.map(({ name }) => `  ${quote(name)}: ${names.get(name)};`);
+  const imports = ['Create', 'Read', 'Update', 'ValueForm'];
+  if (sorted.some(({ methods }) => methods.length > 0)) imports.splice(1, 0, METHODS);
   const parts = [
-    HEAD,
+    HEAD.replace('…', imports.join(', ')),
     `export interface Models {\n${rows.join('\n')}\n}\n`,
     ...sorted.map((model) => renderModel(model, names.get(model.name) as string)),
   ];
@@ -21,10 +23,13 @@ export function renderTypes(models: readonly DescribedModel[]): string {
 }
 
 const HEAD = `/** Models of Odoo, written by \`erp-proxy types\`. Changes by hand are lost. */
-import type { Create, Read, Update, ValueForm } from '@erp-proxy/client';
+import type { … } from '@erp-proxy/client';
 `;
 
-function renderModel({ name, label, fields }: DescribedModel, title: string): string {
+/** The type that names the methods of a model. */
+const METHODS = 'Methods';
+
+function renderModel({ name, label, fields, methods }: DescribedModel, title: string): string {
   const sorted = fields.toSorted((one, other) => compare(one.name, other.name));
   const members = sorted.map((field) => `${renderComment(describe(field), '  ')}  ${renderField(field)}\n`);
   const derived = SUFFIXES.map(
@@ -32,12 +37,17 @@ function renderModel({ name, label, fields }: DescribedModel, title: string): st
       `export type ${title}${suffix}<Form extends ValueForm = 'odoo'> = ${suffix}<Models, ${quote(name)}, Form>;`,
   );
   const comment = renderComment(label === null ? name : `${label} (${name})`, '');
-  return `${comment}export interface ${title} {\n${members.join('')}}\n${derived.join('\n')}\n`;
+  return `${comment}export interface ${title}${renderMethods(methods)} {\n${members.join('')}}\n${derived.join('\n')}\n`;
+}
+
+function renderMethods(methods: readonly string[]): string {
+  return methods.length === 0 ? '' : ` extends ${METHODS}<${methods.map(quote).join(' | ')}>`;
 }
 
 function renderField(field: DescribedField): string {
   const members = [`type: ${quote(field.type)}`];
   if (field.relation !== null) members.push(`relation: ${quote(field.relation)}`);
+  if (field.hasTextIds) members.push("ids: 'text'");
   const values = [...new Set(field.values.map(renderValue))].sort(compare);
   if (values.length > 0 && values.length <= SELECTION_VALUES_MAX)
     members.push(`values: ${values.join(' | ')}`);
@@ -68,7 +78,7 @@ const SUFFIXES = ['Read', 'Create', 'Update'] as const;
 
 /** `res.partner` is `ResPartner`. Names that would be equal to another one get a number. */
 function nameInterfaces(models: readonly DescribedModel[]): Map<string, string> {
-  const taken = new Set<string>(['Models', 'ValueForm', ...SUFFIXES]);
+  const taken = new Set<string>(['Models', METHODS, 'ValueForm', ...SUFFIXES]);
   const isFree = (title: string) => !['', ...SUFFIXES].some((suffix) => taken.has(title + suffix));
   return new Map(
     models.map(({ name }) => {

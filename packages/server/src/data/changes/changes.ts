@@ -106,7 +106,7 @@ export function createChanges({
         writer.sendWhole(
           answered.status,
           { ...conversation.describe(), ...answered.headers },
-          nameMembers(answered.error),
+          nameMembers(answered.error, 'domain'),
         );
       else {
         const applied = conversation.areValuesNormalized ? NORMALIZED : {};

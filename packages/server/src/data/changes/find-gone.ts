@@ -27,7 +27,7 @@ export async function findGone<Failure>(
       size = asked.limit;
       continue;
     }
-    const found = await readIds(asked.result);
+    const found = await readIds(asked.result, page.length);
     if (found === null) return { fault: { type: 'answer_invalid', message: 'It is not a list of ids.' } };
     const existing = new Set(found);
     gone.push(...page.filter((id) => !existing.has(id)));

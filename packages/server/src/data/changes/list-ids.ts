@@ -16,7 +16,7 @@ export async function listIds<Failure>(
   for (;;) {
     const asked = await ask(askIds(query, ids.at(-1) ?? 0, PAGE_IDS));
     if ('failure' in asked) return { failure: asked.failure };
-    const found = await readIds(asked.result);
+    const found = await readIds(asked.result, PAGE_IDS);
     if (found === null) return { fault: { type: 'answer_invalid', message: 'It is not a list of ids.' } };
     for (const id of found) {
       if (id <= (ids.at(-1) ?? 0))

@@ -41,7 +41,9 @@ import {
 /** Full scans read again what was given within the overlap: so many records each time, */
 const REREAD_ALWAYS = 100;
 /** or, of more, so many a second on average. */
-const REREAD_PER_SECOND = 10;
+const REREAD_PER_SECOND = 20;
+/** They wait for this part of the overlap at most. What is committed late is given after it. */
+const REREAD_PAUSE_PART = 1 / 4;
 /** Quick scans begin this much before the last answer, for the transactions of single calls. */
 const QUICK_OVERLAP_SECONDS = 10;
 const PAGE_MIN = 1;
@@ -207,7 +209,10 @@ class Reader<Failure> {
     const { time, scannedAt } = this.#state;
     if (time.answered === null || time.now === null || scannedAt === null) return true;
     const records = countRecords(this.#runs);
-    const pauseSeconds = Math.min(records / REREAD_PER_SECOND, this.#bounds.overlapSeconds / 2);
+    const pauseSeconds = Math.min(
+      records / REREAD_PER_SECOND,
+      this.#bounds.overlapSeconds * REREAD_PAUSE_PART,
+    );
     return records <= REREAD_ALWAYS || time.now < scannedAt || time.now - scannedAt >= pauseSeconds;
   }
 
@@ -285,8 +290,8 @@ class Reader<Failure> {
     if (ids.length === 0 || !hasTerms(this.#query.domain)) return new Set(ids);
     const asked = await this.#ask(askMatching(this.#query, ids));
     if ('failure' in asked) throw new PageError({ failure: asked.failure });
-    const found = await readIds(asked.result);
-    if (found === null || found.length > ids.length) throw invalidAnswer('It is not a list of ids.');
+    const found = await readIds(asked.result, ids.length);
+    if (found === null) throw invalidAnswer('It is not a list of ids.');
     // The policy has changed meanwhile.
     if (asked.limit !== null && asked.limit < ids.length) throw invalidAnswer('It has too few records.');
     return new Set(found);

@@ -38,12 +38,12 @@ export async function readRows(bytes: Uint8Array): Promise<ReadRow[] | null> {
     : null;
 }
 
-/** Null if the bytes are not a list of ids. */
-export async function readIds(bytes: Uint8Array): Promise<number[] | null> {
+/** Null if the bytes are not a list of ids, or of more than were asked for: their number bounds what callers do. */
+export async function readIds(bytes: Uint8Array, countMax: number): Promise<number[] | null> {
   const ids: number[] = [];
   return (await visitElements(bytes, (start, end) => {
     const id = readInteger(bytes, { kind: 'number', start, end });
-    if (typeof id !== 'number') return false;
+    if (typeof id !== 'number' || ids.length === countMax) return false;
     ids.push(id);
     return true;
   }))

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { countCases } from '../../../test/random-cases.ts';
-import { listColumns, printHeader, printLongRow, printRow } from './csv.ts';
+import { type CsvForm, listColumns, printHeader, printLongRow, printRow, USUAL_FORM } from './csv.ts';
 
 /** The row of a record, without its end. */
 function print(text: string, fields: readonly string[] = ['a']): string {
@@ -43,6 +43,26 @@ test.each([
   ['{"=x": 1}', '"{""=x"": 1}"'],
 ])('%s is printed as %s', (value, cell) => {
   expect(print(`{"id": 1, "a": ${value}}`)).toBe(`1,${cell}`);
+});
+
+test.each<[value: string, form: Partial<CsvForm>, cell: string]>([
+  ['"=1+1"', { escapesFormulas: false }, '=1+1'],
+  ['"=a,b"', { escapesFormulas: false }, '"=a,b"'],
+  ['"a,b"', { delimiter: ';' }, 'a,b'],
+  ['"a;b"', { delimiter: ';' }, '"a;b"'],
+  ['"a\\tb"', { delimiter: '\t' }, '"a\tb"'],
+  ['"a|b"', { delimiter: '|' }, '"a|b"'],
+  ['[3, 7]', { delimiter: ';' }, '[3, 7]'],
+  ['{"model": "res.partner", "id": 3}', { delimiter: ';' }, 'res.partner,3'],
+])('%s is printed with %j as %s', async (value, change, cell) => {
+  const form = { ...USUAL_FORM, ...change };
+  const bytes = Buffer.from(`{"id": 1, "a": ${value}}`);
+  const record = { kind: 'object', start: 0, end: bytes.length } as const;
+  const row = `1${form.delimiter}${cell}\r\n`;
+  expect(printRow(bytes, record, ['id', 'a'], form)).toBe(row);
+  const pieces = await Array.fromAsync(printLongRow(bytes, record, ['id', 'a'], form));
+  expect(Buffer.concat(pieces).toString()).toBe(row);
+  expect(printHeader(['id', 'a'], form)).toBe(`id${form.delimiter}a\r\n`);
 });
 
 test('members in another order, and members that are missing', () => {

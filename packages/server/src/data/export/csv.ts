@@ -8,11 +8,28 @@ import type { JsonMember, JsonSpan } from '../../json/span.ts';
 import { decodeString, decodeStringParts } from '../../json/string.ts';
 import { listMembers } from '../long-values.ts';
 
+export interface CsvForm {
+  readonly delimiter: Delimiter;
+  /** Text that a spreadsheet would run as a formula is marked as text. */
+  readonly escapesFormulas: boolean;
+}
+
+export const DELIMITERS = [',', ';', '\t', '|'] as const;
+type Delimiter = (typeof DELIMITERS)[number];
+
+export const USUAL_FORM: CsvForm = { delimiter: ',', escapesFormulas: true };
+
 /** Programs for spreadsheets run a cell that begins so as a formula. */
 const FORMULA_START = /^[=+\-@\t\r＝＋－＠]/;
 /** Marks the rest of the cell as text in these programs. */
 const TEXT_MARK = "'";
-const SPECIAL = /[",\r\n]/;
+/** What must be quoted, by delimiter. */
+const SPECIAL: Readonly<Record<Delimiter, RegExp>> = {
+  ',': /[",\r\n]/,
+  ';': /[";\r\n]/,
+  '\t': /["\t\r\n]/,
+  '|': /["|\r\n]/,
+};
 const LINE_END = '\r\n';
 /** A longer value is printed in parts. Printing as much takes some milliseconds at most. */
 const PART_BYTES = 32 * 1024;
@@ -28,18 +45,23 @@ export function listColumns(fields: readonly string[]): readonly string[] {
   return ['id', ...fields.filter((field) => field !== 'id')];
 }
 
-export function printHeader(columns: readonly string[]): string {
-  return columns.join() + LINE_END;
+export function printHeader(columns: readonly string[], { delimiter }: CsvForm = USUAL_FORM): string {
+  return columns.join(delimiter) + LINE_END;
 }
 
 /** Prints a record. Throws a SyntaxError if its bytes are not JSON. */
-export function printRow(bytes: Uint8Array, record: JsonSpan, columns: readonly string[]): string {
+export function printRow(
+  bytes: Uint8Array,
+  record: JsonSpan,
+  columns: readonly string[],
+  form: CsvForm = USUAL_FORM,
+): string {
   const members = readMembers(bytes, record);
   const cells = columns.map((column, index) => {
     const value = findCell(members, column, index);
-    return value === undefined ? '' : printCell(bytes, value);
+    return value === undefined ? '' : printCell(bytes, value, form);
   });
-  return cells.join() + LINE_END;
+  return cells.join(form.delimiter) + LINE_END;
 }
 
 /**
@@ -50,20 +72,21 @@ export async function* printLongRow(
   bytes: Uint8Array,
   record: JsonSpan,
   columns: readonly string[],
+  form: CsvForm = USUAL_FORM,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const members = await listMembers(bytes, record, columns.length + OTHER_MEMBERS_MAX);
   let text = '';
   for (const [index, column] of columns.entries()) {
-    if (index > 0) text += ',';
+    if (index > 0) text += form.delimiter;
     const value = findCell(members, column, index);
     if (value === undefined) continue;
     const isLong = value.end - value.start > PART_BYTES;
-    if (!isLong) text += printCell(bytes, value);
+    if (!isLong) text += printCell(bytes, value, form);
     if (isLong || text.length > PART_BYTES) {
       yield Buffer.from(text);
       text = '';
     }
-    if (isLong) yield* printLongCell(bytes, value);
+    if (isLong) yield* printLongCell(bytes, value, form);
   }
   yield Buffer.from(text + LINE_END);
 }
@@ -74,18 +97,19 @@ function findCell(members: readonly JsonMember[], column: string, index: number)
   return expected?.name === column ? expected.value : findValue(members, column);
 }
 
-function printCell(bytes: Uint8Array, value: JsonSpan): string {
+function printCell(bytes: Uint8Array, value: JsonSpan, form: CsvForm): string {
   switch (value.kind) {
     case 'null':
       return '';
     case 'string':
-      return quoteText(decodeString(bytes, value));
+      return quoteText(decodeString(bytes, value), form);
     case 'object':
       return (
-        printRelated(bytes, readMembers(bytes, value, RELATED_MEMBERS + 1)) ?? quote(readText(bytes, value))
+        printRelated(bytes, readMembers(bytes, value, RELATED_MEMBERS + 1), form) ??
+        quote(readText(bytes, value), form)
       );
     case 'array':
-      return quote(readText(bytes, value));
+      return quote(readText(bytes, value), form);
     default:
       return readText(bytes, value);
   }
@@ -94,10 +118,11 @@ function printCell(bytes: Uint8Array, value: JsonSpan): string {
 async function* printLongCell(
   bytes: Uint8Array,
   value: JsonSpan,
+  form: CsvForm,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const related =
     value.kind === 'object'
-      ? printRelated(bytes, await listMembers(bytes, value, RELATED_MEMBERS + 1))
+      ? printRelated(bytes, await listMembers(bytes, value, RELATED_MEMBERS + 1), form)
       : null;
   if (related !== null) {
     yield Buffer.from(related);
@@ -106,8 +131,8 @@ async function* printLongCell(
   const isText = value.kind === 'string';
   let start = '"';
   for (const part of isText ? decodeStringParts(bytes, value, PART_BYTES) : divide(bytes, value)) {
-    const mark = isText && start !== '' && FORMULA_START.test(part) ? TEXT_MARK : '';
-    yield Buffer.from(start + mark + part.replaceAll('"', '""'), isText ? 'utf8' : 'latin1');
+    const begun = isText && start !== '' ? markText(part, form) : part;
+    yield Buffer.from(start + begun.replaceAll('"', '""'), isText ? 'utf8' : 'latin1');
     start = '';
   }
   yield Buffer.from('"');
@@ -120,22 +145,26 @@ function* divide(bytes: Uint8Array, { start, end }: JsonSpan): Generator<string,
 }
 
 /** A related record is printed by its id, and a reference with the model before it. Null: it is neither. */
-function printRelated(bytes: Uint8Array, members: readonly JsonMember[]): string | null {
+function printRelated(bytes: Uint8Array, members: readonly JsonMember[], form: CsvForm): string | null {
   const id = members.length === RELATED_MEMBERS ? findValue(members, 'id') : undefined;
   if (id?.kind !== 'number') return null;
   const [name, model] = [findValue(members, 'name'), findValue(members, 'model')];
   if (name?.kind === 'string') return readText(bytes, id);
   if (model?.kind !== 'string' || model.end - model.start > MODEL_BYTES_MAX) return null;
-  return quoteText(`${decodeString(bytes, model)},${readText(bytes, id)}`);
+  return quoteText(`${decodeString(bytes, model)},${readText(bytes, id)}`, form);
 }
 
 /** An empty text is quoted, so that it differs from no value. */
-function quoteText(text: string): string {
-  return text === '' ? '""' : quote(FORMULA_START.test(text) ? TEXT_MARK + text : text);
+function quoteText(text: string, form: CsvForm): string {
+  return text === '' ? '""' : quote(markText(text, form), form);
 }
 
-function quote(text: string): string {
-  return SPECIAL.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+function markText(text: string, { escapesFormulas }: CsvForm): string {
+  return escapesFormulas && FORMULA_START.test(text) ? TEXT_MARK + text : text;
+}
+
+function quote(text: string, { delimiter }: CsvForm): string {
+  return SPECIAL[delimiter].test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 function readText(bytes: Uint8Array, { start, end }: JsonSpan): string {

@@ -4,8 +4,10 @@ import type { Denial } from '../../execute/terms/denial.ts';
 import { readElements } from '../../json/elements.ts';
 import { readInteger } from '../../json/number.ts';
 import { decodeString } from '../../json/string.ts';
-import { type DataRequest, denyLimit, findGiven, readDataRequest } from '../data-request.ts';
+import { type DataRequest, denyLimit, findGiven, readDataRequest, readMemberBytes } from '../data-request.ts';
 import { readFields } from '../read-fields.ts';
+import { type CsvForm, DELIMITERS, USUAL_FORM } from './csv.ts';
+import { findImpliedCondition } from './implied-conditions.ts';
 
 export type ExportFormat = 'ndjson' | 'csv';
 
@@ -13,18 +15,26 @@ export interface ExportRequest {
   readonly data: DataRequest;
   /** The names in `fields`, in their order. */
   readonly fields: readonly string[];
-  /** The terms of the domain: the bytes between its brackets. Empty if there are none. */
+  /**
+   * The terms of the domain, the bytes between its brackets, and before them the condition that Odoo adds to it. Empty
+   * if there are none.
+   */
   readonly terms: Uint8Array;
   /** Maximum number of records. */
   readonly limit: number;
   /** The export begins behind the record with this id; null: with the first one. */
   readonly after: number | null;
   readonly format: ExportFormat;
+  /** The form of CSV. */
+  readonly form: CsvForm;
+  /** A byte order mark precedes CSV. */
+  readonly hasMark: boolean;
 }
 
-const MEMBERS = ['domain', 'fields', 'context', 'limit', 'after', 'format'];
-/** Longer texts are none of the formats. */
-const FORMAT_BYTES_MAX = 100;
+const CSV_MEMBERS = ['bom', 'delimiter', 'escape_formulas'];
+const MEMBERS = ['domain', 'fields', 'context', 'limit', 'after', 'format', ...CSV_MEMBERS];
+/** Longer texts are no format and no delimiter. */
+const SHORT_BYTES_MAX = 100;
 
 /** The denial goes with the `id` of the body. */
 export function readExportRequest(bytes: Uint8Array): ExportRequest | { id: Uint8Array; denial: Denial } {
@@ -37,15 +47,17 @@ export function readExportRequest(bytes: Uint8Array): ExportRequest | { id: Uint
 function readMembersOfExport(data: DataRequest): ExportRequest | Denial {
   const fields = readFields(data, 'to export');
   if (!Array.isArray(fields)) return fields as Denial;
-  const terms = readTerms(data);
-  if (!(terms instanceof Uint8Array)) return terms;
+  const given = readTerms(data);
+  if (!(given instanceof Uint8Array)) return given;
+  const terms = addImplied(data, given);
   const limit = readLimit(data);
   if (typeof limit !== 'number') return limit;
   const after = readAfter(data);
   if (after !== null && typeof after !== 'number') return after;
   const format = readFormat(data);
   if (typeof format !== 'string') return format;
-  return { data, fields, terms, limit, after, format };
+  const csv = readCsvForm(data, format);
+  return 'form' in csv ? { data, fields, terms, limit, after, format, ...csv } : csv;
 }
 
 function readTerms(data: DataRequest): Uint8Array | Denial {
@@ -63,6 +75,14 @@ function readTerms(data: DataRequest): Uint8Array | Denial {
     return false;
   });
   return isEmpty ? NO_TERMS : bytes.subarray(value.start + 1, value.end - 1);
+}
+
+function addImplied(data: DataRequest, terms: Uint8Array): Uint8Array {
+  const domain = findGiven(data, 'domain');
+  const context = readMemberBytes(data, 'context');
+  const implied = findImpliedCondition(data.model, data.bytes, domain, context);
+  if (implied === null) return terms;
+  return Buffer.concat([Buffer.from(terms.length === 0 ? implied : `${implied},`), terms]);
 }
 
 const NO_TERMS = new Uint8Array(0);
@@ -88,10 +108,40 @@ function readAfter(data: DataRequest): number | null | Denial {
 }
 
 function readFormat(data: DataRequest): ExportFormat | Denial {
-  const value = findGiven(data, 'format');
-  if (value === undefined) return 'ndjson';
-  const isShort = value.kind === 'string' && value.end - value.start < FORMAT_BYTES_MAX;
-  const text = isShort ? decodeString(data.bytes, value) : '';
+  const text = readShortText(data, 'format') ?? 'ndjson';
   if (text === 'ndjson' || text === 'csv') return text;
   return invalid('format', '`format` must be "ndjson" or "csv".');
+}
+
+function readCsvForm(
+  data: DataRequest,
+  format: ExportFormat,
+): Pick<ExportRequest, 'form' | 'hasMark'> | Denial {
+  const other =
+    format === 'csv' ? undefined : CSV_MEMBERS.find((name) => findGiven(data, name) !== undefined);
+  if (other !== undefined) return invalid(other, `\`${other}\` is for \`"format": "csv"\` only.`);
+  const hasMark = readSwitch(data, 'bom', false);
+  if (typeof hasMark !== 'boolean') return hasMark;
+  const escapesFormulas = readSwitch(data, 'escape_formulas', USUAL_FORM.escapesFormulas);
+  if (typeof escapesFormulas !== 'boolean') return escapesFormulas;
+  const text = readShortText(data, 'delimiter') ?? USUAL_FORM.delimiter;
+  const delimiter = DELIMITERS.find((known) => known === text);
+  if (delimiter === undefined)
+    return invalid('delimiter', '`delimiter` must be ",", ";", "|" or a tab ("\\t").');
+  return { form: { delimiter, escapesFormulas }, hasMark };
+}
+
+function readSwitch(data: DataRequest, name: string, fallback: boolean): boolean | Denial {
+  const value = findGiven(data, name);
+  if (value === undefined) return fallback;
+  if (value.kind === 'true' || value.kind === 'false') return value.kind === 'true';
+  return invalid(name, `\`${name}\` must be true or false, not ${describe(value)}.`);
+}
+
+/** Undefined if the member is absent; empty if its value is no short text. */
+function readShortText(data: DataRequest, name: string): string | undefined {
+  const value = findGiven(data, name);
+  if (value === undefined) return undefined;
+  const isShort = value.kind === 'string' && value.end - value.start < SHORT_BYTES_MAX;
+  return isShort ? decodeString(data.bytes, value) : '';
 }

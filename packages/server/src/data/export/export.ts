@@ -57,7 +57,7 @@ class Export {
     this.#request = request;
     this.#deps = deps;
     this.#reader = new PageReader(conversation, request, deps);
-    this.#printer = createPrinter(request.format, request.fields);
+    this.#printer = createPrinter(request.format, request.fields, request.form, request.hasMark);
     this.#pace = new ReadingPace(deps.bytesPerSecondMin);
   }
 
@@ -76,7 +76,7 @@ class Export {
     }
     const { status, headers, error } = failure;
     const { writer } = this.#conversation.exchange;
-    writer.sendWhole(status, { ...this.#conversation.describe(), ...headers }, nameMembers(error));
+    writer.sendWhole(status, { ...this.#conversation.describe(), ...headers }, nameMembers(error, 'domain'));
   }
 
   async #stream(first: Page): Promise<void> {

@@ -25,6 +25,14 @@ const RECORD_BYTES_MAX = 16 * 1024 * 1024;
 /** A page with fewer bytes may be kept while the next one is read. */
 export const KEPT_BYTES_MAX = PAGE_BYTES_MAX;
 
+/**
+ * These drop records that the user may not see after they have searched a page (docs/export.md#limits), so that an
+ * empty page need not be the end.
+ */
+const DROPPING_MODELS = ['mail.message', 'mail.activity', 'mail.scheduled.message'];
+/** Records in which the next visible one is searched: the first of these numbers that finds one is enough. */
+const GAPS: readonly number[] = [1_000, 10_000, 100_000, 1_000_000];
+
 /** An export that has begun waits for so long for Odoo, or for the limits of its key, before it is broken off. */
 const PATIENCE_MS = 120_000;
 const RETRY_MS = 500;
@@ -59,20 +67,53 @@ export class PageReader {
       if (!('result' in answer)) {
         const isDivisible = 'isTooLarge' in answer && asked > 1;
         if (isDivisible) this.#pageSize.halve(asked);
+        else if ('isTooLarge' in answer) return { denial: await this.#explainLarge(after, answer.denial) };
         else if (this.#isFirst || !(await this.#waitAfter(answer, failures++, endsMs))) return answer;
         continue;
       }
       const page = await splitPage(answer.result, after, asked);
       if (typeof page === 'string') return { denial: denyPage(page) };
+      if (page.lastId === null) {
+        const next = await this.#findNext(after);
+        if (typeof next === 'object' && next !== null) return next;
+        if (next !== null) {
+          after = next - 1;
+          continue;
+        }
+      }
       this.#isFirst = false;
       this.#pageSize.learn({ ...answer.cost, records: page.bounds.length / 2 });
       return page;
     }
   }
 
+  /** The id of the next visible record; null if there is none. */
+  async #findNext(after: number | null): Promise<number | null | QuestionFailure> {
+    if (!DROPPING_MODELS.includes(this.#request.data.model)) return null;
+    for (const count of GAPS) {
+      const answer = await this.#ask(after, count, '["id"]');
+      if (!('result' in answer)) return answer;
+      const page = await splitPage(answer.result, after, count);
+      if (typeof page === 'string') return { denial: denyPage(page) };
+      if (page.lastId !== null) return readFirst(page);
+    }
+    return null;
+  }
+
+  /** Names the record behind `after`, which is too large. `denial`: what is known without its id. */
+  async #explainLarge(after: number | null, denial: Denial): Promise<Denial> {
+    const answer = await this.#ask(after, 1, '["id"]');
+    const page = 'result' in answer ? await splitPage(answer.result, after, 1) : null;
+    if (page === null || typeof page === 'string' || page.lastId === null) return denial;
+    const { model } = this.#request.data;
+    const text = `The record ${page.lastId} of \`${model}\` is too large to be exported with these fields. ${denial.message} To leave it out, go on with \`after\`: ${page.lastId}.`;
+    return new Denial(denial.type, text, denial.more);
+  }
+
   async #ask(
     after: number | null,
     limit: number,
+    fields: Uint8Array | string = readMemberBytes(this.#request.data, 'fields') ?? '[]',
   ): Promise<{ result: Uint8Array; cost: Omit<PageCost, 'records'> } | QuestionFailure> {
     const { data, terms, format } = this.#request;
     const context = readMemberBytes(data, 'context');
@@ -85,7 +126,7 @@ export class PageReader {
         method: 'search_read',
         params: buildDomain(terms, after),
         keyword: {
-          fields: readMemberBytes(data, 'fields') ?? '[]',
+          fields,
           order: '"id"',
           limit: String(limit),
           ...(context === null ? {} : { context }),
@@ -128,6 +169,10 @@ export class PageReader {
   get #isEnding(): boolean {
     return this.#conversation.signal.aborted || this.#conversation.isStopping();
   }
+}
+
+function readFirst({ bytes, bounds }: Page): number {
+  return JSON.parse(Buffer.from(bytes.subarray(bounds[0], bounds[1])).toString()).id;
 }
 
 /** The first term holds together with whatever follows it. Behind the others it could become a part of an "or". */

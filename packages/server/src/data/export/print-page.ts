@@ -1,7 +1,7 @@
 /** Prints the records of a page in the format of the export, slice by slice. */
 
 import type { JsonSpan } from '../../json/span.ts';
-import { listColumns, printHeader, printLongRow, printRow } from './csv.ts';
+import { type CsvForm, listColumns, printHeader, printLongRow, printRow, USUAL_FORM } from './csv.ts';
 import type { ExportFormat } from './export-request.ts';
 import type { Page } from './split-page.ts';
 
@@ -27,9 +27,20 @@ export interface Slice {
 const SLICE_BYTES = 64 * 1024;
 const LINE_FEED = 0x0a;
 
-export function createPrinter(format: ExportFormat, fields: readonly string[]): Printer {
-  return format === 'csv' ? createCsvPrinter(listColumns(fields)) : NDJSON;
+/** `hasMark`: a byte order mark precedes CSV. */
+export function createPrinter(
+  format: ExportFormat,
+  fields: readonly string[],
+  form: CsvForm = USUAL_FORM,
+  hasMark = false,
+): Printer {
+  return format === 'csv'
+    ? createCsvPrinter(listColumns(fields), form, hasMark ? BYTE_ORDER_MARK : '')
+    : NDJSON;
 }
+
+/** It tells spreadsheets that the text is UTF-8. */
+const BYTE_ORDER_MARK = '\ufeff';
 
 const NDJSON: Printer = { contentType: 'application/x-ndjson', head: null, print: copyRecords };
 
@@ -60,10 +71,10 @@ function divideRecord(record: Uint8Array): Uint8Array[] {
 
 const LINE_END = Uint8Array.of(LINE_FEED);
 
-function createCsvPrinter(columns: readonly string[]): Printer {
+function createCsvPrinter(columns: readonly string[], form: CsvForm, mark: string): Printer {
   return {
     contentType: 'text/csv; charset=utf-8; header=present',
-    head: Buffer.from(printHeader(columns)),
+    head: Buffer.from(mark + printHeader(columns, form)),
     print({ bytes, bounds }, first) {
       const next = findSliceEnd(bounds, first);
       const spanOf = (index: number): JsonSpan => ({
@@ -72,9 +83,10 @@ function createCsvPrinter(columns: readonly string[]): Printer {
         end: bounds[2 * index + 1]!,
       });
       const { start, end } = spanOf(first);
-      if (end - start > SLICE_BYTES) return { pieces: printLongRow(bytes, spanOf(first), columns), next };
+      if (end - start > SLICE_BYTES)
+        return { pieces: printLongRow(bytes, spanOf(first), columns, form), next };
       let rows = '';
-      for (let index = first; index < next; index++) rows += printRow(bytes, spanOf(index), columns);
+      for (let index = first; index < next; index++) rows += printRow(bytes, spanOf(index), columns, form);
       return { pieces: [Buffer.from(rows)], next };
     },
   };

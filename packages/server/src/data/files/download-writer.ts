@@ -7,7 +7,9 @@ import type { AnswerHeaders, AnswerWriter } from '../../streams/answer-writer.ts
 import { PieceCollector } from '../../streams/piece-collector.ts';
 import { nameMembers } from '../name-members.ts';
 import { Base64Decoder, Base64Error } from './base64-decoder.ts';
+import { type ByteRange, readByteRange } from './byte-range.ts';
 import { describeFile } from './file-headers.ts';
+import { findMediaType, SIGNATURE_BYTES } from './media-type.ts';
 import { readRecordHead } from './record-head.ts';
 
 export interface DownloadWriterOptions {
@@ -20,6 +22,17 @@ export interface DownloadWriterOptions {
   /** The fields before it with name and media type of the file; null if they are not asked for. */
   nameField: string | null;
   mediaTypeField: string | null;
+  /** The field before it with the size of the file; null if it is not asked for. */
+  sizeField: string | null;
+  /** The header `range` of the request. */
+  range: string | undefined;
+  /** Name of a file that has none, without extension. */
+  plainName: string;
+  /**
+   * Why a file without content cannot be given; null if it is empty. `texts`: the fields before it. `isText`: its value
+   * is an empty text.
+   */
+  explainEmpty: (texts: ReadonlyMap<string, string>, isText: boolean) => Denial | null;
   /** Called before each piece of the file. */
   onPiece: () => void;
 }
@@ -38,6 +51,8 @@ type State =
   | 'file'
   /** The whole file was written. The rest of the answer is skipped. */
   | 'complete'
+  /** Another answer was sent, and all of Odoo's is skipped. */
+  | 'sent'
   | 'broken_off';
 
 export class DownloadWriter implements AnswerWriter {
@@ -48,6 +63,10 @@ export class DownloadWriter implements AnswerWriter {
   #headers: AnswerHeaders = {};
   #decoder = new Base64Decoder();
   #state: State = 'head';
+  /** The bytes that are sent, of a file of the stated size; null: all. */
+  #range: (ByteRange & { readonly size: number }) | null = null;
+  /** Bytes of the file so far. */
+  #position = 0;
   #denial: Denial | 'no_record' | null = null;
 
   constructor(options: DownloadWriterOptions) {
@@ -85,14 +104,14 @@ export class DownloadWriter implements AnswerWriter {
   end(): void {
     const { target } = this.#options;
     if (this.#state === 'error')
-      target.sendWhole(this.#status, this.#headers, nameMembers(this.#collected.join()));
+      target.sendWhole(this.#status, this.#headers, nameMembers(this.#collected.join(), 'record'));
     else if (this.#state === 'complete') target.end();
     else if (this.#state === 'file') this.breakOff();
     else if (this.#state === 'head') this.#deny(NOT_ONE_RECORD);
   }
 
   restart(): boolean {
-    const isSent = this.#state === 'file' || this.#state === 'complete' || this.#state === 'broken_off';
+    const isSent = ['file', 'complete', 'sent', 'broken_off'].includes(this.#state);
     if (isSent || !this.#options.target.restart()) return false;
     this.#collected = new PieceCollector();
     this.#state = 'head';
@@ -101,13 +120,14 @@ export class DownloadWriter implements AnswerWriter {
   }
 
   breakOff(): void {
+    if (this.#state === 'sent') return;
     this.#state = 'broken_off';
     this.#denial = null;
     this.#options.target.breakOff();
   }
 
   #readHead(): Promise<void> | undefined {
-    const { target, headers, field, nameField, mediaTypeField } = this.#options;
+    const { field } = this.#options;
     const bytes = this.#collected.join();
     const head = readRecordHead(bytes, field);
     switch (head.kind) {
@@ -121,42 +141,96 @@ export class DownloadWriter implements AnswerWriter {
       case 'no_file':
         return this.#deny(denyNoFile(field));
       case 'empty':
-        target.begin(this.#status, { ...this.#headers, ...headers, ...describeFile(NOTHING_KNOWN) }, 0);
-        this.#state = 'complete';
-        return undefined;
-      case 'file': {
-        const find = (name: string | null) => (name === null ? null : (head.texts.get(name) ?? null));
-        const file = describeFile({ name: find(nameField), mediaType: find(mediaTypeField) });
+        return this.#sendEmpty(head.texts, false);
+      case 'file':
         this.#decoder = new Base64Decoder();
-        return this.#writeFile(bytes.subarray(head.start), file);
-      }
+        return this.#writeFile(bytes.subarray(head.start), head.texts);
     }
   }
 
+  #sendEmpty(texts: ReadonlyMap<string, string>, isText: boolean): undefined {
+    const { target, headers, explainEmpty } = this.#options;
+    const denial = explainEmpty(texts, isText);
+    if (denial !== null) return this.#deny(denial);
+    target.begin(this.#status, { ...this.#headers, ...headers, ...this.#describe(texts, NO_BYTES) }, 0);
+    this.#state = 'complete';
+  }
+
+  /** The headers of a file that begins with these bytes. */
+  #describe(texts: ReadonlyMap<string, string>, bytes: Uint8Array): AnswerHeaders {
+    const { nameField, mediaTypeField, plainName } = this.#options;
+    const found = findMediaType(bytes);
+    const name = texts.get(nameField ?? FILENAME) ?? (found ? `${plainName}.${found.extension}` : plainName);
+    const mediaType = mediaTypeField === null ? undefined : texts.get(mediaTypeField);
+    return describeFile({ name, mediaType: mediaType ?? found?.mediaType ?? null });
+  }
+
   /**
-   * `file`: the headers of a file that begins with this piece. They are sent with the first bytes, so that a value that
-   * does not begin as base64 still gets an error.
+   * `texts`: the fields before a file that begins with this piece. Its headers are sent with the first bytes, so that a
+   * value that does not begin as base64 still gets an error.
    */
-  #writeFile(piece: Uint8Array, file: AnswerHeaders | null = null): Promise<void> | undefined {
-    const { target, headers, field, onPiece } = this.#options;
+  #writeFile(piece: Uint8Array, texts: ReadonlyMap<string, string> | null = null): Promise<void> | undefined {
+    const { target, headers, field, sizeField, onPiece } = this.#options;
     const quote = piece.indexOf(QUOTE);
     const isWhole = quote >= 0;
     const bytes = this.#decode(isWhole ? piece.subarray(0, quote) : piece, isWhole);
     if (bytes === null) {
-      if (file === null) this.breakOff();
+      if (texts === null) this.breakOff();
       else this.#deny(denyNoFile(field));
       return undefined;
     }
-    if (file !== null) {
-      // Not a single group of digits yet: the next piece is read with this one.
-      if (bytes.length === 0 && !isWhole)
+    if (texts !== null) {
+      if (bytes.length === 0 && isWhole) return this.#sendEmpty(texts, true);
+      // Too few digits to know the type: the next piece is read with this one.
+      if (bytes.length < SIGNATURE_BYTES && !isWhole)
         return this.#collected.length > HEAD_BYTES_MAX ? this.#deny(NOT_ONE_RECORD) : undefined;
-      target.begin(this.#status, { ...this.#headers, ...headers, ...file }, isWhole ? bytes.length : null);
+      const described = { ...this.#headers, ...headers, ...this.#describe(texts, bytes) };
       this.#collected = new PieceCollector();
+      if (!this.#begin(described, isWhole ? bytes.length : readSize(texts, sizeField), isWhole))
+        return undefined;
     }
     this.#state = isWhole ? 'complete' : 'file';
     onPiece();
-    return bytes.length === 0 ? undefined : target.write(bytes);
+    const sent = this.#cut(bytes);
+    // A caller would put parts of another file together.
+    if (isWhole && this.#range !== null && this.#position !== this.#range.size) {
+      this.breakOff();
+      return undefined;
+    }
+    return sent.length === 0 ? undefined : target.write(sent);
+  }
+
+  /** `size`: null if it is not known; then all is sent. False if the whole answer was sent: it has no bytes. */
+  #begin(headers: AnswerHeaders, size: number | null, isWhole: boolean): boolean {
+    const { target, range } = this.#options;
+    if (size === null) {
+      target.begin(this.#status, headers, null);
+      return true;
+    }
+    const found = readByteRange(range, size);
+    const accepting = { ...headers, 'accept-ranges': 'bytes' };
+    if (found === 'beyond_end') {
+      target.sendWhole(416, { ...accepting, 'content-range': `bytes */${size}` }, NO_BYTES);
+      this.#state = 'sent';
+      return false;
+    }
+    this.#range = found && { ...found, size };
+    if (found === null) target.begin(this.#status, accepting, isWhole ? size : null);
+    else {
+      const { start, end } = found;
+      const ranged = { ...accepting, 'content-range': `bytes ${start}-${end}/${size}` };
+      target.begin(206, ranged, isWhole ? end - start + 1 : null);
+    }
+    return true;
+  }
+
+  /** The part of the next bytes that is sent. */
+  #cut(bytes: Uint8Array): Uint8Array {
+    const before = this.#position;
+    this.#position += bytes.length;
+    if (this.#range === null) return bytes;
+    const { start, end } = this.#range;
+    return bytes.subarray(Math.max(0, start - before), Math.max(0, end + 1 - before));
   }
 
   /** Null if it is no base64. */
@@ -178,11 +252,18 @@ export class DownloadWriter implements AnswerWriter {
   }
 }
 
-const NOTHING_KNOWN = { name: null, mediaType: null };
+/** From Odoo 19.5 on, a file comes with its name. */
+const FILENAME = 'filename';
+const NO_BYTES = new Uint8Array(0);
 
 const NOT_ONE_RECORD = new Denial('upstream_bad_response', 'The answer of Odoo is not that of one record.', {
   isReadOnly: true,
 });
+
+function readSize(texts: ReadonlyMap<string, string>, sizeField: string | null): number | null {
+  const size = Number(sizeField === null ? undefined : texts.get(sizeField));
+  return Number.isSafeInteger(size) && size > 0 ? size : null;
+}
 
 function denyNoFile(field: string): Denial {
   return new Denial(

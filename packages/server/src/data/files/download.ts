@@ -6,20 +6,23 @@ import { invalid } from '../../execute/call/read-members.ts';
 import { buildErrorAnswer } from '../../execute/request/envelope.ts';
 import type { Conversation } from '../../execute/terms/conversation.ts';
 import { Denial } from '../../execute/terms/denial.ts';
+import type { FoundTypes } from '../../execute/terms/field-finder.ts';
 import { classifyFault } from '../../odoo/faults/faults.ts';
 import { mayNameField } from '../../policy/may-name.ts';
 import { buildCall } from '../ask-odoo.ts';
 import { type DataRequest, readDataRequest, readMemberBytes } from '../data-request.ts';
 import { setContextMembers } from '../set-context.ts';
 import { DownloadWriter } from './download-writer.ts';
+import { CONTENT_FIELDS, chooseFileField } from './file-field.ts';
 import { readField, readRecord } from './file-members.ts';
 
 const MEMBERS = ['record', 'field', 'context'];
 
-/** By model: the fields with the name and the media type of its files. */
-const DESCRIBING_FIELDS: ReadonlyMap<string, { name: string; mediaType: string }> = new Map([
-  ['ir.attachment', { name: 'name', mediaType: 'mimetype' }],
-]);
+/** The model whose records are files. */
+const FILES = 'ir.attachment';
+/** Its fields with the name and the media type of a file, and those that tell why it has no content. */
+const DESCRIBING_FIELDS = { name: 'name', mediaType: 'mimetype' };
+const EXPLAINING_FIELDS = { type: 'type', size: 'file_size' };
 
 export async function download(conversation: Conversation): Promise<null> {
   const request = readDataRequest(conversation.bytes, MEMBERS);
@@ -30,35 +33,49 @@ export async function download(conversation: Conversation): Promise<null> {
 
 /** Null once the answer is sent. */
 async function send(request: DataRequest, conversation: Conversation): Promise<Denial | null> {
-  const field = readField(request);
-  if (field instanceof Denial) return field;
+  const named = readField(request);
+  if (named instanceof Denial) return named;
   const record = readRecord(request);
   if (record instanceof Denial) return record;
   if (record === null) return invalid('record', '`record` is missing: the id of the record with the file.');
-  // With `bin_size`, Odoo would give the size in place of the file.
-  const sizes = new Map([
-    ['bin_size', 'false'],
-    [`bin_size_${field}`, 'false'],
-  ]);
-  const context = setContextMembers(readMemberBytes(request, 'context'), sizes);
+  const isFile = request.model === FILES;
+  const find = (name: string) =>
+    isFile && mayNameField(conversation.client.policy, FILES, name) ? name : null;
+  const [name, mediaType] = [find(DESCRIBING_FIELDS.name), find(DESCRIBING_FIELDS.mediaType)];
+  // They tell of the content, not of other files of the record, such as its thumbnail.
+  const isContent = isFile && CONTENT_FIELDS.includes(named);
+  const [type, size] = isContent
+    ? [find(EXPLAINING_FIELDS.type), find(EXPLAINING_FIELDS.size)]
+    : [null, null];
+  const others = [name, mediaType, type, size];
+  const build = (field: string, context: Uint8Array | string) =>
+    buildCall(request, {
+      method: 'read',
+      params: `[[${record}]]`,
+      keyword: { fields: JSON.stringify([...others.filter((other) => other !== null), field]), context },
+    });
+  const given = readMemberBytes(request, 'context');
+  const found = await conversation.findFields(build(named, given ?? '{}'), [named]);
+  const { field, ...refused } = chooseFileField(request.model, named, found, 'read');
+  const context = setContextMembers(given, askForContent(field));
   if (context instanceof Denial) return context;
-  const { name, mediaType } = findDescribingFields(request.model, field, conversation);
-  const fields = [name, mediaType, field].filter((asked) => asked !== null);
-  const call = buildCall(request, {
-    method: 'read',
-    params: `[[${record}]]`,
-    keyword: { fields: JSON.stringify(fields), context },
-  });
+  const call = build(field, context);
   const writer = new DownloadWriter({
     target: conversation.exchange.writer,
     headers: conversation.describe(),
     field,
     nameField: name,
     mediaTypeField: mediaType,
+    sizeField: size,
+    range: conversation.exchange.header('range'),
+    plainName: `${request.model.replaceAll('.', '_')}-${record}-${field}`,
+    explainEmpty: isContent
+      ? explainEmptyFile
+      : (_, isText) => (isText && holdsFiles(found, field) ? LOST : null),
     // A large file takes longer than a call. A caller that reads too slowly is cut off all the same.
     onPiece: () => conversation.renewTime(),
   });
-  const denial = (await conversation.run(call, writer)) ?? writer.denial;
+  const denial = (await conversation.run(call, writer, refused)) ?? writer.denial;
   if (denial !== 'no_record') return denial;
   const answer = buildErrorAnswer(request.id, MISSING);
   conversation.exchange.writer.sendWhole(200, conversation.describe(), answer);
@@ -80,10 +97,32 @@ const MISSING = classifyFault(
   { debug: false, secrets: [] },
 );
 
-/** Fields that the policy denies are not asked for. */
-function findDescribingFields(model: string, field: string, { client }: Conversation) {
-  const find = (name: string | undefined) =>
-    name !== undefined && name !== field && mayNameField(client.policy, model, name) ? name : null;
-  const fields = DESCRIBING_FIELDS.get(model);
-  return { name: find(fields?.name), mediaType: find(fields?.mediaType) };
+/** Otherwise Odoo gives the size in place of the file, or from 19.3 on something else. */
+function askForContent(field: string): Map<string, string> {
+  return new Map([
+    ['bin_size', 'false'],
+    [`bin_size_${field}`, 'false'],
+    ['include_binary_content', 'true'],
+  ]);
 }
+
+/** `texts`: what is known of the attachment. */
+function explainEmptyFile(texts: ReadonlyMap<string, string>): Denial | null {
+  if (texts.get(EXPLAINING_FIELDS.type) === 'url')
+    return new Denial('invalid_params', '`record` is a link and has no file in Odoo: read its field `url`.', {
+      path: 'record',
+    });
+  return Number(texts.get(EXPLAINING_FIELDS.size) ?? 0) === 0 ? null : LOST;
+}
+
+/** Such a field is false where it has no file, and an empty text where the file is missing. */
+function holdsFiles(found: FoundTypes | null, field: string): boolean {
+  const type = found !== null && 'types' in found ? found.types.get(field) : undefined;
+  return type !== undefined && (type.computedFrom.length === 0 || type.isStored === true);
+}
+
+const LOST = new Denial(
+  'upstream_bad_response',
+  'Odoo has lost this file: the record has one, and Odoo gave no bytes. Restore it from a backup of its filestore.',
+  { isReadOnly: true, detail: 'the file of a record is missing' },
+);

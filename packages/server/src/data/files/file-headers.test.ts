@@ -13,8 +13,13 @@ test.each([
     'Übersicht 2026.pdf',
     `attachment; filename="_bersicht 2026.pdf"; filename*=UTF-8''%C3%9Cbersicht%202026.pdf`,
   ],
-  ['a"b\\c', 'attachment; filename="c"'],
-  ['../../etc/passwd', 'attachment; filename="passwd"'],
+  [
+    'INV/2026/00001.pdf',
+    `attachment; filename="INV_2026_00001.pdf"; filename*=UTF-8''INV%2F2026%2F00001.pdf`,
+  ],
+  ['a"b\\c', `attachment; filename="a_b_c"; filename*=UTF-8''a%22b%2Fc`],
+  ['../../etc/passwd', `attachment; filename="etc_passwd"; filename*=UTF-8''etc%2Fpasswd`],
+  ['/./a/.../b.', `attachment; filename="a_b."; filename*=UTF-8''a%2Fb.`],
   ['.htaccess', 'attachment; filename="htaccess"'],
   [
     'x\r\nset-cookie: a=1',

@@ -26,24 +26,27 @@ export function describeFile({ name, mediaType }: FileDescription): Record<strin
   };
 }
 
-/** RFC 6266: `filename` for old clients, `filename*` for all characters. */
+/** RFC 6266: `filename` for old clients, `filename*` for all characters. A client need not understand folders. */
 function describeDisposition(name: string | null): string {
   const cleaned = cleanName(name ?? '');
   if (cleaned === '') return 'attachment';
-  const ascii = cleaned.replaceAll(/[^ !#$&'()+,.0-9;=@A-Z[\]^_`a-z{}~-]/g, '_');
+  const ascii = cleaned.replaceAll('/', '_').replaceAll(/[^ !#$&'()+,.0-9;=@A-Z[\]^_`a-z{}~-]/g, '_');
   const plain = `attachment; filename="${ascii}"`;
   return ascii === cleaned ? plain : `${plain}; filename*=UTF-8''${encodeExtended(cleaned)}`;
 }
 
-/** Without folders, control and format characters, and leading dots. Keeps the end of a long name: it has the kind. */
+/**
+ * Without control and format characters, and parts that lead to another folder. Keeps the end of a long name: it has
+ * the kind.
+ */
 function cleanName(name: string): string {
   const base = name
     .toWellFormed()
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\uFFFD]/gu, '')
     .split(/[/\\]/)
-    .at(-1)!
-    .replace(/^[.\s]+/, '')
-    .trim();
+    .map((part) => part.replace(/^[.\s]+/, '').trim())
+    .filter((part) => part !== '')
+    .join('/');
   const characters = [...base];
   if (characters.length <= NAME_LENGTH_MAX) return base;
   const end = characters.slice(-20);

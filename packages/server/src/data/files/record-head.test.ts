@@ -15,8 +15,10 @@ test('finds the file after the other fields, and is incomplete at every place be
     kind: 'file',
     start: Buffer.byteLength(head),
     texts: new Map([
+      ['id', '7'],
       ['name', 'a "b" é'],
       ['mimetype', 'text/plain'],
+      ['size', '-1.5e3'],
     ]),
   });
 });
@@ -32,6 +34,10 @@ test.each([
   [`${ENVELOPE}[{"id": 7, "datas": true}]}`, 'no_file'],
   [`${ENVELOPE}[{"id": 7, "datas": false}]}`, 'empty'],
   [`${ENVELOPE}[{"id": 7, "datas": null}]}`, 'empty'],
+  [`${ENVELOPE}[{"id": 7, "datas": {"filename": "a", "content": "AAAA", "size": 3}}]}`, 'file'],
+  [`${ENVELOPE}[{"id": 7, "datas": {"filename": "a", "content": false, "size": 0}}]}`, 'empty'],
+  [`${ENVELOPE}[{"id": 7, "datas": {"filename": "a", "size": 3}}]}`, 'no_file'],
+  [`${ENVELOPE}[{"id": 7, "datas": {"content": {"content": "AAAA"}}}]}`, 'no_file'],
   ['{"jsonrpc":"2.0","id":1,"error":{"code":200}}', 'error'],
   [`${ENVELOPE}[{"na\\qme": "x", "datas": "AAAA"}]}`, 'no_file'],
   [`${ENVELOPE}[{"id" 7}]}`, 'incomplete'],

@@ -12,16 +12,18 @@ const COLON = 0x3a;
 const COMMA = 0x2c;
 const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
+/** From Odoo 19.5 on, a file is an object with `filename`, `content` and `size`. */
+const CONTENT = 'content';
 
 export type RecordHead =
   /** The bytes end before the value of the field. */
   | { kind: 'incomplete' }
   /** An answer with an error. */
   | { kind: 'error' }
-  /** The value is a string. `start`: index after its quote. `texts`: the fields before it that are texts. */
+  /** The value is a string. `start`: index after its quote. `texts`: the texts and numbers before it, by field. */
   | { kind: 'file'; start: number; texts: ReadonlyMap<string, string> }
   /** The value is `false`: the field is empty. */
-  | { kind: 'empty' }
+  | { kind: 'empty'; texts: ReadonlyMap<string, string> }
   /** There is no such record. */
   | { kind: 'no_record' }
   /** The record has another value than a text, or not this field after the others. */
@@ -50,21 +52,33 @@ function readHead(bytes: Uint8Array, field: string): RecordHead {
   at = skip(bytes, at + 1);
   if (at >= bytes.length) return INCOMPLETE;
   if (bytes[at] !== OPEN_OBJECT) return { kind: 'no_record' };
-  return readFields(bytes, at + 1, field);
+  const texts = new Map<string, string>();
+  const value = findMember(bytes, at + 1, field, texts);
+  if (typeof value !== 'number') return value;
+  if (bytes[value] !== OPEN_OBJECT) return readFile(bytes, value, texts);
+  const content = findMember(bytes, value + 1, CONTENT, texts);
+  return typeof content === 'number' ? readFile(bytes, content, texts) : content;
 }
 
-function readFields(bytes: Uint8Array, start: number, field: string): RecordHead {
-  const texts = new Map<string, string>();
+/** Index of the value of a member. Adds the texts and numbers before it to `texts`. */
+function findMember(
+  bytes: Uint8Array,
+  start: number,
+  wanted: string,
+  texts: Map<string, string>,
+): number | RecordHead {
   for (let at = skip(bytes, start); ; ) {
     const member = readName(bytes, at);
     if (member === null) return at < bytes.length && bytes[at] !== QUOTE ? NO_FILE : INCOMPLETE;
     const { name, value } = member;
     if (value >= bytes.length) return INCOMPLETE;
-    if (name === field) return readFile(bytes, value, texts);
+    if (name === wanted) return value;
     const end = skipValue(bytes, value);
     // The byte after a value shows that it is whole.
     if (end >= bytes.length) return INCOMPLETE;
-    if (bytes[value] === QUOTE) texts.set(name, decodeString(bytes, { start: value, end }));
+    const kind = readKind(bytes, value);
+    if (kind === 'string') texts.set(name, decodeString(bytes, { start: value, end }));
+    else if (kind === 'number') texts.set(name, Buffer.from(bytes.subarray(value, end)).toString());
     const next = skip(bytes, end);
     if (next >= bytes.length) return INCOMPLETE;
     if (bytes[next] !== COMMA) return NO_FILE;
@@ -78,7 +92,7 @@ function readFile(bytes: Uint8Array, start: number, texts: ReadonlyMap<string, s
       return { kind: 'file', start: start + 1, texts };
     case 'false':
     case 'null':
-      return { kind: 'empty' };
+      return { kind: 'empty', texts };
     default:
       return NO_FILE;
   }

@@ -2,6 +2,7 @@
  * Serves `POST /api/erp/upload`: the body of the request is a file, and a header has the rest of the call. Writes the
  * file into a binary field of a record, or creates a record with it.
  */
+import { cutText } from '@erp-proxy/contract';
 import { invalid } from '../../execute/call/read-members.ts';
 import type { Conversation } from '../../execute/terms/conversation.ts';
 import { Denial } from '../../execute/terms/denial.ts';
@@ -12,6 +13,7 @@ import { frameCall } from '../ask-odoo.ts';
 import { type DataRequest, readDataRequest, readMemberBytes } from '../data-request.ts';
 import { nameMembers } from '../name-members.ts';
 import { encodeBase64 } from './encode-base64.ts';
+import { chooseFileField } from './file-field.ts';
 import { readField, readRecord } from './file-members.ts';
 
 const CALL_HEADER = 'x-erp-call';
@@ -35,15 +37,18 @@ export async function upload(conversation: Conversation): Promise<null> {
 
 /** Null once the answer is sent. */
 async function send(request: DataRequest, conversation: Conversation): Promise<Denial | null> {
-  const field = readField(request);
-  if (field instanceof Denial) return field;
+  const named = readField(request);
+  if (named instanceof Denial) return named;
   const record = readRecord(request);
   if (record instanceof Denial) return record;
-  const values = readValues(request, field);
+  const values = readValues(request, named);
   if (values instanceof Denial) return values;
   const context = readMemberBytes(request, 'context');
   const keyword = context === null ? {} : { context };
   const call = frameCall(request, { method: record === null ? 'create' : 'write', keyword });
+  const { head, tail } = frameValues(values, named, record);
+  const found = await conversation.findFields(Buffer.concat([call.head, head, tail, call.tail]), [named]);
+  const { field, ...refused } = chooseFileField(request.model, named, found, 'write');
   const params = frameValues(values, field, record);
   // Written once, in slices: a copy of so many bytes takes long.
   const body = await encodeBase64(
@@ -53,13 +58,13 @@ async function send(request: DataRequest, conversation: Conversation): Promise<D
   );
   const { writer } = conversation.exchange;
   const answer = new AnswerCollector(ANSWER_BYTES_MAX);
-  const denial = await conversation.run(body, answer);
+  const denial = await conversation.run(body, answer, refused);
   if (denial !== null) return denial;
   if (!answer.isWhole || answer.isTooLarge) return BROKEN_OFF;
   const headers = { ...answer.headers, ...conversation.describe() };
   const answered = answer.join();
   const isWritten = record !== null && hasResult(answered);
-  const sent = isWritten ? answerRecord(request.id, record) : nameMembers(answered);
+  const sent = isWritten ? answerRecord(request.id, record) : nameMembers(answered, 'values');
   writer.sendWhole(answer.status, headers, sent);
   return null;
 }
@@ -90,7 +95,7 @@ function readValues(request: DataRequest, field: string): Uint8Array | Denial {
     return invalid('values', `\`values\` may have at most ${VALUES_MAX} fields.`);
   const twice = findDuplicate(members);
   if (twice !== null)
-    return invalid('values', `\`values\` has the field "${twice.name.slice(0, 64)}" twice.`);
+    return invalid('values', `\`values\` has the field "${cutText(twice.name, 64)}" twice.`);
   if (findValue(members, field) === undefined) return bytes;
   return invalid(
     `values.${field}`,

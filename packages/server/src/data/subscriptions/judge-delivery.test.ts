@@ -22,7 +22,7 @@ function createJudge(check: CheckReading) {
     ({ key: { revokedAt: null, expiresAt: null }, policy: compilePolicy(stage.policy) }) as Client;
   const keys: Pick<Keys, 'findClient'> = { findClient };
   const judge = createDeliveryJudge({ keys, check, clock: () => 0, nowMs: () => stage.nowMs });
-  const subscription = { key: 'k' } as Body;
+  const subscription = { key: 'k', domain: [] as unknown[] } as Body;
   return Object.assign(stage, {
     judge: () => judge(subscription, DELIVERY, new AbortController().signal),
   });

@@ -1,6 +1,6 @@
 /**
  * Judges a stored delivery by the key of its subscription as it is now: since the reading, the key may have ended, or
- * its policy may have been changed. The fields are those that the delivery holds.
+ * its policy may have been changed. The fields are those that the delivery holds, and those of the domain.
  */
 import { createHash } from 'node:crypto';
 import { hasFieldRules, hasSameFieldRules } from '../../execute/call/apply-field-rules.ts';
@@ -56,7 +56,8 @@ export function createDeliveryJudge({ keys, check, clock, nowMs }: DeliveryJudge
     const denied = authorizeData(client, 'subscriptions');
     if (denied !== null) return explain(denied.message);
     const reading = describeReading(Buffer.from(body), subscription.key);
-    const explained = explainCall(client.key, client.policy, { call: buildCall(reading) }, clock());
+    const call = buildCall(reading, subscription.domain);
+    const explained = explainCall(client.key, client.policy, { call }, clock());
     if (!explained.allowed) return explain(explained.message);
     if (explained.approval !== null)
       return explain(`Reading needs an approval, because of \`${explained.approval}\`.`);
@@ -103,11 +104,12 @@ function describeReading(bytes: Uint8Array, key: string): Reading {
   };
 }
 
-function buildCall({ instance, model, fields }: Reading): object {
+/** That a record matches the domain tells of the values of its fields. */
+function buildCall({ instance, model, fields }: Reading, domain: readonly unknown[]): object {
   return {
     action: 'search_read',
     model_id: model,
-    params: [[]],
+    params: [domain],
     keyword: { fields },
     erp_instance: { name: instance },
   };

@@ -3,7 +3,7 @@
  * Each reading is made as the key of the
  * subscription, whose policy and limits hold, or as the proxy itself.
  */
-import { BUSINESS_ERRORS } from '@erp-proxy/contract';
+import { BUSINESS_ERRORS, clipText } from '@erp-proxy/contract';
 import type { RunBackground } from '../../execute/run-request.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import type { Instances } from '../../instances/instances.ts';
@@ -206,5 +206,5 @@ function explainFault(fault: ChangesFault): ReadRefusal {
 const TEXT_LENGTH_MAX = 500;
 
 function clip(text: string): string {
-  return text.length <= TEXT_LENGTH_MAX ? text : `${text.slice(0, TEXT_LENGTH_MAX)}…`;
+  return clipText(text, TEXT_LENGTH_MAX);
 }

@@ -1,10 +1,15 @@
 /**
- * Applies the rules of a policy for fields to a call, once its server is known. The types of fields tell which models
- * the call reaches. A call that names no fields gets those that the policy allows, and one that gives no order may get
- * the order by id.
+ * Applies the rules of a policy for fields and paths to a call, once its server is known. The types of fields tell
+ * which models the call reaches. With rules for fields, a call that names none gets those that the policy allows, and
+ * one that gives no order may get the order by id.
  */
 import type { Client } from '../../keys/keys.ts';
-import type { ArgumentPlace, FieldUses } from '../../odoo/fields/field-uses.ts';
+import {
+  type ArgumentPlace,
+  type FieldScope,
+  type FieldUses,
+  namesReadFields,
+} from '../../odoo/fields/field-uses.ts';
 import type { ModelOrders } from '../../odoo/fields/model-orders.ts';
 import type { FieldTypes } from '../../odoo/values/field-types.ts';
 import type { CompiledPolicy } from '../../policy/compile.ts';
@@ -13,11 +18,17 @@ import {
   type AllowedFields,
   decideFields,
   decideOrder,
+  decidePaths,
+  type FieldsRequest,
+  finish,
   type Lacking,
   listAllowedFields,
+  type Steps,
 } from '../../policy/decide-fields.ts';
 import type { FieldRules } from '../../policy/field-rules.ts';
-import type { Awaitable } from '../../streams/and-then.ts';
+import { type Known, NOTHING_KNOWN } from '../../policy/judge-fields.ts';
+import { type Awaitable, andThen } from '../../streams/and-then.ts';
+import { createPauses } from '../../streams/create-pauses.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { denyPolicy } from '../terms/caller-denials.ts';
 import { Denial } from '../terms/denial.ts';
@@ -27,12 +38,13 @@ import type { FaultReply, Reply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
 import { CHANGED } from '../terms/upstream-denials.ts';
 import * as largeCalls from '../thread/large-calls.ts';
-import { explainFailure } from './explain-failure.ts';
+import { explainFailure, isPassing } from './explain-failure.ts';
 import type { Call } from './parse.ts';
 import type { Json2Call } from './parse-json2.ts';
 
-/** Maximum number of models whose types are asked for. The fields of all others count as unknown. */
-const MODELS_MAX = 64;
+/** Maximum number of models whose types are asked for. A call that reaches more is refused. */
+const MODELS_MAX = 256;
+const DEFAULT_GET = 'default_get';
 const NO_TYPES: FieldTypes = new Map();
 
 type Applied<AnyCall> = { call: AnyCall } | { reply: Reply };
@@ -42,7 +54,7 @@ export function applyFieldRules(
   target: Target,
   context: CallContext,
   finders: Finders,
-): Promise<Applied<Call>> {
+): Awaitable<Applied<Call>> {
   return apply(call, CALL_FIELDS, { target, context, ...finders });
 }
 
@@ -52,13 +64,13 @@ export function applyFieldRulesToJson2(
   target: Target,
   context: CallContext,
   finders: Finders,
-): Promise<Applied<Json2Call>> {
+): Awaitable<Applied<Json2Call>> {
   return apply(call, JSON2_FIELDS, { target, context, ...finders });
 }
 
 /** The fields of one kind of call. */
 interface CallFields<AnyCall> {
-  list(call: AnyCall, signal: AbortSignal): Awaitable<FieldUses>;
+  list(call: AnyCall, scope: FieldScope, signal: AbortSignal): Awaitable<FieldUses>;
   /** `value` is JSON. */
   set(call: AnyCall, place: ArgumentPlace, value: string, signal: AbortSignal): Awaitable<AnyCall>;
 }
@@ -77,13 +89,13 @@ export function hasFieldRules({ policy }: Pick<Client, 'policy'>): boolean {
   return policy !== null && policy.fields !== null;
 }
 
-/** Whether a call whose fields were judged for one client need not be judged again for the other. */
+/** Whether a call whose fields and paths were judged for one client need not be judged again for the other. */
 export function hasSameFieldRules(one: Pick<Client, 'policy'>, other: Pick<Client, 'policy'>): boolean {
-  return describeRules(one) === describeRules(other);
-}
-
-function describeRules({ policy }: Pick<Client, 'policy'>): string | undefined {
-  return JSON.stringify(policy?.policy.fields);
+  if (one.policy === other.policy) return true;
+  const [before, now] = [one.policy?.policy, other.policy?.policy];
+  if (JSON.stringify(before?.fields) !== JSON.stringify(now?.fields)) return false;
+  const judgesPaths = other.policy !== null && other.policy.mayReadByPath !== null;
+  return !judgesPaths || JSON.stringify(before?.models) === JSON.stringify(now?.models);
 }
 
 /** What the rules need to know of a server. */
@@ -103,58 +115,123 @@ interface SetArgument {
   value: string;
 }
 
-async function apply<AnyCall extends NamedMethod>(
+/** Synchronous if the server need not be asked. */
+function apply<AnyCall extends NamedMethod>(
   call: AnyCall,
   callFields: CallFields<AnyCall>,
   server: Server,
-): Promise<Applied<AnyCall>> {
+): Awaitable<Applied<AnyCall>> {
   const { client, time } = server.context;
   const { policy } = client;
-  if (policy === null || policy.fields === null) return { call };
-  const uses = await callFields.list(call, time.signal);
-  const decided = await decideWithServer(call, uses, policy, policy.fields, server);
+  if (policy === null) return { call };
+  const { fields, mayReadByPath } = policy;
+  if (fields === null && (mayReadByPath === null || !namesReadFields(call.model, call.method)))
+    return { call };
+  const list = () => callFields.list(call, fields === null ? 'read' : 'all', time.signal);
+  // The call was read for the rest of the policy just now.
+  const pause = createPauses(SLICE_BYTES)(call.bytes.length);
+  return andThen(pause === undefined ? list() : pause.then(list), (uses) => {
+    const { model, method } = call;
+    const request = { model, method, isNamed: namesMethod(policy, model, method), uses };
+    if (fields === null) {
+      const decided = finish(decidePaths(mayReadByPath, request, NOTHING_KNOWN));
+      if (decided.kind === 'denied') return { reply: denyPolicy(decided) };
+      if (decided.lacking.types.size === 0) return { call };
+    }
+    return applyWithServer(call, { callFields, request, policy }, server);
+  });
+}
+
+async function applyWithServer<AnyCall extends NamedMethod>(
+  call: AnyCall,
+  {
+    callFields,
+    request,
+    policy,
+  }: { callFields: CallFields<AnyCall>; request: FieldsRequest; policy: CompiledPolicy },
+  server: Server,
+): Promise<Applied<AnyCall>> {
+  const decided = await decideWithServer(request, policy, server);
   if ('reply' in decided) return decided;
+  if (call.method === DEFAULT_GET) server.context.namedDefaults = listNamed(request.uses);
   let changed = call;
   for (const { place, value } of decided.sets)
-    changed = await callFields.set(changed, place, value, time.signal);
+    changed = await callFields.set(changed, place, value, server.context.time.signal);
   return { call: changed };
 }
 
+/** The fields of the model itself. */
+function listNamed({ uses }: FieldUses): ReadonlySet<string> {
+  return new Set(uses.flatMap(({ path, model }) => (model === undefined ? path : [])));
+}
+
 interface NamedMethod {
+  bytes: Uint8Array;
   model: string;
   method: string;
 }
 
 /** Asks the server until the decision depends on nothing else. */
 async function decideWithServer(
-  { model, method }: NamedMethod,
-  uses: FieldUses,
+  request: FieldsRequest,
   policy: CompiledPolicy,
-  rules: FieldRules,
   server: Server,
 ): Promise<{ sets: readonly SetArgument[] } | { reply: Reply }> {
   const known: LearntKnown = { types: new Map(), orders: null };
-  const request = { model, method, isNamed: namesMethod(policy, model, method), uses };
-  const { unnamed } = uses;
   for (;;) {
-    const decided = decideFields(rules, request, known);
+    const decided = await runInSlices(decideAll(policy, request, known));
     if (decided.kind === 'denied') return { reply: denyPolicy(decided) };
-    const listed: AllowedFields =
-      unnamed === null ? { kind: 'all' } : listAllowedFields(rules, model, unnamed, known);
-    if (listed.kind === 'denied') return { reply: denyPolicy(listed) };
-    const ordered = decideOrder(rules, request, known);
-    if (ordered.kind === 'denied') return { reply: denyPolicy(ordered) };
-    const lacking = [decided, listed, ordered].flatMap((each) => ('lacking' in each ? [each.lacking] : []));
-    const failed = await learn(lacking, model, known, server);
-    if (failed === 'nothing') {
-      const sets: SetArgument[] = [];
-      if (listed.kind === 'listed' && unnamed?.canList === true)
-        sets.push({ place: unnamed, value: JSON.stringify(listed.fields) });
-      if (ordered.kind === 'by_id') sets.push({ place: ordered.argument, value: BY_ID });
-      return { sets };
-    }
+    const failed = await learn(decided.lacking, { own: request.model, rules: policy.fields }, known, server);
+    if (failed === 'nothing') return { sets: decided.sets };
     if (failed !== null) return { reply: failed };
   }
+}
+
+type Decided =
+  | { kind: 'denied'; rule: string; message: string }
+  | { kind: 'allowed'; lacking: readonly Lacking[]; sets: readonly SetArgument[] };
+
+/** Listing the fields in this many bytes takes some milliseconds. */
+const SLICE_BYTES = 16 * 1024;
+/** Names are judged within some microseconds each. */
+const SLICE_NAMES = 500;
+
+async function runInSlices<Decision>(steps: Steps<Decision>): Promise<Decision> {
+  const pauseAfter = createPauses(SLICE_NAMES);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    const pause = pauseAfter(step.value);
+    if (pause !== undefined) await pause;
+  }
+}
+
+/** `sets` is complete if nothing is lacking. */
+function* decideAll(
+  { fields: rules, mayReadByPath }: CompiledPolicy,
+  request: FieldsRequest,
+  known: Known,
+): Steps<Decided> {
+  const lacking: Lacking[] = [];
+  const sets: SetArgument[] = [];
+  if (rules !== null) {
+    const { unnamed } = request.uses;
+    const decided = yield* decideFields(rules, request, known);
+    if (decided.kind === 'denied') return decided;
+    const listed: AllowedFields =
+      unnamed === null ? { kind: 'all' } : yield* listAllowedFields(rules, request.model, unnamed, known);
+    if (listed.kind === 'denied') return listed;
+    const ordered = decideOrder(rules, request, known);
+    if (ordered.kind === 'denied') return ordered;
+    for (const each of [decided, listed, ordered]) if ('lacking' in each) lacking.push(each.lacking);
+    if (listed.kind === 'listed' && unnamed?.canList === true)
+      sets.push({ place: unnamed, value: JSON.stringify(listed.fields) });
+    if (ordered.kind === 'by_id') sets.push({ place: ordered.argument, value: BY_ID });
+  }
+  const paths = yield* decidePaths(mayReadByPath, request, known);
+  if (paths.kind === 'denied') return paths;
+  lacking.push(paths.lacking);
+  return { kind: 'allowed', lacking, sets };
 }
 
 const BY_ID = '"id"';
@@ -168,14 +245,14 @@ interface LearntKnown {
 /** Asks the server for what decisions lack. `nothing`: they lack nothing. Null: it has answered. */
 async function learn(
   lacking: readonly Lacking[],
-  own: string,
+  { own, rules }: { own: string; rules: FieldRules | null },
   known: LearntKnown,
   server: Server,
 ): Promise<FaultReply | Denial | 'nothing' | null> {
   const types = new Map(lacking.flatMap((each) => [...each.types]));
   const lacksOrders = lacking.some(({ orders }) => orders);
   if (types.size === 0 && !lacksOrders) return 'nothing';
-  const failed = await learnTypes(types, own, known.types, server);
+  const failed = await learnTypes(types, { own, rules }, known.types, server);
   if (failed !== null || !lacksOrders) return failed;
   const found = await server.orders.find(server.target, server.context);
   if ('failed' in found) return explain(found.failed, 'the order of records');
@@ -185,12 +262,13 @@ async function learn(
 
 async function learnTypes(
   lacking: ReadonlyMap<string, ReadonlySet<string>>,
-  own: string,
+  { own, rules }: { own: string; rules: FieldRules | null },
   known: Map<string, FieldTypes>,
   { target, context, fields }: Server,
 ): Promise<FaultReply | Denial | null> {
   for (const [model, names] of lacking) {
-    const found = known.size < MODELS_MAX ? await fields.find({ target, model }, names, context) : UNKNOWN;
+    if (known.size === MODELS_MAX) return denyManyModels(rules);
+    const found = await fields.find({ target, model }, names, context);
     if (!('failed' in found)) known.set(model, found.types);
     else if (model === own || isPassing(found.failed)) return explain(found.failed, `those of \`${model}\``);
     // The user may not use the model. Every rule is applied to fields that are not known.
@@ -199,11 +277,11 @@ async function learnTypes(
   return null;
 }
 
-const UNKNOWN = { types: NO_TYPES };
-
-/** Whether another attempt can succeed. */
-function isPassing(failed: FaultReply | Denial): boolean {
-  return failed instanceof Denial || failed.fault.data.retryable;
+function denyManyModels(rules: FieldRules | null): Denial {
+  return denyPolicy({
+    rule: rules === null ? 'models' : (rules.all[0]?.name ?? 'fields'),
+    message: `This key may not use all fields${rules === null ? ' of related records' : ''}, and the call reaches more than ${MODELS_MAX} models. Name fewer fields, or send several calls.`,
+  });
 }
 
 /** `missing`: what could not be found. */

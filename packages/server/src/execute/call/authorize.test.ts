@@ -102,7 +102,10 @@ describe('the cost of the decision on a call', () => {
     companies: [1],
     limit_max: 5,
   });
-  const names = Array.from({ length: 2000 }, (_, index) => `"f${index}":{"fields":{"display_name":{}}}`);
+  const names = Array.from(
+    { length: 2000 },
+    (_, index) => `"f${index}":{"fields":{"display_name":{}},"limit":5}`,
+  );
 
   function judge(call: Call) {
     const { bytes, reads } = countReads(Buffer.from(call.bytes).toString());
@@ -227,10 +230,10 @@ describe('a change of a sensitive model by another record', () => {
     ['copy', `"params":[[1],${values}]`],
     ['onchange', `"params":[[1],${values},[],{}]`],
     ['message_post', `"params":[[1]],"keyword":{"body":"a","context":{"default_user_ids":${user}}}`],
-    ['a_method_that_is_new', `"params":[[1]],"keyword":{"values":${values}}`],
+    ['x_method', `"params":[[1]],"keyword":{"values":${values}}`],
   ])('needs a policy that names its model and method: %s %s', (method, rest) => {
     const call = readCall('res.partner', method, rest);
-    const models = { '*': ['*'] };
+    const models = { '*': ['*', 'x_*'] };
     expect(run(call, { models })).toBe('sensitive_methods');
     expect(run(call, { models: { ...models, 'res.users': ['*'], 'res.*': ['create'] } })).toBe(
       'sensitive_methods',

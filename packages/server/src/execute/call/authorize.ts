@@ -11,7 +11,7 @@ import type { JsonSpan } from '../../json/span.ts';
 import type { Client } from '../../keys/keys.ts';
 import type { Arguments } from '../../odoo/arguments.ts';
 import { findLimitPosition } from '../../odoo/record-count.ts';
-import type { CompiledPolicy } from '../../policy/compile.ts';
+import { NO_RELATED_WRITES } from '../../odoo/related/related-writes.ts';
 import {
   type Decision,
   decide,
@@ -30,7 +30,8 @@ import type { VersionQuestion } from './parse-version-question.ts';
 import { type DescribedCall, describeCall, describeJson2Call, describeRequest } from './policy-request.ts';
 import { type Parts, rewriteCall, rewriteJson2Call } from './rewrite-call.ts';
 
-type Sets = Extract<Decision, { allowed: true }>['sets'];
+type Allowed = Extract<Decision, { allowed: true }> & { approvalRule: string | null };
+type Sets = Allowed['sets'];
 
 /** Checks whether the key may be used from this address and web origin, before all other rules. Returns null if so. */
 export function authorizeCaller(
@@ -56,21 +57,25 @@ export function authorizeCall(
 ): Call | Denial {
   if (policy === null) return call;
   const described = describeCall(call);
-  const sets = authorize(described, policy, values);
-  if (sets instanceof Denial) return sets;
+  const allowed = authorize(described, policy, values);
+  if (allowed instanceof Denial) return allowed;
+  const { sets } = allowed;
   // `read` takes no limit in Odoo, so call/limit.ts applies this one.
   return {
     ...setValues(call, described.args, sets),
     limit: sets.limit ?? call.limit,
     ...noteLimit(sets),
-    ...noteApproval(call, policy),
+    ...noteApproval(allowed),
+    ...noteTypes(allowed),
   };
 }
 
-function noteApproval(call: AnyParsed, policy: CompiledPolicy): Pick<AnyParsed, 'approvalRule'> {
-  const { model = '', method = '' } = call;
-  const approvalRule = decideApproval(policy, { model, method });
+function noteApproval({ approvalRule }: Allowed): Pick<AnyParsed, 'approvalRule'> {
   return approvalRule === null ? {} : { approvalRule };
+}
+
+function noteTypes({ lacksTypes }: Allowed): Pick<AnyParsed, 'lacksTypes'> {
+  return lacksTypes === undefined ? {} : { lacksTypes };
 }
 
 function noteLimit({ limit }: Sets): { policyLimit?: number } {
@@ -81,10 +86,16 @@ function noteLimit({ limit }: Sets): { policyLimit?: number } {
 export function authorizeJson2Call(call: Json2Call, { policy }: Pick<Client, 'policy'>): Json2Call | Denial {
   if (policy === null) return call;
   const described = describeJson2Call(call);
-  const sets = authorize(described, policy);
-  if (sets instanceof Denial) return sets;
+  const allowed = authorize(described, policy);
+  if (allowed instanceof Denial) return allowed;
+  const { sets } = allowed;
   const named = listNamed(described.args, call.method, sets);
-  return { ...rewriteJson2Call(call, named), ...noteLimit(sets), ...noteApproval(call, policy) };
+  return {
+    ...rewriteJson2Call(call, named),
+    ...noteLimit(sets),
+    ...noteApproval(allowed),
+    ...noteTypes(allowed),
+  };
 }
 
 /** The same for a version question. A client that may not call the server does not learn whether egress allows it. */
@@ -101,11 +112,13 @@ function authorize(
   call: DescribedCall,
   policy: NonNullable<Client['policy']>,
   values: ValuesState = 'sent',
-): Sets | Denial {
+): Allowed | Denial {
   const request = describeRequest(call);
   if (request instanceof Denial) return request;
-  const decision = decide(policy, values === 'sent' ? request : { ...request, findRelatedWrite: () => null });
-  return decision.allowed ? decision.sets : denyPolicy(decision);
+  const judged = values === 'sent' ? request : { ...request, findRelatedWrites: () => NO_RELATED_WRITES };
+  const decision = decide(policy, judged);
+  if (!decision.allowed) return denyPolicy(decision);
+  return { ...decision, approvalRule: decideApproval(policy, judged) };
 }
 
 /** `args` are the arguments of the call. */

@@ -76,11 +76,9 @@ async function convertWrite(
 
 function denyValue(path: string, below: string, expected: string): Denial {
   const whole = below === '' || below.startsWith('[') ? `${path}${below}` : `${path}.${below}`;
-  return new Denial(
-    'invalid_params',
-    `\`${whole}\` must be ${expected} with \`prefer: values=normalized\`. Nothing was written.`,
-    { path: whole },
-  );
+  return new Denial('invalid_params', `\`${whole}\` must be ${expected}. Nothing was written.`, {
+    path: whole,
+  });
 }
 
 /** Without the types nothing is written: half of the values would be those of Odoo. */

@@ -2,6 +2,11 @@
 import { Denial } from '../terms/denial.ts';
 import type { FaultReply } from '../terms/reply.ts';
 
+/** Whether another attempt can succeed. */
+export function isPassing(failed: FaultReply | Denial): boolean {
+  return failed instanceof Denial || failed.fault.data.retryable;
+}
+
 /** `text` says what was needed, and that nothing was sent. */
 export function explainFailure(failed: FaultReply | Denial, text: string): FaultReply | Denial {
   if (failed instanceof Denial) {

@@ -52,6 +52,19 @@ test('says which rules were not checked', () => {
   });
 });
 
+test('says that only the server knows where fields lead, and denies what cannot be read', () => {
+  const policy = compilePolicy({ instances: ['prod'], models: { 'sale.order': ['search_count'] } });
+  const explain = (condition: unknown) =>
+    explainCall(KEY, policy, { call: { ...CALL, action: 'search_count', params: [[condition]] } }, 0);
+  expect(explain(['partner_id.email', '=', 'x'])).toMatchObject({
+    allowed: true,
+    message:
+      'The policy allows the call. Not looked at: `models` to which the fields of the call lead, which only the server knows.',
+  });
+  expect(explain(['partner_id', '=', 5]).message).toBe('The policy allows the call.');
+  expect(explain(['partner_id', 'any', 5])).toMatchObject({ allowed: false, rule: 'models' });
+});
+
 test('shows the rule for fields that are named in a call without fields', () => {
   const withFields = (fields: NonNullable<Policy['fields']>) =>
     compilePolicy({ instances: ['prod'], models: { 'sale.*': ['*'] }, fields });
@@ -156,4 +169,78 @@ test('names the rule because of which an allowed call needs an approval', () => 
   });
   expect(explain('search_count')).toMatchObject({ allowed: true, approval: null });
   expect(explain('unlink')).toMatchObject({ allowed: false, approval: null });
+});
+
+test('a record of a model that the proxy cannot tell is refused with what Odoo accepts', () => {
+  const policy = compilePolicy({
+    instances: ['prod'],
+    models: { 'mail.activity': ['*'], 'crm.lead': ['*'] },
+  });
+  const explain = (action: string, params: unknown[], keyword = {}) =>
+    explainCall(KEY, policy, { call: { ...CALL, action, model_id: 'mail.activity', params, keyword } }, 0);
+  // Odoo needs the id of the model: it refuses `res_model` in its place, and takes the default.
+  const values = { res_model: 'crm.lead', res_model_id: 80, res_id: 7 };
+  expect(explain('create', [values])).toMatchObject({
+    allowed: false,
+    message:
+      '`res_model_id` leads to a record whose name Odoo then shows, and the proxy cannot tell of which model it is. Leave it out, and name the model of a new record in `default_res_model` of the context. For an activity, you can also call `activity_schedule` of its record.',
+  });
+  expect(explain('create', [{ res_id: 7 }], { context: { default_res_model: 'crm.lead' } })).toMatchObject({
+    allowed: true,
+  });
+  expect(explain('write', [[1], { res_id: 7 }]).message).toContain(
+    'Name the model in `res_model` beside it, or, for a new record, in `default_res_model`',
+  );
+});
+
+test('a method of the same effect needs the approval of `create` or `write`', () => {
+  const policy = (approve: NonNullable<Policy['approve']>) =>
+    compilePolicy({ ...POLICY.policy, models: { '*': ['*', 'x_sync'] }, approve });
+  const explain = (method: string, params: unknown[], approve: NonNullable<Policy['approve']>) =>
+    explainCall(KEY, policy(approve), { call: { ...CALL, action: method, params }, address: '10.0.0.1' }, 0)
+      .approval;
+  const write = { 'sale.*': ['write'] };
+  const create = { 'sale.*': ['create'] };
+  for (const method of ['action_archive', 'toggle_active', 'web_save_multi', 'load'])
+    expect(explain(method, [[1]], write)).toBe('approve["sale.*"]');
+  expect(explain('web_save', [[1], {}, {}], write)).toBe('approve["sale.*"]');
+  expect(explain('web_save', [[1], {}, {}], create)).toBeNull();
+  expect(explain('web_save', [[], {}, {}], create)).toBe('approve["sale.*"]');
+  expect(explain('web_save', [[], {}, {}], write)).toBeNull();
+  expect(explain('x_sync', [[1]], write)).toBeNull();
+});
+
+test('a record that has fields of another one by delegation needs the approval of that one too', () => {
+  const models = { 'product.*': ['*'], 'sale.order': ['*'] };
+  const approve = { 'product.template': ['create', 'write', 'unlink'] };
+  const policy = compilePolicy({ instances: ['prod'], models, approve });
+  const explain = (action: string, params: unknown[], model_id = 'product.product') =>
+    explainCall(KEY, policy, { call: { ...CALL, action, model_id, params } }, 0).approval;
+  expect(explain('create', [{}])).toBe('approve["product.template"]');
+  for (const method of ['write', 'web_save'])
+    expect(explain(method, [[1], {}])).toBe('approve["product.template"]');
+  expect(explain('unlink', [[1]])).toBeNull();
+  expect(explain('read', [[1]])).toBeNull();
+  expect(explain('write', [[1], {}], 'sale.order')).toBeNull();
+});
+
+test('says what `*` stands for on the model of the call, if an entry for it has `*`', () => {
+  const explain = (policy: Partial<Policy>, action: string) =>
+    explainCall(
+      KEY,
+      compilePolicy({ instances: ['prod'], models: { 'sale.*': ['*'] }, ...policy }),
+      { call: { ...CALL, action } },
+      0,
+    );
+  for (const action of ['action_confirm', 'x_sync', 'message_notify']) {
+    const { star } = explain({}, action);
+    expect(star?.methods).toContain('action_confirm');
+    expect(star?.left_out).toContainEqual({
+      method: 'find_or_create_record',
+      reason: 'reaches records of any model',
+    });
+  }
+  expect(explain({}, 'x_sync')).toMatchObject({ allowed: false, rule: 'allow_unknown_methods' });
+  expect(explain({ allow_unknown_methods: true }, 'x_sync')).not.toHaveProperty('star');
+  expect(explain({ models: { 'sale.order': ['read'] } }, 'read')).not.toHaveProperty('star');
 });

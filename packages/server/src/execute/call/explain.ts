@@ -1,7 +1,10 @@
 /** Explains why a key may or may not make a call, by the same parsing and the same decision as for a received call. */
 import type { ExplainInput, Explanation, Policy } from '@erp-proxy/contract';
+import { describeStar } from '../../policy/abilities.ts';
 import type { CompiledPolicy } from '../../policy/compile.ts';
 import { decide, decideApproval, decideCaller } from '../../policy/decide.ts';
+import { decidePaths, finish } from '../../policy/decide-fields.ts';
+import { NOTHING_KNOWN } from '../../policy/judge-fields.ts';
 import type { KeyRecord } from '../../stores/ports.ts';
 import { Denial } from '../terms/denial.ts';
 import { OWN_DIALECT } from '../terms/dialect.ts';
@@ -29,18 +32,38 @@ export function explainCall(
     return { allowed: true, rule: null, approval: null, message, sets: {} };
   }
   const decision = decide(policy, request);
-  if (!decision.allowed) return { ...decision, approval: null, sets: {} };
+  const meaning = describeStar(policy, request.model);
+  const star = meaning === null ? {} : { star: meaning };
+  if (!decision.allowed) return { ...decision, approval: null, ...star, sets: {} };
+  const named = { model: request.model, uses: request.listFieldUses() };
+  const paths = finish(decidePaths(policy.mayReadByPath, named, NOTHING_KNOWN));
+  if (paths.kind === 'denied') {
+    const { rule, message } = paths;
+    return { allowed: false, rule, approval: null, message, ...star, sets: {} };
+  }
   const approval = decideApproval(policy, request);
-  const { lists, sets, rule } = decision;
-  const message = describeAllowance(policy.policy, caller.address, approval);
+  const { lists, sets, rule, lacksTypes } = decision;
+  const message = describeAllowance(policy.policy, caller.address, {
+    approval,
+    hasPaths: paths.lacking.types.size > 0,
+    hasCommands: lacksTypes === true,
+  });
   const set = lists === undefined ? sets : { ...sets, fields: lists };
-  return { allowed: true, rule, approval, message, sets: set };
+  return { allowed: true, rule, approval, message, ...star, sets: set };
 }
 
 /** Names the rules that could still deny the call. */
-function describeAllowance(policy: Policy, address: string | null, approval: string | null): string {
+function describeAllowance(
+  policy: Policy,
+  address: string | null,
+  { approval, hasPaths, hasCommands }: { approval: string | null; hasPaths: boolean; hasCommands: boolean },
+): string {
   const { fields, cidrs, rate, per_day, per_month, concurrency } = policy;
   const open = [
+    ...(hasPaths ? ['`models` to which the fields of the call lead, which only the server knows'] : []),
+    ...(hasCommands
+      ? ['`models` whose records its lists and commands change or link, which only the server knows']
+      : []),
     ...(fields === undefined ? [] : ['`fields` of related records, which only the server knows']),
     ...(cidrs === undefined || address !== null ? [] : ['`cidrs`, since no address is given']),
     ...(rate === undefined ? [] : ['`rate`']),

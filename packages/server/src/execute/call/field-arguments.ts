@@ -1,20 +1,26 @@
 /** The fields that a call names, and calls that name other ones. All other bytes stay those of the caller. */
-import { type ArgumentPlace, type FieldUses, listFieldUses } from '../../odoo/fields/field-uses.ts';
+import {
+  type ArgumentPlace,
+  type FieldScope,
+  type FieldUses,
+  listFieldUses,
+} from '../../odoo/fields/field-uses.ts';
 import type { Call } from './parse.ts';
 import type { Json2Call } from './parse-json2.ts';
 import { type DescribedCall, describeCall, describeJson2Call } from './policy-request.ts';
 import { rewriteCall, rewriteJson2Call } from './rewrite-call.ts';
 
-export function listCallFields(call: Call): FieldUses {
-  return listFields(describeCall(call));
+/** `scope`: `read` leaves out the fields that are written. */
+export function listCallFields(call: Call, scope: FieldScope): FieldUses {
+  return listFields(describeCall(call), scope);
 }
 
-export function listJson2Fields(call: Json2Call): FieldUses {
-  return listFields(describeJson2Call(call));
+export function listJson2Fields(call: Json2Call, scope: FieldScope): FieldUses {
+  return listFields(describeJson2Call(call), scope);
 }
 
-function listFields({ model, method, args }: DescribedCall): FieldUses {
-  return listFieldUses(model, method, args);
+function listFields({ model, method, args }: DescribedCall, scope: FieldScope): FieldUses {
+  return listFieldUses(model, method, args, scope);
 }
 
 /** `value` is JSON. */

@@ -3,8 +3,10 @@
  * and what made the call. Values are in no record. Rules that depend on them are listed, and not applied.
  */
 import type { AuditCallView, CallSource, DataRoute, Policy, UnjudgedRule } from '@erp-proxy/contract';
+import { listEquivalents } from '../../odoo/equivalent-methods.ts';
 import { NO_FIELD_USES } from '../../odoo/fields/field-uses.ts';
 import { isReadOnlyMethod } from '../../odoo/methods.ts';
+import { NO_RELATED_WRITES } from '../../odoo/related/related-writes.ts';
 import { findSensitivity } from '../../odoo/sensitive/sensitive-methods.ts';
 import { compilePolicy } from '../../policy/compile.ts';
 import {
@@ -80,7 +82,7 @@ const ROUTES: Partial<Record<CallSource, DataRoute>> = {
 const LIMIT = 'records do not tell which calls came at the same time as the limit would count them';
 /** By rule: why records do not tell enough for it. Null: they do, or it denies no call. */
 const UNJUDGED: { readonly [Rule in keyof Policy | 'sensitive_methods']-?: string | null } = {
-  models: 'records do not tell whether a call asks for fields of related records',
+  models: 'records do not tell whether a call asks for fields of related records, or changes these',
   sensitive_methods: 'records do not tell whether a call writes to sensitive models through related records',
   fields: 'records have no fields',
   companies: 'records have no context',
@@ -97,6 +99,7 @@ const UNJUDGED: { readonly [Rule in keyof Policy | 'sensitive_methods']-?: strin
   dbs: null,
   approve: null,
   read_only: null,
+  allow_unknown_methods: null,
   context: null,
   data: null,
   cache: null,
@@ -119,11 +122,12 @@ function describeRecord([instance, upstream, db, model, method]: RecordParts): P
     method,
     isReadOnly: isReadOnlyMethod(method, model),
     sensitivity: findSensitivity(model, method),
-    readsRelated: () => false,
-    findRelatedWrite: () => null,
+    findRelatedRead: () => null,
+    findRelatedWrites: () => NO_RELATED_WRITES,
+    listEquivalents: () => listEquivalents(method, null),
     listFieldUses: () => NO_FIELD_USES,
     countRecords: () => null,
-    readContext: () => ({ allowed: null, others: [], leftOut: [] }),
+    readContext: () => ({ allowed: null, others: [], names: [], leftOut: [] }),
   };
 }
 

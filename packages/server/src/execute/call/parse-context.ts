@@ -2,6 +2,7 @@
  * Checks `keyword.context` by the rules of docs/execute.md#context. Part of the step `parse`. All members that are sent
  * keep their bytes.
  */
+import { cutText } from '@erp-proxy/contract';
 import { removeMembers } from '../../json/edit.ts';
 import { readElements } from '../../json/elements.ts';
 import { isEmptyArray } from '../../json/empty-array.ts';
@@ -35,7 +36,7 @@ export function readContext(bytes: Uint8Array, context: JsonSpan): Denial | Byte
   if (members.length > MEMBERS_MAX) return invalid('keyword.context', `may have at most ${MEMBERS_MAX} keys`);
   const duplicate = findDuplicate(members);
   if (duplicate) {
-    const path = `keyword.context.${duplicate.name.slice(0, 64)}`;
+    const path = `keyword.context.${cutText(duplicate.name, 64)}`;
     return new Denial('invalid_request', `\`${path}\` appears twice; send it once.`, { path });
   }
   let isChanged = false;

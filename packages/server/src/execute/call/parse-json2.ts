@@ -13,6 +13,7 @@ import { type CallSpan, NULL_ID, type ParsedCall } from '../terms/parsed-body.ts
 import type { InstanceAddress } from '../terms/target.ts';
 import {
   API_KEY_LENGTH_MAX,
+  checkCharacters,
   checkNames,
   describe,
   invalid,
@@ -35,6 +36,8 @@ export interface Json2Call {
   policyLimit?: number;
   /** The rule of the policy because of which the call needs an approval; absent if it needs none. */
   approvalRule?: string;
+  /** The policy also depends on types of fields that the call names. */
+  lacksTypes?: true;
 }
 
 const CALL_MEMBERS = ['id', 'model_id', 'method', 'kwargs'];
@@ -78,6 +81,8 @@ function readCall(bytes: Uint8Array, members: JsonMember[], instanceAt: string):
   if (method instanceof Denial) return method;
   const kwargs = readKeyword(bytes, findValue(members, 'kwargs'), 'kwargs');
   if (kwargs instanceof Denial) return kwargs;
+  const charactersDenial = checkCharacters(bytes, kwargs.span, 'kwargs');
+  if (charactersDenial) return charactersDenial;
   const instance = readInstance(bytes, findValue(members, instanceAt), instanceAt);
   return instance instanceof Denial ? instance : { bytes, model, method, kwargs, instance };
 }

@@ -19,9 +19,11 @@ import type { NamedRecords } from '../terms/method-call.ts';
 import { type Body, type CallSpan, NULL_ID, type ParsedCall } from '../terms/parsed-body.ts';
 import type { NamedInstance } from '../terms/target.ts';
 import { readContext } from './parse-context.ts';
+import { placeDomain } from './place-domain.ts';
 import { placeIds } from './place-ids.ts';
 import {
   API_KEY_LENGTH_MAX,
+  checkCharacters,
   checkNames,
   describe,
   invalid,
@@ -53,6 +55,8 @@ export interface Call {
   policyLimit?: number;
   /** The rule of the policy because of which the call needs an approval; absent if it needs none. */
   approvalRule?: string;
+  /** The policy also depends on types of fields that the call names. */
+  lacksTypes?: true;
 }
 
 const COMMON_MEMBERS = ['id', 'action', 'model_id', 'fn_name', 'params', 'keyword'];
@@ -147,6 +151,9 @@ function readCall(
   if (params instanceof Denial) return params;
   const keyword = readKeyword(bytes, findValue(members, 'keyword'), 'keyword');
   if (keyword instanceof Denial) return keyword;
+  const charactersDenial =
+    checkCharacters(bytes, params, 'params') ?? checkCharacters(bytes, keyword.span, 'keyword');
+  if (charactersDenial) return charactersDenial;
   const instance = readInstance(bytes, findValue(members, instanceAt), instanceAt);
   if (instance instanceof Denial) return instance;
   const limit = readLimit(bytes, keyword);
@@ -155,11 +162,8 @@ function readCall(
   const sent = context && readContext(bytes, context);
   if (sent instanceof Denial) return sent;
   const given = { bytes, params, keyword };
-  const placed = placeIds(
-    model,
-    method,
-    sent ? rewriteCall(given, new Map([['context', sent]]), null) : given,
-  );
+  const changed = sent ? rewriteCall(given, new Map([['context', sent]]), null) : given;
+  const placed = placeIds(model, method, placeDomain(method, changed));
   return placed instanceof Denial ? placed : { ...placed, model, method, limit, instance };
 }
 

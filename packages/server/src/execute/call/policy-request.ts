@@ -9,11 +9,13 @@ import { findDuplicate, readMembers } from '../../json/members.ts';
 import { readInteger } from '../../json/number.ts';
 import type { JsonMember, JsonSpan } from '../../json/span.ts';
 import { type Arguments, isLeftOut, POSITIONAL_MAX } from '../../odoo/arguments.ts';
+import { listEquivalents } from '../../odoo/equivalent-methods.ts';
 import { listFieldUses } from '../../odoo/fields/field-uses.ts';
 import { isReadOnlyMethod, limitRule } from '../../odoo/methods.ts';
 import { countRecords, type RecordCount } from '../../odoo/record-count.ts';
-import { bringsContext, readsRelated } from '../../odoo/related/related-reads.ts';
-import { findRelatedWrite } from '../../odoo/related/related-writes.ts';
+import { bringsContext, findRelatedRead } from '../../odoo/related/related-reads.ts';
+import { findRelatedWrites } from '../../odoo/related/related-writes.ts';
+import { hasUnboundedField } from '../../odoo/related/specification-limits.ts';
 import { findSensitivity } from '../../odoo/sensitive/sensitive-methods.ts';
 import type { NamedContext, PolicyRequest } from '../../policy/decide.ts';
 import { Denial } from '../terms/denial.ts';
@@ -42,10 +44,16 @@ export function describeRequest(call: DescribedCall): PolicyRequest | Denial {
     method,
     isReadOnly: isReadOnlyMethod(method, model),
     sensitivity: findSensitivity(model, method),
-    readsRelated: () => readsRelated(model, method, args),
-    findRelatedWrite: (allows) => findRelatedWrite(model, method, args, allows),
+    findRelatedRead: (mayRead) => findRelatedRead(model, method, args, mayRead),
+    findRelatedWrites: (allows, learnt) => findRelatedWrites(model, method, args, allows, learnt),
+    listEquivalents: () => listEquivalents(method, args),
     listFieldUses: () => listFieldUses(model, method, args),
-    countRecords: (max) => lowerCount(countRecords(model, method, args, max), call),
+    countRecords: (max) => {
+      const records = countRecords(model, method, args, max);
+      return hasUnboundedField(method, args, max)
+        ? { asked: null, canLower: false, isOfSpecification: true }
+        : lowerCount(records, call);
+    },
     readContext: () => readContext(method, args),
   };
 }
@@ -129,6 +137,7 @@ function readContext(method: string, args: Arguments): NamedContext {
   return {
     allowed,
     others: [...others.map(({ value }) => readId(bytes, value)), ...(isReadable ? [] : [NO_COMPANY])],
+    names: isReadable ? given.map(({ name }) => name) : null,
     leftOut: members === null ? [] : SETTABLE.filter((member) => !isGiven(member)),
   };
 }

@@ -2,8 +2,10 @@
  * Reads members that the bodies of several routes share, with one text for each mistake. Texts name a member by its
  * path. Values of named arguments stay byte spans of the body.
  */
-import { ID_LENGTH_MAX } from '@erp-proxy/contract';
+import { clipText, ID_LENGTH_MAX } from '@erp-proxy/contract';
 import { isEmptyArray } from '../../json/empty-array.ts';
+import { findHalfSurrogate } from '../../json/half-surrogate.ts';
+import { locate } from '../../json/locate.ts';
 import { findDuplicate, readMembers } from '../../json/members.ts';
 import { readInteger } from '../../json/number.ts';
 import type { JsonMember, JsonSpan } from '../../json/span.ts';
@@ -62,6 +64,25 @@ export function readKeyword(
   return duplicate ? refuseDuplicate(duplicate, path) : { span: value, members };
 }
 
+/**
+ * Refuses half of a surrogate pair. Odoo answers it with an HTML page, or an exception while it stores the text
+ * (docs/odoo-facts.md#half-surrogates).
+ */
+export function checkCharacters(
+  bytes: Uint8Array,
+  value: JsonSpan | null | undefined,
+  path: string,
+): Denial | undefined {
+  const at = value ? findHalfSurrogate(bytes, value) : null;
+  if (!value || at === null) return undefined;
+  const place = locate(bytes, value, at, path);
+  return new Denial(
+    'invalid_params',
+    `\`${place}\` has half of a surrogate pair, \`${Buffer.from(bytes.subarray(at, at + 6)).toString()}\`, which is no character. Send whole characters.`,
+    { path: place },
+  );
+}
+
 /** Reads a member that must be a text of 1 to `lengthMax` characters. */
 export function readText(
   bytes: Uint8Array,
@@ -76,6 +97,8 @@ export function readText(
   if (value.end - value.start > lengthMax * 6 + 2) return tooLong(path, lengthMax);
   const text = decodeString(bytes, value);
   if (text.length > lengthMax) return tooLong(path, lengthMax);
+  const halfDenial = checkCharacters(bytes, value, path);
+  if (halfDenial) return halfDenial;
   // For an empty action, the rule for names gives a better message.
   if (text === '' && path !== 'action') return invalid(path, `\`${path}\` is empty: ${what}.`);
   return text;
@@ -85,12 +108,16 @@ function tooLong(path: string, lengthMax: number): Denial {
   return invalid(path, `\`${path}\` may have at most ${lengthMax} characters.`);
 }
 
-/** Refuses unknown and duplicate names. If a misspelt `keyword` were ignored, a call could return every record. */
+/**
+ * Refuses unknown and duplicate names of `whole`, or of its member `parent`. If a misspelt `keyword` were ignored, a
+ * call could return every record.
+ */
 export function checkNames(
   members: JsonMember[],
   parent: string,
   known: string[],
   ignored: string[] = [],
+  whole = 'a call',
 ): Denial | undefined {
   for (const { name } of members) {
     if (known.includes(name) || ignored.includes(name)) continue;
@@ -98,7 +125,7 @@ export function checkNames(
     const hint = `Did you mean \`${suggestName(name, known, ignored)}\`?`;
     return invalid(
       path,
-      `\`${path}\` is not a member of ${parent === '' ? 'a call' : `\`${parent}\``}. ${hint}`,
+      `\`${path}\` is not a member of ${parent === '' ? whole : `\`${parent}\``}. ${hint}`,
     );
   }
   const duplicate = findDuplicate(members);
@@ -143,7 +170,7 @@ function refuseDuplicate(member: JsonMember, parent: string): Denial {
 
 /** Truncates long names, because they come from the caller and would enlarge the answer. */
 function joinPath(parent: string, name: string): string {
-  const short = name.length > 64 ? `${name.slice(0, 64)}…` : name;
+  const short = clipText(name, 64);
   return parent === '' ? short : `${parent}.${short}`;
 }
 

@@ -1,18 +1,10 @@
 /** Converts the normalized values that a call writes (docs/values.md#writing). All other bytes stay. */
 import { readElements } from '../../json/elements.ts';
 import type { ByteRange, JsonSpan } from '../../json/span.ts';
-import type { FieldTypes } from '../../odoo/values/field-types.ts';
+import type { LearntTypes } from '../../odoo/values/field-types.ts';
 import { convertWrittenValues, type Parts, type WrittenValues } from '../../odoo/values/written-values.ts';
 import type { Call } from './parse.ts';
 import { rebuildCall } from './rewrite-call.ts';
-
-/** What is known about fields. */
-export interface LearntTypes {
-  /** By model. */
-  types: ReadonlyMap<string, FieldTypes>;
-  /** By model: fields that were looked for, and may be missing in the types. */
-  asked: ReadonlyMap<string, ReadonlySet<string>>;
-}
 
 export type WrittenCall =
   | { kind: 'converted'; call: Call }

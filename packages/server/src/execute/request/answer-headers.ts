@@ -1,5 +1,5 @@
 /** Headers that every answer to a known key has: the time it took, the age of a kept answer, the limits of the key. */
-import { LIMIT_HEADER } from '@erp-proxy/contract';
+import { LIMIT_HEADER, NULL_FIELD_HEADER } from '@erp-proxy/contract';
 import type { AnswerHeaders } from '../../streams/answer-writer.ts';
 import type { CallTrace } from '../terms/call-trace.ts';
 import type { KeyAdmission } from './throttle.ts';
@@ -22,6 +22,7 @@ export function describeRequest(
   if (ageMs !== null) headers['age'] = String(Math.floor(ageMs / 1000));
   if (limit !== null) headers[LIMIT_HEADER] = String(limit);
   if (trace?.areValuesNormalized === true) Object.assign(headers, NORMALIZED);
+  Object.assign(headers, describeNullField(trace?.nullField ?? null));
   return keyAdmission === null ? headers : { ...headers, ...keyAdmission.describe() };
 }
 
@@ -31,6 +32,11 @@ export const NORMALIZED: AnswerHeaders = { 'preference-applied': 'values=normali
 /** The header for a limit that a policy has set. */
 export function describeLimit(limit: number | null): AnswerHeaders {
   return limit === null ? {} : { [LIMIT_HEADER]: String(limit) };
+}
+
+/** The header for a field in which null stands for a NaN or an Infinity. */
+export function describeNullField(field: string | null): AnswerHeaders {
+  return field === null ? {} : { [NULL_FIELD_HEADER]: field };
 }
 
 /** `server-timing`: the wait for the database, the time of Odoo up to the head of its answer, and the rest. */

@@ -20,7 +20,7 @@ function createContext(): CallContext {
       idempotencyKey: null,
       hasKeyForOneCall: false,
       approvalIds: [],
-      approvalRule: null,
+      confirmation: null,
       traceparent: null,
       traced: null,
       areValuesNormalized: false,

@@ -50,6 +50,8 @@ export class CallContext implements CallContextInit {
   readonly bytes: Uint8Array;
   readonly approvalRule: string | null;
   readonly isUnchanged: CallContextInit['isUnchanged'];
+  /** Set by applyFieldRules for `default_get`: the fields that the answer may have; null: any. */
+  namedDefaults: ReadonlySet<string> | null = null;
   /** Set by replayAnswer; null without an idempotency key. */
   protection: IdempotentCall | null = null;
   /**

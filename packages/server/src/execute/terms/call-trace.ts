@@ -35,6 +35,8 @@ export interface CallTrace {
   approval: string | null;
   /** True once values of the call or of its result are converted, as the caller prefers. */
   areValuesNormalized: boolean;
+  /** The first field whose NaN or Infinity became null; empty: an element of a list did. Null: none has become null. */
+  nullField: string | null;
 }
 
 /** Creates the trace of a call. `startedMs` is a time of the monotonic clock. */
@@ -61,5 +63,6 @@ export function startTrace(
     policyLimit: null,
     approval: null,
     areValuesNormalized: false,
+    nullField: null,
   };
 }

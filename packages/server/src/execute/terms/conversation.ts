@@ -7,6 +7,9 @@ import type { Client } from '../../keys/keys.ts';
 import type { AnswerHeaders, AnswerWriter } from '../../streams/answer-writer.ts';
 import type { Denial } from './denial.ts';
 import type { Exchange } from './exchange.ts';
+import type { FoundTypes } from './field-finder.ts';
+import type { Reply } from './reply.ts';
+import type { NeededConfirmation } from './request.ts';
 
 export interface Conversation {
   readonly client: Client;
@@ -40,6 +43,11 @@ export interface Conversation {
    * within the concurrency of its key.
    */
   run(call: Uint8Array, writer: AnswerWriter, options?: RunOptions): Promise<Denial | null>;
+  /**
+   * Finds the types of the fields of the model of a call, which is not sent. `names`: fields that it names. Null if the
+   * call is one that {@link run} refuses.
+   */
+  findFields(call: Uint8Array, names: readonly string[]): Promise<FoundTypes | null>;
 }
 
 export interface RunOptions {
@@ -48,14 +56,16 @@ export interface RunOptions {
    * ids count as unknown ones.
    */
   approvalIds?: readonly string[];
-  /** A rule because of which the call needs an approval, even if the policy asks for none. */
-  approvalRule?: string | null;
+  /** What a person must say before the call is sent. */
+  confirmation?: NeededConfirmation | null;
   /** A valid idempotency key, of this call alone. A retry need not make the same calls before it. */
   idempotencyKey?: string | null;
   /** In place of the header; ignored if it is none. */
   traceparent?: string | undefined;
   /** Whether values are normalized, in place of {@link Conversation.areValuesNormalized}. */
   areValuesNormalized?: boolean;
+  /** Why the call is not sent: the reply if the policy allows it. */
+  refusal?: Reply;
   /** What the policy must allow in `data` for the call, in place of that of the request. */
   data?: DataRoute;
   /** Called before the answer is written. */

@@ -16,4 +16,6 @@ export interface FieldFinder {
     names: Iterable<string>,
     context: CallContext,
   ): Awaitable<FoundTypes>;
+  /** The types that are in memory; null: there are none. */
+  recall(of: { target: Target; model: string }): FieldTypes | null;
 }

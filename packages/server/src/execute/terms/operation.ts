@@ -7,6 +7,7 @@ import type { CallContext } from './call-context.ts';
 import type { CallTrace } from './call-trace.ts';
 import type { Denial } from './denial.ts';
 import type { Dialect } from './dialect.ts';
+import type { FoundTypes } from './field-finder.ts';
 import type { CallSpan, ParsedCall } from './parsed-body.ts';
 import type { Reply } from './reply.ts';
 import type { NamedInstance, ServerAddress } from './target.ts';
@@ -38,6 +39,8 @@ export interface AnyParsed {
   policyLimit?: number;
   /** The rule of the policy because of which the call needs an approval; absent if it needs none. */
   approvalRule?: string;
+  /** The policy also depends on types of fields that the call names. */
+  lacksTypes?: true;
 }
 
 /** Whether the values of a call are those that are sent, or convertValues has yet to convert them. */
@@ -99,14 +102,35 @@ export interface Operation<
     context: CallContext,
   ): Awaitable<{ call: Parsed } | { reply: Reply }>;
   /**
-   * Applies the rules of the client's policy for fields, which need types of fields. Runs last before the call is
-   * built. Absent if calls of the operation name no fields.
+   * Applies the rules of the client's policy for fields and paths, which need types of fields. Runs last before the
+   * call is built. Absent if calls of the operation name no fields.
    */
   applyFieldRules?(
     call: Parsed,
     server: Resolved,
     context: CallContext,
   ): Awaitable<{ call: Parsed } | { reply: Reply }>;
+  /**
+   * Applies the client's policy to records that the call changes through its own, which needs types of fields. Only for
+   * a call that lacks them. `approvalRule`: the rule because of which it needs an approval for that.
+   */
+  applyRelatedRules?(
+    call: Parsed,
+    server: Resolved,
+    context: CallContext,
+  ): Awaitable<{ reply: Reply } | { approvalRule: string | null }>;
+  /**
+   * Refuses a query by fields that Odoo cannot search, sort or group by; null: it may be sent. Absent if calls of the
+   * operation have no query.
+   */
+  checkQuery?(call: Parsed, server: Resolved, context: CallContext): Awaitable<Reply | null>;
+  /** Finds the types of the fields of the model of a call. Absent if calls of the operation have none. */
+  findFields?(
+    call: Parsed,
+    server: Resolved,
+    names: readonly string[],
+    context: CallContext,
+  ): Awaitable<FoundTypes>;
   /** Builds what is sent. */
   build(call: Parsed, server: Resolved, dialect: Dialect, signal: AbortSignal): Awaitable<Prepared | Denial>;
   readonly steps: readonly Step<Prepared>[];

@@ -4,6 +4,7 @@
 import type { CallSource, DataRoute } from '@erp-proxy/contract';
 import type { Dialect } from './dialect.ts';
 import type { Exchange } from './exchange.ts';
+import type { Reply } from './reply.ts';
 import type { RequestTime } from './request-time.ts';
 import type { TracedRequest } from './tracing.ts';
 
@@ -12,6 +13,19 @@ export interface CallActor {
   /** As in the audit. */
   readonly name: string;
   readonly address: string | null;
+}
+
+/** A person must agree to a call. The policy is asked first, so that nobody is asked about a call that it denies. */
+export interface NeededConfirmation {
+  /** `removals`: only to a call whose values remove records of a list (one2many). */
+  readonly of: 'all' | 'removals';
+  /**
+   * `person`: the one in front of the client, whom the conversation asks: the call is not sent. `administrator`: by an
+   * approval.
+   */
+  readonly by: 'person' | 'administrator';
+  /** Stands for the rule of a policy. */
+  readonly rule: string;
 }
 
 export interface Request {
@@ -27,8 +41,8 @@ export interface Request {
   readonly hasKeyForOneCall: boolean;
   /** Ids in the header `x-approval`; null: the calls of the request cannot be approved one by one. */
   readonly approvalIds: readonly string[] | null;
-  /** A rule beside the policy because of which calls need an approval; null: the policy alone decides. */
-  readonly approvalRule: string | null;
+  /** What a person must say before a call is sent; null: nothing beside what the policy asks for. */
+  readonly confirmation: NeededConfirmation | null;
   /** A valid `traceparent`; null if there is none. */
   readonly traceparent: string | null;
   /** Its trace; null if traces are off. */
@@ -43,4 +57,6 @@ export interface Request {
   readonly data: DataRoute | null;
   /** True if interactive calls go first (limits/database/). */
   readonly isBackground: boolean;
+  /** The reply of a call that is not sent, if the policy allows it. */
+  readonly refusal?: Reply;
 }

@@ -9,12 +9,14 @@ import { readArguments } from '../../odoo/arguments.ts';
 import type { ClassifyOptions, Fault } from '../../odoo/faults/faults.ts';
 import { classifyOwnJson2Fault as classifyOwnJson2FaultNow } from '../../odoo/faults/json2-own-fault.ts';
 import { type RefinedCall, refineFault as refineFaultNow } from '../../odoo/faults/refine-fault.ts';
-import type { ArgumentPlace, FieldUses } from '../../odoo/fields/field-uses.ts';
+import type { ArgumentPlace, FieldScope, FieldUses } from '../../odoo/fields/field-uses.ts';
 import * as json2Answers from '../../odoo/json2/json2-answer.ts';
 import { unwrapOne as unwrapOneNow } from '../../odoo/json2/json2-result.ts';
 import { buildExecuteKw as buildExecuteKwNow, type ExecuteKw } from '../../odoo/jsonrpc.ts';
 import type { Signature } from '../../odoo/signatures/signature.ts';
+import type { LearntTypes } from '../../odoo/values/field-types.ts';
 import { type NamedFields, readNamedFields as readNamedFieldsNow } from '../../odoo/values/named-fields.ts';
+import type { CompiledPolicy } from '../../policy/compile.ts';
 import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { isLarge, shareInSlices } from '../../threads/shared-bytes.ts';
 import * as authorizing from '../call/authorize.ts';
@@ -26,6 +28,7 @@ import type { Json2Call } from '../call/parse-json2.ts';
 import * as json2Parsing from '../call/parse-json2.ts';
 import type { VersionQuestion } from '../call/parse-version-question.ts';
 import * as questionParsing from '../call/parse-version-question.ts';
+import * as relatedVerdicts from '../call/related-verdict.ts';
 import * as writing from '../call/written-call.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
@@ -117,7 +120,7 @@ export function authorizeJson2Call(
 export function convertWrittenCall(
   call: Call,
   position: number,
-  types: writing.LearntTypes,
+  types: LearntTypes,
   signal: AbortSignal,
 ): Awaitable<writing.WrittenCall> {
   return isLarge(call.bytes)
@@ -125,16 +128,42 @@ export function convertWrittenCall(
     : writing.convertWrittenCall(call, position, types);
 }
 
-export function listCallFields(call: Call, signal: AbortSignal): Awaitable<FieldUses> {
+export function listCallFields(call: Call, scope: FieldScope, signal: AbortSignal): Awaitable<FieldUses> {
   return isLarge(call.bytes)
-    ? runInThread('listCallFields', [call], call.bytes.length, signal)
-    : fieldArguments.listCallFields(call);
+    ? runInThread('listCallFields', [call, scope], call.bytes.length, signal)
+    : fieldArguments.listCallFields(call, scope);
 }
 
-export function listJson2Fields(call: Json2Call, signal: AbortSignal): Awaitable<FieldUses> {
+export function listJson2Fields(
+  call: Json2Call,
+  scope: FieldScope,
+  signal: AbortSignal,
+): Awaitable<FieldUses> {
   return isLarge(call.bytes)
-    ? runInThread('listJson2Fields', [call], call.bytes.length, signal)
-    : fieldArguments.listJson2Fields(call);
+    ? runInThread('listJson2Fields', [call, scope], call.bytes.length, signal)
+    : fieldArguments.listJson2Fields(call, scope);
+}
+
+export function judgeRelatedCall(
+  call: Call,
+  policy: CompiledPolicy,
+  learnt: LearntTypes,
+  signal: AbortSignal,
+): Awaitable<relatedVerdicts.RelatedVerdict> {
+  return isLarge(call.bytes)
+    ? runInThread('judgeRelatedCall', [call, policy.policy, learnt], call.bytes.length, signal)
+    : relatedVerdicts.judgeRelatedCall(call, policy, learnt);
+}
+
+export function judgeRelatedJson2Call(
+  call: Json2Call,
+  policy: CompiledPolicy,
+  learnt: LearntTypes,
+  signal: AbortSignal,
+): Awaitable<relatedVerdicts.RelatedVerdict> {
+  return isLarge(call.bytes)
+    ? runInThread('judgeRelatedJson2Call', [call, policy.policy, learnt], call.bytes.length, signal)
+    : relatedVerdicts.judgeRelatedJson2Call(call, policy, learnt);
 }
 
 export function setCallArgument(

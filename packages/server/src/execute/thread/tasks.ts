@@ -9,6 +9,7 @@ import { refineFault } from '../../odoo/faults/refine-fault.ts';
 import { classifyJson2Answer } from '../../odoo/json2/json2-answer.ts';
 import { unwrapOne } from '../../odoo/json2/json2-result.ts';
 import { buildExecuteKw } from '../../odoo/jsonrpc.ts';
+import type { LearntTypes } from '../../odoo/values/field-types.ts';
 import { readNamedFields } from '../../odoo/values/named-fields.ts';
 import { type CompiledPolicy, compilePolicy } from '../../policy/compile.ts';
 import { authorizeCall, authorizeJson2Call } from '../call/authorize.ts';
@@ -22,6 +23,7 @@ import { limitCall } from '../call/limit.ts';
 import { type Call, parseBody, parseCall, parseDocument } from '../call/parse.ts';
 import { type Json2Call, parseJson2Call } from '../call/parse-json2.ts';
 import { parseVersionQuestion } from '../call/parse-version-question.ts';
+import { judgeRelatedCall, judgeRelatedJson2Call } from '../call/related-verdict.ts';
 import { convertWrittenCall } from '../call/written-call.ts';
 import type { ValuesState } from '../terms/operation.ts';
 import { mapCall } from '../upstream/map-call.ts';
@@ -40,6 +42,10 @@ export const TASKS = {
   convertWrittenCall,
   listCallFields,
   listJson2Fields,
+  judgeRelatedCall: (call: Call, policy: Policy, learnt: LearntTypes) =>
+    judgeRelatedCall(call, compile(policy), learnt),
+  judgeRelatedJson2Call: (call: Json2Call, policy: Policy, learnt: LearntTypes) =>
+    judgeRelatedJson2Call(call, compile(policy), learnt),
   setCallArgument,
   setJson2Argument,
   limitCall,

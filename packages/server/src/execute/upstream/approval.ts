@@ -1,13 +1,16 @@
 /**
  * Steps: the approval of a call whose policy asks for one. Without an approval the call is stored for an administrator
  * and refused. With one it runs once: the approval is used right before the call is sent, and can be used again only if
- * the call was surely not run.
+ * the call was surely not run. A call of a conversation that a person must confirm first ends here too: the policy has
+ * allowed it, and the call was not asked for before.
  */
-import { APPROVAL_HEADER } from '@erp-proxy/contract';
+import { APPROVAL_HEADER, type ConcernedRecords } from '@erp-proxy/contract';
 import type { Approvals } from '../../approvals/approvals.ts';
 import type { CallApproval, Standing } from '../../approvals/call-approval.ts';
+import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
+import type { NamedRecords } from '../terms/method-call.ts';
 import type { Step } from '../terms/operation.ts';
 import type { Target } from '../terms/target.ts';
 import { CALLER_GONE } from '../terms/upstream-denials.ts';
@@ -19,14 +22,32 @@ export interface ApprovalDeps {
   approvals: Approvals;
 }
 
-interface ApprovableCall {
+/** The parts that differ between operations. */
+export interface ApprovalParts<Call> {
+  /** Its name. */
+  operation: string;
+  readArguments: (call: Call) => SentArguments;
+  nameConcerned: NameConcerned;
+  /** Absent: calls of the operation are not those of a conversation. */
+  needsConfirmation?: (call: Call, context: CallContext) => Awaitable<boolean>;
+}
+
+/** Names the records of a call as its caller may read them; null: not in time. Does not reject because of Odoo. */
+export type NameConcerned = (
+  call: ApprovableCall,
+  sent: SentArguments,
+  context: CallContext,
+) => Promise<ConcernedRecords[] | null>;
+
+export interface ApprovableCall {
   target: Target;
   model: string;
   method: string;
+  records?: NamedRecords;
 }
 
 /** The texts that Odoo gets as arguments: JSON. */
-interface SentArguments {
+export interface SentArguments {
   params: Uint8Array;
   keyword: Uint8Array;
 }
@@ -38,22 +59,33 @@ const RETRY_AFTER_FULL_SECONDS = 60;
 
 /** Finds the approval of the call, or asks for one. Runs after an idempotency key has not given an answer. */
 export function requireApproval<Call extends ApprovableCall>(
-  operation: string,
-  readArguments: (call: Call) => SentArguments,
+  parts: ApprovalParts<Call>,
   { approvals }: ApprovalDeps,
 ): Step<Call> {
+  const { operation, readArguments, nameConcerned, needsConfirmation = () => false } = parts;
   return function requireApproval(call, context) {
-    const { approvalRule: rule } = context;
-    if (rule === null) return null;
-    const { approvalIds } = context.request;
-    if (approvalIds === null) return denyWithoutApprovals(call, rule);
-    const approval = approvals.begin({
-      clientId: context.client.key.clientId,
-      operation: `${operation} ${nameUserOrKey(call.target)}`,
-      facts: describeFacts(call, rule, context),
-      ...readArguments(call),
+    return andThen(needsConfirmation(call, context), (isNeeded) => {
+      const confirmation = isNeeded ? context.request.confirmation : null;
+      const asksPerson = confirmation?.by === 'person';
+      const rule = context.approvalRule ?? (asksPerson ? null : (confirmation?.rule ?? null));
+      if (rule === null) return asksPerson ? denyUnconfirmed(confirmation.rule) : null;
+      const { approvalIds } = context.request;
+      if (approvalIds === null) return denyWithoutApprovals(call, rule);
+      const sent = readArguments(call);
+      const approval = approvals.begin({
+        clientId: context.client.key.clientId,
+        operation: `${operation} ${nameUserOrKey(call.target)}`,
+        facts: describeFacts(call, rule, context),
+        ...sent,
+      });
+      const asked = {
+        rule,
+        approvalIds,
+        unconfirmed: asksPerson ? confirmation.rule : null,
+        nameConcerned: () => nameConcerned(call, sent, context),
+      };
+      return unlessChanged(require(approval, asked, context), context);
     });
-    return unlessChanged(require(approval, { rule, approvalIds }, context), context);
   };
 }
 
@@ -71,13 +103,24 @@ export function claimApproval(): Step<object> {
   };
 }
 
-/** `approvalIds`: those that the caller has named. */
-async function require(
-  approval: CallApproval,
-  { rule, approvalIds }: { rule: string; approvalIds: readonly string[] },
-  context: CallContext,
-): Promise<Denial | null> {
-  const standing = await askInTime(() => approval.require(approvalIds), { context, waitMs: STORE_WAIT_MS });
+interface Asked {
+  rule: string;
+  /** Those that the caller has named. */
+  approvalIds: readonly string[];
+  /** The rule because of which a person must confirm the call before it is asked for; null: none. */
+  unconfirmed: string | null;
+  nameConcerned(): ReturnType<NameConcerned>;
+}
+
+async function require(approval: CallApproval, asked: Asked, context: CallContext): Promise<Denial | null> {
+  const { rule, approvalIds, unconfirmed, nameConcerned } = asked;
+  const inTime = { context, waitMs: STORE_WAIT_MS };
+  let standing = await askInTime<Standing | null | Denial>(() => approval.find(approvalIds), inTime);
+  if (standing === null) {
+    if (unconfirmed !== null) return denyUnconfirmed(unconfirmed);
+    const concerns = await nameConcerned();
+    standing = await askInTime(() => approval.ask(concerns), inTime);
+  }
   if (standing instanceof Denial) return standing;
   if ('id' in standing) context.trace.approval = standing.id;
   if (standing.kind !== 'approved') return deny(standing, rule, approvalIds.length > 0);
@@ -90,7 +133,16 @@ async function claim(approval: CallApproval, context: CallContext): Promise<Deni
   const onLate = () => void approval.release();
   const isClaimed = await askInTime(() => approval.claim(), { context, waitMs: STORE_WAIT_MS, onLate });
   if (isClaimed instanceof Denial) return isClaimed;
-  return isClaimed ? null : new Denial('policy_denied', LOST, { rule: context.approvalRule ?? '' });
+  return isClaimed ? null : new Denial('policy_denied', LOST, { rule: findRule(context) });
+}
+
+function findRule({ approvalRule, request }: CallContext): string {
+  return approvalRule ?? request.confirmation?.rule ?? '';
+}
+
+/** The conversation asks the person, and runs the call again after a yes. */
+function denyUnconfirmed(rule: string): Denial {
+  return new Denial('approval_required', 'A person must confirm this call before it is sent.', { rule });
 }
 
 /** The request makes calls that its caller does not see, such as the pages of an export. */

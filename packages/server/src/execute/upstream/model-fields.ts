@@ -2,7 +2,12 @@
  * The types of the fields of models, as `fields_get` describes them to the credentials of a call. They are kept for a
  * while.
  */
-import { countNames, FIELD_ATTRIBUTES, readFieldTypes } from '../../odoo/values/field-types.ts';
+import {
+  countNames,
+  FIELD_ATTRIBUTES,
+  type FieldTypes,
+  readFieldTypes,
+} from '../../odoo/values/field-types.ts';
 import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { type Kept, SingleFlightCache } from '../../streams/single-flight-cache.ts';
 import { ABORTED } from '../../streams/wait.ts';
@@ -46,7 +51,10 @@ export interface FieldFinderDeps {
 
 /** Returns the finder that asks servers by `run`. */
 export function createFieldFinder({ modelFields }: FieldFinderDeps, run: RunQuestion): FieldFinder {
-  return { find: (of, names, context) => modelFields.find(of, names, context, run) };
+  return {
+    find: (of, names, context) => modelFields.find(of, names, context, run),
+    recall: (of) => modelFields.recall(of),
+  };
 }
 
 export class ModelFields {
@@ -75,6 +83,11 @@ export class ModelFields {
         now === ABORTED ? known.found : this.#noteMissing(now, names),
       );
     });
+  }
+
+  recall(of: Parameters<FieldFinder['recall']>[0]): FieldTypes | null {
+    const found = this.#entries.recall(nameModel(of))?.found;
+    return found !== undefined && 'types' in found ? found.types : null;
   }
 
   #lacksAny({ found, missing }: ModelEntry, names: Iterable<string>): boolean {

@@ -6,6 +6,7 @@ import type { Outcome } from '@erp-proxy/contract';
 import type { EgressAnswer } from '../../egress/dispatcher.ts';
 import { classifyFault, type Fault } from '../../odoo/faults/faults.ts';
 import { isLoginCooldown } from '../../odoo/faults/login-cooldown.ts';
+import { findFirewall } from '../../odoo/firewall.ts';
 import { isRouteMissing } from '../../odoo/http-status.ts';
 import { isJson2Result } from '../../odoo/json2/json2-answer.ts';
 import { matchResultHead } from '../../odoo/jsonrpc.ts';
@@ -74,7 +75,7 @@ export function receiveReply(
     call.protocol === 'jsonrpc' && status === 200 && bodyLength !== null && bodyLength <= bytesMax;
   try {
     if (isShort && peeked.readArrived(bytesMax))
-      return readParsed(parseAnswer(peeked.bytes), peeked.bytes, call, settings);
+      return readParsed(parseAnswer(peeked.bytes), peeked.bytes, answer, call, settings);
   } catch (error) {
     return denyBrokenAnswer(error, answer, call, deadline);
   }
@@ -148,7 +149,7 @@ async function readJsonrpcReply(
     );
   }
   const bytes = await peeked.share();
-  return readParsed(await largeCalls.parseAnswer(bytes, signal), bytes, call, settings);
+  return readParsed(await largeCalls.parseAnswer(bytes, signal), bytes, answer, call, settings);
 }
 
 /** Reads on while the answer may be a short one, because short answers are checked before they are passed on. */
@@ -165,12 +166,15 @@ async function readShort(peeked: PeekedBody, bodyLength: number | null): Promise
 function readParsed(
   parsed: ParsedAnswer,
   bytes: Uint8Array,
+  answer: EgressAnswer,
   call: UpstreamCall,
   settings: ReceiveSettings,
 ): Reply {
   switch (parsed.kind) {
     case 'bad':
-      return denyAnswer(call, parsed.what, parsed.detail);
+      return findFirewall(answer) === null
+        ? denyAnswer(call, parsed.what, parsed.detail)
+        : denyStatus(answer, call);
     case 'fault': {
       const options = { debug: settings.isDebug, secrets: [call.target.apiKey] };
       if (isLoginCooldown(parsed.fault))
@@ -242,7 +246,7 @@ async function readJson2Reply(
     case 'status':
       return denyStatus(answer, call);
     case 'bad':
-      return status === 200
+      return status === 200 && findFirewall(answer) === null
         ? denyAnswer(call, "The answer is not Odoo's.", verdict.reason)
         : denyStatus(answer, call);
   }
@@ -271,7 +275,7 @@ const ENDINGS = new Map([
 function replyFault(fault: Fault, call: UpstreamCall): Reply {
   if (fault.data.name === 'werkzeug.exceptions.RequestEntityTooLarge') return denyTooLarge(fault.data.name);
   if (fault.data.name === 'werkzeug.exceptions.TooManyRequests')
-    return denyOverloaded(buildDetails(call, 'not_sent', fault.data.name), undefined);
+    return denyOverloaded(buildDetails(call, 'not_sent', fault.data.name), {});
   return { kind: 'fault', fault };
 }
 

@@ -1,22 +1,33 @@
-/** Reads the header `retry-after` of an upstream answer (RFC 9110 section 10.2.3). */
+/** Reads the header `retry-after` of an upstream answer (RFC 9110 section 10.2.3): seconds, or a date. */
 import type { EgressAnswer } from '../../egress/dispatcher.ts';
 
 export interface RetryAfter {
-  /** The wait in milliseconds that the server asks for. A date counts as infinite: the server's clock is unknown. */
+  /** The wait in milliseconds that the server asks for; infinite if it cannot be told. */
   waitMs: number;
-  /** The header as received if it is well-formed, so that a caller may get it; null otherwise. */
-  wellFormed: string | null;
+  /** The same in whole seconds, for the caller; null if the server asks for none that can be told. */
+  seconds: number | null;
 }
 
-const NONE: RetryAfter = { waitMs: 0, wellFormed: null };
+const NONE: RetryAfter = { waitMs: 0, seconds: null };
+const UNKNOWN: RetryAfter = { waitMs: Number.POSITIVE_INFINITY, seconds: null };
 const SECONDS = /^\d{1,9}$/;
 const DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
 /** A date in another form still asks for a wait. */
 const DATE_START = /^[A-Z][a-z]{2}, /;
 
-export function readRetryAfter(header: EgressAnswer['headers'][string]): RetryAfter {
+/** The header `date` of the same answer is the server's clock. */
+export function readRetryAfter(headers: EgressAnswer['headers']): RetryAfter {
+  const header = headers['retry-after'];
   if (typeof header !== 'string') return NONE;
-  if (SECONDS.test(header)) return { waitMs: Number(header) * 1000, wellFormed: header };
+  if (SECONDS.test(header)) return { waitMs: Number(header) * 1000, seconds: Number(header) };
   if (!DATE_START.test(header)) return NONE;
-  return { waitMs: Number.POSITIVE_INFINITY, wellFormed: DATE.test(header) ? header : null };
+  const waitMs = readDate(header) - readDate(headers['date']);
+  if (!Number.isFinite(waitMs)) return UNKNOWN;
+  const seconds = Math.max(0, Math.ceil(waitMs / 1000));
+  return { waitMs: seconds * 1000, seconds };
+}
+
+/** Milliseconds since 1970; NaN if it is no date. */
+function readDate(header: EgressAnswer['headers'][string]): number {
+  return typeof header === 'string' && DATE.test(header) ? Date.parse(header) : Number.NaN;
 }

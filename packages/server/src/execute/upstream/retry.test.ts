@@ -15,6 +15,9 @@ const LOST: Attempt = {
   egressResult: { ok: false, reason: 'reset', sent: true, detail: 'ECONNRESET' },
 };
 
+/** Timers that other work of the process repeats would never end. */
+const LONGER_THAN_WAITS_MS = 10_000;
+
 const TARGET = { origin: 'https://erp.example.com', pathPrefix: '', trust: null, db: 'a' } as Target;
 
 let deadline: Deadline;
@@ -52,7 +55,7 @@ function start({ max = 2, leftMs = 15_000, usualMs = 0 } = {}) {
 
 test('doubles the wait each time, up to two seconds', async () => {
   const { reply, sentAt } = start({ max: 6 });
-  await vi.runAllTimersAsync();
+  await vi.advanceTimersByTimeAsync(LONGER_THAN_WAITS_MS);
   expect(await reply).toBe(LOST.reply);
   const waits = sentAt.slice(1).map((at, index) => at - sentAt[index]!);
   expect(waits).toEqual([100, 200, 400, 800, 1600, 2000]);
@@ -102,7 +105,7 @@ test('sends nothing to the server if the call has changed during the wait', asyn
     isUnchanged: () => sendOnce.mock.calls.length === 0,
   } as unknown as CallContext;
   const reply = step({ isReadOnly: true, target: TARGET }, context, async () => LOST.reply);
-  await vi.runAllTimersAsync();
+  await vi.advanceTimersByTimeAsync(LONGER_THAN_WAITS_MS);
   expect(await reply).toBe(CHANGED);
   expect(sendOnce).toHaveBeenCalledOnce();
 });

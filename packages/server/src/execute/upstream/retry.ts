@@ -114,7 +114,7 @@ function findRetryCause({ reply, egressResult }: Attempt, isReadOnly: boolean): 
   if (!isReadOnly) return null;
   if (!egressResult.ok) return isLost(egressResult) ? { reason: 'connection', retryAfterMs: 0 } : null;
   if (!isGatewayError(egressResult)) return null;
-  const { waitMs } = readRetryAfter(egressResult.headers['retry-after']);
+  const { waitMs } = readRetryAfter(egressResult.headers);
   return waitMs > RETRY_AFTER_MS_MAX ? null : { reason: 'gateway', retryAfterMs: waitMs };
 }
 

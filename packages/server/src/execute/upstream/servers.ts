@@ -7,7 +7,8 @@ import { LRUCache } from 'lru-cache';
 import type { EgressDispatcher, EgressFailure, EgressRequest } from '../../egress/dispatcher.ts';
 import { fetchWhole, type WholeAnswer } from '../../egress/fetch-whole.ts';
 import { classifyFault, type Fault } from '../../odoo/faults/faults.ts';
-import { isRouteMissing } from '../../odoo/http-status.ts';
+import { findFirewall } from '../../odoo/firewall.ts';
+import { findRedirect, isRouteMissing } from '../../odoo/http-status.ts';
 import { classifyJson2Answer } from '../../odoo/json2/json2-answer.ts';
 import { buildDocPageRequest, buildJson2Request } from '../../odoo/json2/json2-request.ts';
 import { buildUserRequest, readUserId } from '../../odoo/json2/json2-user.ts';
@@ -34,6 +35,10 @@ import { nameDatabaseByTrust, nameServer, nameServerOfDatabase } from './target-
 export interface Protocols {
   jsonrpc: boolean;
   json2: boolean;
+  /** The answer of a firewall, if that is why there is no protocol. */
+  firewall?: Pick<WholeAnswer, 'status' | 'headers'>;
+  /** The address to which the server redirects requests, if it has neither protocol (odoo/http-status.ts). */
+  redirect?: string;
 }
 
 /** The failure, or the unusable answer, of a request for facts. The call itself would have got the same. */
@@ -42,7 +47,8 @@ export interface Unanswered {
 }
 
 /**
- * An answer that does not name the user of the key, so that json2 must not be used with it. Only its status is kept.
+ * An answer that does not name the user of the key, so that json2 must not be used with it. Only its status is kept,
+ * and the headers of a firewall.
  */
 export interface Unconfirmed {
   unconfirmed: Pick<WholeAnswer, 'status' | 'headers'>;
@@ -250,8 +256,12 @@ export class Servers {
       };
     }
     if (kind === 'status') return { value: { failure: answer }, ttlMs: 0 };
+    const redirect = findRedirect(jsonrpcAnswer);
     return isRouteGone
-      ? { value: NO_PROTOCOL, ttlMs: DOUBTFUL_TTL_MS }
+      ? {
+          value: { ...NO_PROTOCOL, ...keepFirewall(jsonrpcAnswer), ...(redirect !== null && { redirect }) },
+          ttlMs: DOUBTFUL_TTL_MS,
+        }
       : { value: { failure: jsonrpcAnswer }, ttlMs: 0 };
   }
 
@@ -281,7 +291,15 @@ export class Servers {
     if (verdict.kind === 'status') return { value: { failure: answer }, ttlMs: 0 };
     const uid = verdict.kind === 'result' ? readUserId(answer.body) : null;
     if (uid === null)
-      return { value: { unconfirmed: { status: answer.status, headers: {} } }, ttlMs: DOUBTFUL_TTL_MS };
+      return {
+        value: {
+          unconfirmed: {
+            status: answer.status,
+            headers: findFirewall(answer) === null ? {} : answer.headers,
+          },
+        },
+        ttlMs: DOUBTFUL_TTL_MS,
+      };
     if (uid === target.userId) return { value: CONFIRMED, ttlMs: USER_TTL_MS };
     return { value: denyUser(), ttlMs: 0 };
   }
@@ -359,4 +377,9 @@ function nameMethod(target: Target, model: string, method: string): string {
 /** `secrets` are removed from a fault, because it goes to the caller. */
 function classifyWhole(answer: WholeAnswer, secrets: readonly string[] = []) {
   return classifyJson2Answer(answer, { debug: false, secrets });
+}
+
+/** What denyStatus reads of an answer, if it names a firewall: any other says only that the route is missing. */
+function keepFirewall({ status, headers }: WholeAnswer): Pick<Protocols, 'firewall'> {
+  return findFirewall({ status, headers })?.product ? { firewall: { status, headers } } : {};
 }

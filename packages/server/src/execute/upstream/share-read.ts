@@ -102,8 +102,8 @@ function findSharing(
   { isReadOnly }: TargetedCall,
   { client, request, approvalRule }: CallContext,
 ): CacheControl | null {
-  // An approval is for one run of one caller's call.
-  if (approvalRule !== null) return null;
+  // The word of a person is for one run of one caller's call.
+  if (approvalRule !== null || request.confirmation !== null) return null;
   // Answers of a batch wait for their position, and would delay the callers that they are shared with.
   if (!isReadOnly || request.isBatch || request.idempotencyKey !== null) return null;
   const isCacheAllowed = client.policy === null || client.policy.policy.cache === true;

@@ -17,7 +17,7 @@ import type { UpstreamCall } from '../terms/upstream-call.ts';
 import { denyEnded, denyFailure } from '../terms/upstream-denials.ts';
 import * as largeCalls from '../thread/large-calls.ts';
 import type { Protocols, Servers, Unanswered } from './servers.ts';
-import { denyStatus } from './upstream-status.ts';
+import { adviseRedirect, denyStatus } from './upstream-status.ts';
 
 export interface TranslateDeps {
   servers: Servers;
@@ -50,7 +50,7 @@ function translateFor(
   if (protocols === ABORTED) return denyEnded(deadline, notSent(call));
   if ('failure' in protocols) return denyUnanswered(protocols, call, deadline);
   if (!protocols.json2)
-    return protocols.jsonrpc ? translateToJsonrpc(call, target, deadline) : denyNoOdoo(call);
+    return protocols.jsonrpc ? translateToJsonrpc(call, target, deadline) : denyNoOdoo(call, protocols);
   const hasChoice = protocols.jsonrpc;
   // /jsonrpc takes a user's password in place of the key, json2 does not (docs/odoo-facts.md#password-for-key).
   if (
@@ -177,10 +177,14 @@ function denyUnanswered({ failure }: Unanswered, call: MethodCall, deadline: Dea
   return denyStatus(failure, call, 'not_sent');
 }
 
-function denyNoOdoo(call: MethodCall): Denial {
+function denyNoOdoo(call: MethodCall, { firewall, redirect }: Protocols): Denial {
+  if (firewall !== undefined) return denyStatus(firewall, call, 'not_sent');
+  const advice =
+    adviseRedirect(redirect ?? null) ??
+    'Check that `erp_instance.url` is its base address, with the correct scheme and prefix; redirects are not followed.';
   return new Denial(
     'upstream_bad_response',
-    "The server has neither Odoo's /jsonrpc nor /json/2. Check that `erp_instance.url` is its base address, with the correct scheme and prefix; redirects are not followed. The call was not run.",
+    `The server has neither Odoo's /jsonrpc nor /json/2. ${advice} The call was not run.`,
     notSent(call),
   );
 }

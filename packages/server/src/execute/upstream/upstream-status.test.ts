@@ -84,13 +84,13 @@ async function refuseJson2(...given: Parameters<typeof makeAnswer>): Promise<str
 }
 
 /** Whether a read is sent again. */
-async function isSentAgain(status: number, retryAfter?: string | string[]): Promise<boolean> {
+async function isSentAgain(status: number, retryAfter?: string | string[], date?: string): Promise<boolean> {
   const { clock, acquire } = createTestLimiters();
   let sent = 0;
   const send = async () => {
     sent++;
     const answer = makeAnswer(status, PAGE);
-    const egressResult = { ...answer, headers: { ...answer.headers, 'retry-after': retryAfter } };
+    const egressResult = { ...answer, headers: { ...answer.headers, 'retry-after': retryAfter, date } };
     return { reply: denyStatus(egressResult, { isReadOnly: true }), egressResult };
   };
   const permit = expectPermit(acquire({ deadlineMs: clock.nowMs + 15_000 }));
@@ -249,6 +249,7 @@ const MAY_HAVE_RUN_TEXT = 'Odoo may have run the call: look there before sending
 const TEXTS: Record<number, string> = {
   413: 'The server refuses a body of this size; send less in one call.',
   429: 'The server is overloaded; wait 1 s. The call was not run.',
+  500: `The server answered HTTP 500 and not as Odoo does. The log of the server has the cause. ${MAY_HAVE_RUN_TEXT}`,
   503: `The server is overloaded; wait 1 s. ${MAY_HAVE_RUN_TEXT}`,
 };
 for (const status of [502, 520, 521, 523, 525, 526, 530])
@@ -278,34 +279,54 @@ describe('the header retry-after', () => {
   });
 
   const DATE = 'Wed, 21 Oct 2015 07:28:00 GMT';
+  /** The server's clock, 90 seconds before. */
+  const CLOCK = 'Wed, 21 Oct 2015 07:26:30 GMT';
 
-  /** Whether a read is sent again, and what its caller gets. */
-  test.each<[given: string | string[] | undefined, isSentAgain: boolean, passed: string | null]>([
-    [undefined, true, null],
-    ['0', true, '0'],
-    ['2', true, '2'],
-    ['3', false, '3'],
-    ['999999999', false, '999999999'],
-    ['9999999999', true, null],
-    ['-1', true, null],
-    ['1.5', true, null],
-    ['soon', true, null],
-    [DATE, false, DATE],
-    ['Wed, 21 Oct 15 07:28 GMT', false, null],
-    ['Wednesday, 21-Oct-15 07:28:00 GMT', true, null],
-    [['1', '2'], true, null],
-  ])('%j', async (given, isAgain, passed) => {
-    expect(await isSentAgain(503, given)).toBe(isAgain);
-    const { message, more } = denyStatus(
-      { status: 503, headers: { 'retry-after': given } },
-      { isReadOnly: true },
-    );
-    const wait =
-      passed === null ? '1 s' : passed === given && /^\d+$/.test(passed) ? `${passed} s` : `until ${passed}`;
-    expect(message).toMatch(`The server is overloaded; wait ${wait}. `);
-    expect(more.headers).toEqual(passed === null ? undefined : { 'retry-after': passed });
-    expect(more.retryAfterSeconds).toBe(passed === null ? 1 : undefined);
+  /** Whether a read is sent again, and the seconds that its caller gets. */
+  test.each<
+    [given: string | string[] | undefined, date: string | undefined, isSentAgain: boolean, seconds: number]
+  >([
+    [undefined, CLOCK, true, 1],
+    ['0', CLOCK, true, 0],
+    ['2', undefined, true, 2],
+    ['3', CLOCK, false, 3],
+    ['999999999', CLOCK, false, 999999999],
+    ['9999999999', CLOCK, true, 1],
+    ['-1', CLOCK, true, 1],
+    ['1.5', CLOCK, true, 1],
+    ['soon', CLOCK, true, 1],
+    [DATE, CLOCK, false, 90],
+    [DATE, DATE, true, 0],
+    [CLOCK, DATE, true, 0],
+    [DATE, undefined, false, 60],
+    [DATE, 'now', false, 60],
+    ['Wed, 21 Oct 15 07:28 GMT', CLOCK, false, 60],
+    ['Wednesday, 21-Oct-15 07:28:00 GMT', CLOCK, true, 1],
+    [['1', '2'], CLOCK, true, 1],
+  ])('%j at %j', async (given, date, isAgain, seconds) => {
+    expect(await isSentAgain(503, given, date)).toBe(isAgain);
+    const headers = { 'retry-after': given, date };
+    const { message, more } = denyStatus({ status: 503, headers }, { isReadOnly: true });
+    expect(message).toMatch(`The server is overloaded; wait ${seconds} s. `);
+    expect([more.headers, more.retryAfterSeconds]).toEqual([undefined, seconds]);
   });
+});
+
+test.each([
+  [301, 'https://erp.example.com/odoo/jsonrpc', 'https://erp.example.com/odoo'],
+  [308, 'https://erp.example.com/jsonrpc?x=1#y', 'https://erp.example.com'],
+  [302, 'http://user:secret@erp.example.com:8069/', 'http://erp.example.com:8069'],
+  [307, '/odoo/json/2/res.partner/read', 'the path /odoo'],
+  [302, 'ftp://erp.example.com/', null],
+  [301, 'http://[', null],
+  [301, '/web/login?redirect=x', null],
+  [301, `https://erp.example.com/${'x'.repeat(300)}`, null],
+  [404, 'https://erp.example.com/', null],
+])('a redirect (%i) to %s is told with its target', (status, location, target) => {
+  const { message } = denyStatus({ status, headers: { location } }, { isReadOnly: true });
+  if (target === null) expect(message).toContain('base address');
+  else expect(message).toContain(`It redirects to ${target}, which`);
+  expect(message).not.toContain('secret');
 });
 
 test('a long fault for callers of `/json/2` does not block the event loop', async () => {

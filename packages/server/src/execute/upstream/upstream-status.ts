@@ -1,7 +1,8 @@
 /** Denials for HTTP statuses that are not Odoo's own answers, equal for all protocols. */
 import type { Outcome } from '@erp-proxy/contract';
 import type { EgressAnswer } from '../../egress/dispatcher.ts';
-import { classifyStatus, isRefusedBeforeRun } from '../../odoo/http-status.ts';
+import { type Firewall, findFirewall } from '../../odoo/firewall.ts';
+import { classifyStatus, findRedirect, isRefusedBeforeRun } from '../../odoo/http-status.ts';
 import { Denial } from '../terms/denial.ts';
 import { describeOutcome, type OutcomeDetails } from '../terms/upstream-denials.ts';
 import { readRetryAfter } from './retry-after.ts';
@@ -14,22 +15,40 @@ export function denyTooLarge(detail: string): Denial {
 }
 
 /** The denial if the server, or the reverse proxy in front of it, is overloaded. */
-export function denyOverloaded(details: OutcomeDetails, retryAfter: EgressAnswer['headers'][string]): Denial {
-  const { waitMs, wellFormed } = readRetryAfter(retryAfter);
-  const until =
-    wellFormed === null || Number.isFinite(waitMs)
-      ? `${wellFormed === null ? RETRY_AFTER_SECONDS : waitMs / 1000} s`
-      : `until ${wellFormed}`;
-  return new Denial('overloaded', `The server is overloaded; wait ${until}. ${describeOutcome(details)}`, {
-    ...details,
-    ...(wellFormed === null
-      ? { retryAfterSeconds: RETRY_AFTER_SECONDS }
-      : { headers: { 'retry-after': wellFormed } }),
-  });
+export function denyOverloaded(details: OutcomeDetails, headers: EgressAnswer['headers']): Denial {
+  const { waitMs, seconds } = readRetryAfter(headers);
+  const retryAfterSeconds = seconds ?? (waitMs === 0 ? RETRY_AFTER_SECONDS : UNKNOWN_SECONDS);
+  const message = `The server is overloaded; wait ${retryAfterSeconds} s. ${describeOutcome(details)}`;
+  return new Denial('overloaded', message, { ...details, retryAfterSeconds });
+}
+
+/** A firewall in front of Odoo has answered. Nothing at the address is wrong. */
+export class FirewallRefusal extends Denial {
+  constructor(
+    { product, isChallenge }: Firewall,
+    answer: Pick<EgressAnswer, 'status' | 'headers'>,
+    { isReadOnly, outcome }: { isReadOnly: boolean; outcome: Outcome },
+  ) {
+    // A page with status 200 may stand in front of an answer that Odoo has given.
+    const details: OutcomeDetails = {
+      outcome: answer.status === 200 ? outcome : 'not_sent',
+      isReadOnly,
+      detail: `HTTP ${answer.status}`,
+    };
+    const who = product === null ? 'A firewall or reverse proxy' : `A firewall (${product})`;
+    const did = isChallenge ? 'asks for a check that only a browser passes' : 'refuses the request';
+    super(
+      'upstream_bad_response',
+      `${who} in front of Odoo ${did} (${details.detail}). Let the address of this proxy pass there. ${describeOutcome(details, true)}`,
+      details,
+    );
+  }
 }
 
 /** Used if the server does not say when it will accept calls again. */
 const RETRY_AFTER_SECONDS = 1;
+/** Used if it names a date, and does not tell its clock. */
+const UNKNOWN_SECONDS = 60;
 
 /**
  * The denial for a status that is not Odoo's own answer to the call. `outcome` is used for statuses after which the
@@ -40,6 +59,8 @@ export function denyStatus(
   { isReadOnly }: { isReadOnly: boolean },
   outcome: Outcome = 'unknown',
 ): Denial {
+  const firewall = findFirewall(answer);
+  if (firewall !== null) return new FirewallRefusal(firewall, answer, { isReadOnly, outcome });
   const { status, headers } = answer;
   const detail = `HTTP ${status}`;
   const refused: OutcomeDetails = { outcome: 'not_sent', isReadOnly, detail };
@@ -48,9 +69,9 @@ export function denyStatus(
     case 'too_large':
       return denyTooLarge(detail);
     case 'overloaded':
-      return denyOverloaded(refused, headers['retry-after']);
+      return denyOverloaded(refused, headers);
     case 'unavailable':
-      return denyOverloaded(unknown, headers['retry-after']);
+      return denyOverloaded(unknown, headers);
     case 'bad_gateway':
       return new Denial(
         'upstream_unreachable',
@@ -67,7 +88,20 @@ export function denyStatus(
   const details = isRefusedBeforeRun(answer) ? refused : unknown;
   return new Denial(
     'upstream_bad_response',
-    `The server answered HTTP ${status} and not as Odoo does. Check that \`erp_instance.url\` is its base address. ${describeOutcome(details, true)}`,
+    `The server answered HTTP ${status} and not as Odoo does. ${adviseAddress(answer)} ${describeOutcome(details, true)}`,
     details,
   );
+}
+
+/** What to do about an address behind which there is no Odoo. */
+function adviseAddress(answer: Pick<EgressAnswer, 'status' | 'headers'>): string {
+  // Odoo has its own page for an exception outside of a call.
+  if (answer.status === 500) return 'The log of the server has the cause.';
+  return adviseRedirect(findRedirect(answer)) ?? 'Check that `erp_instance.url` is its base address.';
+}
+
+/** Null if the server redirects nowhere. */
+export function adviseRedirect(target: string | null): string | null {
+  if (target === null) return null;
+  return `It redirects to ${target}, which the proxy does not follow: if that is your server, make it \`erp_instance.url\`.`;
 }

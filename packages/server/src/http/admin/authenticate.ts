@@ -63,6 +63,8 @@ export interface AuthenticateOptions {
    */
   claimOnce: (name: string, ttlMs: number) => boolean | Promise<boolean>;
   recordLogin: (login: Login) => void;
+  /** Whether other servers have paths of the same host. */
+  isHostShared: boolean;
 }
 
 /** A used code is remembered for this time after its end, because the clocks of replicas differ. */
@@ -78,6 +80,7 @@ export function createAuthenticator({
   clock,
   claimOnce,
   recordLogin,
+  isHostShared,
 }: AuthenticateOptions): Authenticator {
   const recordedAt = new LRUCache<string, number>(atMost(ADDRESSES_MAX));
   const sessions = createSessions({ token, clock });
@@ -171,7 +174,7 @@ export function createAuthenticator({
       const way = code === undefined ? 'token' : 'link';
       record('session', 'login.session', way, request);
       const { value, expiresAt } = sessions.open();
-      reply.header('set-cookie', printSessionCookie(value, isSecure(request)));
+      reply.header('set-cookie', printSessionCookie(value, { isSecure: isSecure(request), isHostShared }));
       return { actor: 'session', expiresAt };
     },
 
@@ -181,7 +184,7 @@ export function createAuthenticator({
         requireOwnPage(request);
         if (sessions.find(value) !== null) record('session', 'logout.session', 'session', request);
       }
-      reply.header('set-cookie', printEndOfSession(isSecure(request)));
+      reply.header('set-cookie', printEndOfSession({ isSecure: isSecure(request), isHostShared }));
     },
   };
 }
@@ -207,8 +210,12 @@ function requireOwnPage({ headers, host }: FastifyRequest): void {
   }
 }
 
-/** A browser on this machine may use the proxy without TLS; it would not return a `Secure` cookie then. */
-function isSecure({ protocol, hostname }: FastifyRequest): boolean {
+/**
+ * A browser on this machine may use the proxy without TLS; it would not return a `Secure` cookie then. A reverse proxy
+ * with TLS can name the proxy by a local address, too: the origin tells it.
+ */
+function isSecure({ protocol, hostname, headers }: FastifyRequest): boolean {
+  if (headers.origin?.startsWith('https:')) return true;
   return protocol !== 'http' || !/^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }
 

@@ -1,5 +1,5 @@
 /** Validates the input of an administrator against its schema. Reports up to 100 faults at once, without values. */
-import { type InvalidMember, readVersionTag, type VersionTag } from '@erp-proxy/contract';
+import { cutText, type InvalidMember, readVersionTag, type VersionTag } from '@erp-proxy/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { createAdminError, createInputError } from '../../admin/admin-error.ts';
@@ -86,7 +86,7 @@ function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodType): InvalidMembe
   const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
   return issue.keys
     .slice(0, FAULTS_MAX)
-    .map((name) => ({ path: name.slice(0, NAME_LENGTH_MAX), message: explainUnknown(name, known) }));
+    .map((name) => ({ path: cutText(name, NAME_LENGTH_MAX), message: explainUnknown(name, known) }));
 }
 
 function explainUnknown(name: string, known: readonly string[]): string {

@@ -33,6 +33,8 @@ export interface AdminRoutesDeps {
   events: Pick<Events, 'faultSeen'>;
   claimOnce: AuthenticateOptions['claimOnce'];
   recordLogin: (login: Login) => void;
+  /** Whether other servers have paths of the same host. */
+  isHostShared: boolean;
   /** What runs the calls of administrators. */
   execute: ExecuteDeps;
 }
@@ -56,7 +58,7 @@ const UNDER_ADMIN_PATH = new RegExp(`^${ADMIN_PATH}(?![^/?])`);
 const NO_ROUTE = 'There is no such route; see /openapi.json.';
 
 function addRoutes(scope: FastifyInstance, deps: AdminRoutesDeps): void {
-  const { token, slowdown, clock, claimOnce, recordLogin } = deps;
+  const { token, slowdown, clock, claimOnce, recordLogin, isHostShared } = deps;
   // A body is read after its sender was authenticated.
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
@@ -66,7 +68,7 @@ function addRoutes(scope: FastifyInstance, deps: AdminRoutesDeps): void {
   scope.setErrorHandler((error, _request, reply) => answerError(error, reply, deps));
   scope.setNotFoundHandler((request, reply) => sendProblem(reply, describeMissing(request, reply, token)));
   if (token === null) return;
-  const authenticator = createAuthenticator({ token, slowdown, clock, claimOnce, recordLogin });
+  const authenticator = createAuthenticator({ token, slowdown, clock, claimOnce, recordLogin, isHostShared });
   const execute = createExecute(deps.execute);
   for (const route of ADMIN_ROUTES) {
     scope.route({

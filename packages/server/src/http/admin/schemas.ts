@@ -17,6 +17,8 @@ import {
   type AuditView,
   CALL_SOURCES,
   type CallStatistics,
+  type ConcernedRecord,
+  type ConcernedRecords,
   type DeliveryQuery,
   type DeliveryView,
   type DeniedSubjectView,
@@ -235,6 +237,15 @@ export const explanation = named(
       .nullable()
       .describe('The rule because of which the call needs an approval; null: it needs none.'),
     message: z.string(),
+    star: z
+      .object({
+        methods: z.array(z.string()),
+        left_out: z.array(z.object({ method: z.string(), reason: z.string() })),
+      })
+      .describe(
+        'What the method `*` of the policy stands for on the model of the call, as far as the model has these methods. `left_out`: those that a policy must name, with the reason.',
+      )
+      .exactOptional(),
     sets: z
       .object({
         limit: z.int().exactOptional(),
@@ -273,6 +284,27 @@ const APPROVAL_MEMBERS = {
 
 export const approvalView = named('Approval', z.object(APPROVAL_MEMBERS) satisfies z.ZodType<ApprovalView>);
 
+const concernedRecord = z.object({
+  id: z.int(),
+  name: z.string().nullable(),
+  partner: z.string().nullable(),
+  order: z.string().nullable(),
+  state: z.string().nullable(),
+  stage: z.string().nullable(),
+}) satisfies z.ZodType<ConcernedRecord>;
+
+const concernedRecords = z.object({
+  part: z
+    .enum(['records', 'dialog', 'partners', 'followers', 'removed'])
+    .describe(
+      '`records`: those whose method is called. `dialog`: those that a dialog is about. `partners`: partners whom the call names as receivers. `followers`: partners who can get the message by mail. `removed`: records that are deleted, or cut off from `field`.',
+    ),
+  field: z.string().exactOptional(),
+  model: z.string(),
+  count: z.int().nullable().describe('Number of records; null: not known.'),
+  records: z.array(concernedRecord).describe('The first of them. Null for what the caller may not read.'),
+}) satisfies z.ZodType<ConcernedRecords>;
+
 export const approvalDetails = named(
   'ApprovalDetails',
   z.object({
@@ -282,6 +314,10 @@ export const approvalDetails = named(
         z.object({
           params: z.string().describe('The positional arguments that Odoo gets: the text of a JSON array.'),
           keyword: z.string().describe('The named arguments that Odoo gets: the text of a JSON object.'),
+          concerns: z
+            .array(concernedRecords)
+            .describe('The records that the call concerns, as its caller could read them when it asked.')
+            .exactOptional(),
         }),
         z.object({ unreadable: z.string().describe('The reason.') }),
       ])
@@ -370,7 +406,11 @@ export const instanceCheckInput = named(
   z.strictObject({
     url: z.string(),
     db: z.string(),
-    user_id: z.int(),
+    user_id: z.int().exactOptional(),
+    login: z
+      .string()
+      .describe('Login of the user, in place of `user_id`, which the answer has then.')
+      .exactOptional(),
     api_key: z.string().meta({ writeOnly: true }).describe('Never returned in an answer.'),
     protocol: protocol.exactOptional(),
     timeout_ms: z.int().nullable().describe('Time limit of each request.').exactOptional(),

@@ -35,18 +35,26 @@ export function createSessions({ token, clock }: { token: string; clock: () => n
   };
 }
 
+export interface CookieScope {
+  isSecure: boolean;
+  /** Whether other servers have paths of the same host: the cookie is not for them. */
+  isHostShared: boolean;
+}
+
 /** A `set-cookie` value. Scripts cannot read the cookie, and browsers send it from our own pages only. */
-export function printSessionCookie(value: string, isSecure: boolean): string {
-  return printCookie(value, LIFE_MS / 1000, isSecure);
+export function printSessionCookie(value: string, scope: CookieScope): string {
+  return printCookie(value, LIFE_MS / 1000, scope);
 }
 
-export function printEndOfSession(isSecure: boolean): string {
-  return printCookie('', 0, isSecure);
+export function printEndOfSession(scope: CookieScope): string {
+  return printCookie('', 0, scope);
 }
 
-function printCookie(value: string, maxAgeSeconds: number, isSecure: boolean): string {
+function printCookie(value: string, maxAgeSeconds: number, { isSecure, isHostShared }: CookieScope): string {
   const secure = isSecure ? '; Secure' : '';
-  return `${SESSION_COOKIE}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`;
+  // Without a path, browsers send it below the folder of the session's address: to the admin API.
+  const path = isHostShared ? '' : '; Path=/';
+  return `${SESSION_COOKIE}=${value}${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`;
 }
 
 /** The session's value in a `cookie` header. */

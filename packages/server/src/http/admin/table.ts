@@ -420,6 +420,16 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   }),
   route({
     method: 'POST',
+    path: '/subscriptions/:name/retry',
+    id: 'retrySubscription',
+    summary: 'Sends at once what waits for a retry, as far as its receiver takes it.',
+    params: subscriptionParams,
+    answer: { status: 200, schema: schemas.subscriptionView, hasEtag: true },
+    problems: [404, 409],
+    handle: ({ admin, params }) => admin.retrySubscription(params.name),
+  }),
+  route({
+    method: 'POST',
     path: '/subscriptions/:name/rotate-secret',
     id: 'rotateSecret',
     summary:

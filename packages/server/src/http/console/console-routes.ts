@@ -6,14 +6,19 @@ import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { negotiateEncoding } from '../encoding.ts';
 import { hasTag } from '../etag.ts';
-import { type PageFile, readPageFiles } from './page-files.ts';
+import { type PageFile, placePage, readPageFiles } from './page-files.ts';
 
 export interface ConsoleRoutesDeps {
   /** The setting `console.enabled`. */
   enabled: boolean;
   /** Folder of the built page. */
   folder: string;
+  /** Whether a reverse proxy serves the page below a path: addresses in it are relative then. */
+  isBelowPath: boolean;
 }
+
+/** How many folders the deepest page of the console lies below the address of the proxy. */
+const DEPTH_MAX = 4;
 
 /** The paths that the script of the page shows. */
 const PATHS = [
@@ -39,15 +44,25 @@ export const CONSOLE_FOLDER = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../../../console/dist' : '../console', import.meta.url),
 );
 
-export function addConsoleRoutes(app: FastifyInstance, { enabled, folder }: ConsoleRoutesDeps): void {
+export function addConsoleRoutes(
+  app: FastifyInstance,
+  { enabled, folder, isBelowPath }: ConsoleRoutesDeps,
+): void {
   if (!enabled) return;
   const page = readPageFiles(folder);
   if (page === null) {
     for (const path of PATHS) app.get(path, (_request, reply) => answerUnbuilt(reply));
     return;
   }
+  const { index } = page;
+  const byDepth = isBelowPath
+    ? Array.from({ length: DEPTH_MAX + 1 }, (_, depth) => placePage(index, depth))
+    : [index];
   for (const path of PATHS) {
-    app.get(path, (request, reply) => sendFile(page.index, REVALIDATED, request, reply));
+    app.get(path, (request, reply) => {
+      const depth = request.url.replace(/\?.*/s, '').split('/').length - 2;
+      return sendFile(byDepth[Math.min(depth, byDepth.length - 1)] ?? index, REVALIDATED, request, reply);
+    });
   }
   for (const file of page.assets) {
     app.get(`/${file.name}`, (request, reply) => sendFile(file, UNCHANGING, request, reply));

@@ -49,6 +49,15 @@ export function readPageFiles(folder: string): { index: PageFile; assets: PageFi
   };
 }
 
+/** The page with relative addresses of its files, for a path that is so many folders deep. */
+export function placePage(index: PageFile, depth: number): PageFile {
+  const start = depth === 0 ? './' : '../'.repeat(depth);
+  return makePageFile(
+    index.name,
+    Buffer.from(index.plain.toString().replaceAll('"/assets/', `"${start}assets/`)),
+  );
+}
+
 function listFiles(folder: string): string[] {
   try {
     const entries = readdirSync(folder, { withFileTypes: true });
@@ -61,13 +70,21 @@ function listFiles(folder: string): string[] {
 
 /** `names` are the files beside it. */
 function readPageFile(folder: string, name: string, names: readonly string[]): PageFile {
-  const { type, isCompressible } = KINDS[extname(name)] as Kind;
-  const plain = readFileSync(join(folder, name));
   const forms = new Map<PageEncoding, Promise<Buffer>>();
   for (const encoding of PAGE_ENCODINGS) {
     const built = `${name}${SUFFIXES[encoding]}`;
     if (names.includes(built)) forms.set(encoding, Promise.resolve(readFileSync(join(folder, built))));
   }
+  return makePageFile(name, readFileSync(join(folder, name)), forms);
+}
+
+/** `forms`: the compressed forms that there are. */
+function makePageFile(
+  name: string,
+  plain: Buffer,
+  forms: Map<PageEncoding, Promise<Buffer>> = new Map(),
+): PageFile {
+  const { type, isCompressible } = KINDS[extname(name)] as Kind;
   return {
     name,
     type,

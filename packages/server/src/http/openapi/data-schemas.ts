@@ -23,6 +23,21 @@ export const exportCall = named(
       .describe('The id of the last record that was taken, to go on behind it.')
       .exactOptional(),
     format: z.enum(['ndjson', 'csv']).nullable().describe('Default: `ndjson`.').exactOptional(),
+    bom: z
+      .boolean()
+      .nullable()
+      .describe('With CSV: a byte order mark precedes it, by which spreadsheets see that it is UTF-8.')
+      .exactOptional(),
+    delimiter: z
+      .enum([',', ';', '\t', '|'])
+      .nullable()
+      .describe('With CSV. Default: a comma.')
+      .exactOptional(),
+    escape_formulas: z
+      .boolean()
+      .nullable()
+      .describe("With CSV: `'` precedes a text that spreadsheets would run as a formula. Default: true.")
+      .exactOptional(),
     erp_instance: erpInstance,
   }) satisfies z.ZodType<ExportCall>,
 );

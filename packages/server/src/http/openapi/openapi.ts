@@ -21,6 +21,8 @@ import { exchangeModels, MODELS_MAX, type ModelsQuestion } from './models-exchan
 export interface OpenapiRouteDeps {
   /** Version of this program. */
   version: string;
+  /** The setting `http.publicUrl`. */
+  publicUrl: string | null;
   loadShedder: LoadShedder;
   /** Runs the calls that describe models. */
   execute: Pipeline;
@@ -31,9 +33,9 @@ const NO_BODIES = new BodyBudget(0);
 
 export function addOpenapiRoute(
   app: FastifyInstance,
-  { version, loadShedder, execute }: OpenapiRouteDeps,
+  { version, publicUrl, loadShedder, execute }: OpenapiRouteDeps,
 ): void {
-  const { base, bytes } = renderOnce(version);
+  const { base, bytes } = renderOnce(version, publicUrl);
   const overloadAnswer = new OverloadAnswer(OWN_DIALECT);
   app.get('/openapi.json', ({ raw: request, ip, query }, reply) => {
     const given = query as Record<string, unknown>;
@@ -67,12 +69,13 @@ interface Rendered {
 const RENDERED = new Map<string, Rendered>();
 
 /** Rendering takes tens of milliseconds, and tests start many proxies in one process. */
-function renderOnce(version: string): Rendered {
-  const known = RENDERED.get(version);
+function renderOnce(version: string, publicUrl: string | null): Rendered {
+  const name = `${version} ${publicUrl}`;
+  const known = RENDERED.get(name);
   if (known !== undefined) return known;
-  const base = renderOpenapi(version);
+  const base = renderOpenapi(version, publicUrl);
   const rendered = { base, bytes: Buffer.from(JSON.stringify(base)) };
-  RENDERED.set(version, rendered);
+  RENDERED.set(name, rendered);
   return rendered;
 }
 
@@ -96,8 +99,8 @@ function invalid(path: string, message: string): Denial {
   return new Denial('invalid_request', message, { path });
 }
 
-/** `version` is the version of this program. */
-export function renderOpenapi(version: string) {
+/** `version` is the version of this program, and `publicUrl` the setting. */
+export function renderOpenapi(version: string, publicUrl: string | null = null) {
   return {
     openapi: '3.1.1',
     info: {
@@ -106,8 +109,11 @@ export function renderOpenapi(version: string) {
       description: 'One HTTP endpoint in front of all Odoo servers.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    // Relative to the address of the document: the proxy does not know the names that it is reached by.
-    servers: [{ url: '/', description: 'The proxy that serves this document.' }],
+    // Without the setting, relative to the address of the document: the proxy does not know the names that it is
+    // reached by.
+    servers: [
+      { url: publicUrl?.replace(/\/+$/, '') ?? '/', description: 'The proxy that serves this document.' },
+    ],
     tags: [
       { name: 'calls', description: 'Calls on Odoo servers.' },
       { name: 'admin', description: 'Client keys, stored instances and the audit.' },

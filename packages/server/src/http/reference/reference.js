@@ -13,7 +13,16 @@ const find = (id) => document.getElementById(id);
 let api = {};
 
 find('origin').textContent = location.origin;
+takeKey();
 await showDocument();
+
+/** The demo links to this page with a key of its sandbox. It must not stay in the address. */
+function takeKey() {
+  const [, key] = /^#key=(ep_[\w-]+)$/.exec(location.hash) ?? [];
+  if (key === undefined) return;
+  find('client-key').value = key;
+  history.replaceState(null, '', location.pathname);
+}
 
 async function showDocument() {
   try {

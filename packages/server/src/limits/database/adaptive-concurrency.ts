@@ -48,6 +48,9 @@ const MEASURE_INTERVAL = 20;
  */
 const MEASURE_INTERVAL_MS_MAX = 300_000;
 
+/** One report of a minute does not show that the other calls take as long: they must still tell that a server hangs. */
+const SLOWEST_MS_MAX = 10_000;
+
 /** Permits are given by their numbers. `latest` is the number of the latest permit. */
 export class AdaptiveConcurrency {
   readonly #bounds: ConcurrencyBounds;
@@ -57,6 +60,8 @@ export class AdaptiveConcurrency {
   /** Logarithm of the baseline in milliseconds; null while unknown. */
   #baselineLog: number | null = null;
   #usualMs = 0;
+  /** The longest answer time until the mean is known, at most SLOWEST_MS_MAX. */
+  #slowestMs = 0;
   #longMs = 0;
   #isMeasuring = false;
   /** Start of the current measurement, or end of the last one. */
@@ -96,6 +101,14 @@ export class AdaptiveConcurrency {
     return this.#usualMs;
   }
 
+  /**
+   * Milliseconds after which an answer is late: the mean, or the longest time so far while there are too few answers
+   * for a mean. 0 if there were none.
+   */
+  get expectedMs(): number {
+    return this.#usualMs === 0 ? this.#slowestMs : this.#usualMs;
+  }
+
   /** Milliseconds within which nearly all answers arrive at present; 0 while unknown. */
   get longMs(): number {
     return this.#longMs;
@@ -107,6 +120,7 @@ export class AdaptiveConcurrency {
   }
 
   addAnswer(permit: number, latest: number, tookMs: number, nowMs: number): void {
+    if (this.#usualMs === 0) this.#slowestMs = Math.min(SLOWEST_MS_MAX, Math.max(this.#slowestMs, tookMs));
     if (permit <= this.#windowStart) return;
     this.#answers++;
     const log = Math.log(Math.max(tookMs, 1));

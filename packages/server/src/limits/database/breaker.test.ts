@@ -339,6 +339,41 @@ describe('the effect of one client on others', () => {
     expect(readState(limiters)).toBe('open');
   });
 
+  test.each([
+    { answers: 1, isOneAfterTheOther: true },
+    { answers: 1, isOneAfterTheOther: false },
+    { answers: 5, isOneAfterTheOther: false },
+    { answers: 9, isOneAfterTheOther: true },
+    { answers: 10, isOneAfterTheOther: false },
+    { answers: 40, isOneAfterTheOther: false },
+  ])(
+    'time-outs of callers with less time than the answers so far took do not open the breaker: %o',
+    ({ answers, isOneAfterTheOther }) => {
+      const limiters = createTestLimiters({ concurrency: { initial: 20, min: 4, max: 20 } });
+      for (let call = 0; call < answers; call++) limiters.runCall('answered', 1500, { client: `c${call}` });
+      const clients = Array.from({ length: 12 }, (_, at) => `impatient${at}`);
+      if (isOneAfterTheOther)
+        for (const client of clients) limiters.runCall('timed_out', 1000, impatient(limiters, client));
+      else {
+        const permits = clients.map((client) => expectPermit(limiters.acquire(impatient(limiters, client))));
+        limiters.clock.nowMs += 1000;
+        for (const permit of permits) permit.release('timed_out');
+      }
+      expect(readState(limiters)).toBe('closed');
+      // Callers with enough time still tell that the server hangs.
+      for (let call = 0; call < 5; call++)
+        limiters.runCall('timed_out', 15_000, { client: `patient${call}` });
+      expect(readState(limiters)).toBe('open');
+    },
+  );
+
+  test('one report of a minute does not hide that the server hangs after it', () => {
+    const limiters = createTestLimiters();
+    limiters.runCall('answered', 60_000, { client: 'report', deadlineMs: limiters.clock.nowMs + 120_000 });
+    for (let call = 0; call < 5; call++) limiters.runCall('timed_out', 15_000, { client: `patient${call}` });
+    expect(readState(limiters)).toBe('open');
+  });
+
   test('failures that only one client has seen cause refusals only for that client', () => {
     const limiters = createTestLimiters();
     for (let call = 0; call < 5; call++) limiters.runCall('timed_out', 15_000, { client: 'x' });

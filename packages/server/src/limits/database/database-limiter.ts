@@ -198,11 +198,11 @@ export class DatabaseLimiter {
 
   #judge({ startedMs, deadlineMs }: HeldPermit, reported: PermitResult, tookMs: number): JudgedResult {
     if (reported !== 'timed_out' && reported !== 'caller_left') return reported;
-    const { usualMs } = this.#concurrency;
-    const isPatient = deadlineMs - startedMs >= Math.max(PATIENCE_MS, usualMs);
+    const { expectedMs } = this.#concurrency;
+    const isPatient = deadlineMs - startedMs >= Math.max(PATIENCE_MS, expectedMs);
     if (reported === 'timed_out' && isPatient) return reported;
-    const leastMs = usualMs === 0 ? SILENT_MS_UNKNOWN : SILENT_MS_MIN;
-    const silentMs = reported === 'timed_out' ? usualMs : Math.max(usualMs, leastMs);
+    const leastMs = expectedMs === 0 ? SILENT_MS_UNKNOWN : SILENT_MS_MIN;
+    const silentMs = reported === 'timed_out' ? expectedMs : Math.max(expectedMs, leastMs);
     return tookMs >= silentMs ? 'silent' : 'abandoned';
   }
 

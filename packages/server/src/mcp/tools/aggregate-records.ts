@@ -61,6 +61,7 @@ export const aggregateRecords = defineTool({
       .describe('Leaves out groups of fewer records. Then the largest groups come first.'),
     limit: given.limit(LIMIT, LIMIT_MAX),
     offset: given.offset,
+    lang: given.lang,
     instance: given.instance,
   }),
   output: z.object({

@@ -68,6 +68,12 @@ export const context = z
   .optional()
   .describe('Context of Odoo, such as that of a dialog. Datetimes in UTC: "2026-05-31 20:00:00".');
 
+export const lang = z
+  .string()
+  .regex(/^[a-z]{2,3}(_[A-Z0-9]{2,4})?(@[A-Za-z]+)?$/, 'expected a language of Odoo, such as "fr_FR"')
+  .optional()
+  .describe('Language of names and labels, e.g. "fr_FR". Left out: that of the user.');
+
 export const order = z.string().max(500).optional().describe('E.g. "date_order desc".');
 
 export const limit = (standard: number, max: number) =>
@@ -84,7 +90,12 @@ export const approval = z
 export const note = z.string().optional();
 export const record = z.record(z.string(), z.unknown());
 export const next = z.int().optional().describe('There are more: send this as `offset`.');
-export const clipped = z.array(z.string()).optional().describe('Fields of which a part is shown.');
+export const clipped = z
+  .array(z.string())
+  .optional()
+  .describe(
+    'Fields of which a part is shown. read_records of one id and one field reads a text on by `offset`.',
+  );
 export const unknownFields = z
   .array(z.string())
   .optional()

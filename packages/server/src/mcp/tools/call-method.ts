@@ -6,9 +6,10 @@ import { isReadOnlyMethod } from '../../odoo/methods.ts';
 import { mayCall, mayCallBusinessMethods } from '../../policy/abilities.ts';
 import { describeCall } from '../describe-call.ts';
 import { linkIds } from '../links.ts';
+import { listButtons } from '../list-buttons.ts';
 import type { Session } from '../session.ts';
 import { DATA_NOTE, type ShownValue, SINGLE_TEXT_MAX, showValue } from '../show.ts';
-import { findActive, type RecordRef, showAction } from '../show-action.ts';
+import { findActive, findUnknownDialog, type RecordRef, showAction } from '../show-action.ts';
 import { showWritten } from '../show-written.ts';
 import { defineTool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
@@ -23,7 +24,7 @@ export const callMethod = defineTool({
   name: 'call_method',
   title: 'Call a method',
   description:
-    'Calls a method that the other tools do not cover, as the buttons of Odoo do: action_confirm or action_cancel of sale.order (up to Odoo 18, a sent or confirmed one opens a dialog), action_post of account.move (Invoicing), message_post (keyword {"body": "…"}), activity_schedule, copy. A person may be asked first.',
+    'Calls a method that the other tools do not cover, as the buttons of Odoo do: action_confirm or action_cancel of sale.order (up to Odoo 18, with keyword {"context": {"disable_cancel_warning": true}}), action_post of account.move (Invoicing), message_post (keyword {"body": "…"}, text or HTML), activity_schedule, copy. To invoice an order: create_record of sale.advance.payment.inv with context {"active_model": "sale.order", "active_ids": [7]}, then its create_invoices with the same context. A person may be asked first.',
   input: z.strictObject({
     model: given.model,
     method: z
@@ -58,7 +59,7 @@ export const callMethod = defineTool({
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
   isOffered: mayCallBusinessMethods,
   final: {
-    find: ({ model, method }) => (isReadOnlyMethod(method, model) ? null : { model, method }),
+    find: ({ model, method }) => (isReadOnlyMethod(method, model) ? null : { model, method, of: 'all' }),
     ask: async (args, session) => `${await describeCall(args, session)}?`,
   },
   async run({ model, method, ids, arguments: positional = [], keyword = {}, approval, instance }, session) {
@@ -67,13 +68,15 @@ export const callMethod = defineTool({
     const context = readContext(sent);
     const params = ids === undefined ? positional : [ids, ...positional];
     const result = await session.call(target, model, method, params, {
-      keyword: named,
+      keyword: method === 'message_post' ? markHtml(named) : named,
+      names: [...(ids === undefined ? [] : ['ids']), ...positional.map((_, index) => `arguments[${index}]`)],
       change: { approval },
       context,
     });
-    const action = showAction(result, { model, ids: ids ?? [] }, (name) =>
-      mayCall(session.policy, name, 'create'),
-    );
+    const dialog = findUnknownDialog(result);
+    const buttons = dialog === null ? [] : await listButtons(session, target, dialog);
+    const mayCreate = (name: string) => mayCall(session.policy, name, 'create');
+    const action = showAction(result, { model, ids: ids ?? [] }, mayCreate, buttons);
     const showAbout = () => {
       const active = isReadOnlyMethod(method, model) ? null : findActive(context, model);
       return active === null ? {} : showActive(target, active, session);
@@ -83,7 +86,8 @@ export const callMethod = defineTool({
       const about = action.opened === null ? {} : await showAbout();
       return { ...describeResult(action), ...about, hint: action.hint, link };
     }
-    const isDone = result === true || result === null || action !== null;
+    // False is what a method of Odoo returns that has nothing to say, such as `action_post`.
+    const isDone = typeof result === 'boolean' || result === null || action !== null;
     const made = CREATING_METHODS.has(method) ? readNewIds(result) : [];
     const changed = isDone && !isReadOnlyMethod(method, model) ? (ids ?? []) : made;
     const linked = made.length > 0 ? made : (ids ?? []);
@@ -104,6 +108,15 @@ async function showActive(
 ): Promise<{ about?: { model: string; records: Record<string, unknown>[] }; note?: string }> {
   const { records, ...note } = await showWritten({ instance, model, ids }, session);
   return records === undefined ? {} : { about: { model, records }, ...note };
+}
+
+const HTML = /<(p|br|div|span|b|i|u|em|strong|a|ul|ol|li|h[1-6]|table|pre|blockquote)\b[^<>]*>/i;
+
+/** From 17 on, Odoo shows tags as text unless the call says that the body is HTML. Up to 16, it ignores the word. */
+function markHtml(keyword: Record<string, unknown>): Record<string, unknown> {
+  const { body } = keyword;
+  const isHtml = typeof body === 'string' && HTML.test(body);
+  return isHtml && !Object.hasOwn(keyword, 'body_is_html') ? { ...keyword, body_is_html: true } : keyword;
 }
 
 function readContext(context: unknown): Record<string, unknown> {

@@ -1,13 +1,12 @@
 /** `create_record`: new records of a model. */
 import { z } from 'zod';
 import { mayCallAnywhere } from '../../policy/abilities.ts';
-import { describeTarget } from '../describe-target.ts';
+import { describeRecords } from '../describe-records.ts';
 import { linkIds } from '../links.ts';
 import { printWith } from '../print-arguments.ts';
 import { showWritten } from '../show-written.ts';
 import { defineTool } from '../tool.ts';
 import * as given from './arguments.ts';
-import { hasDeletion } from './deletion.ts';
 import { readNewIds } from './new-ids.ts';
 
 const RECORDS_MAX = 100;
@@ -35,11 +34,13 @@ export const createRecord = defineTool({
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
   isOffered: (policy) => mayCallAnywhere(policy, 'create'),
   final: {
-    // Defaults of the context are values too.
-    find: ({ model, values, context }) =>
-      hasDeletion([values, context]) ? { model, method: 'create' } : null,
-    ask: async ({ model, instance, values, context }, session) =>
-      `Create ${count(values)}, and delete others for good: ${await describeTarget({ model, instance }, session)}${printWith(values, context)}?`,
+    find: ({ model }) => ({ model, method: 'create', of: 'removals' }),
+    async ask({ model, instance, values, context }, session) {
+      const keyword = context === undefined ? {} : { context };
+      const call = { model, instance, method: 'create', positional: [values], keyword };
+      const { target, others } = await describeRecords(call, session);
+      return `Create ${count(values)}, and remove others for good: ${target}${others}${printWith(values, context)}?`;
+    },
   },
   async run({ model, values, context, approval, instance }, session) {
     const target = await session.pickInstance(instance);
@@ -47,6 +48,7 @@ export const createRecord = defineTool({
     const set = [...new Set(rows.flatMap(Object.keys))];
     await session.checkFields(target, model, set);
     const made = await session.call(target, model, 'create', [values], {
+      names: ['values'],
       change: { approval },
       ...(context === undefined ? {} : { context }),
     });

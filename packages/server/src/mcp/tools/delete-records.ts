@@ -1,7 +1,7 @@
 /** `delete_records`: removes records for good. */
 import { z } from 'zod';
 import { mayCallAnywhere } from '../../policy/abilities.ts';
-import { describeTarget } from '../describe-target.ts';
+import { describeRecords } from '../describe-records.ts';
 import { defineTool } from '../tool.ts';
 import * as given from './arguments.ts';
 
@@ -23,8 +23,11 @@ export const deleteRecords = defineTool({
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   isOffered: (policy) => mayCallAnywhere(policy, 'unlink'),
   final: {
-    find: ({ model }) => ({ model, method: 'unlink' }),
-    ask: async (args, session) => `Delete for good: ${await describeTarget(args, session)}?`,
+    find: ({ model }) => ({ model, method: 'unlink', of: 'all' }),
+    async ask(args, session) {
+      const { target } = await describeRecords({ ...args, method: 'unlink' }, session);
+      return `Delete for good: ${target}?`;
+    },
   },
   async run({ model, ids, approval, instance }, session) {
     const target = await session.pickInstance(instance);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { mayCallAnywhere, mayUseModel } from '../../policy/abilities.ts';
 import { UNNAMED_MODEL_NEXT } from '../call-errors.ts';
-import { chooseShown, type Field, findNear, matchFields } from '../fields.ts';
+import { chooseShown, describeUses, type Field, findNear, matchFields } from '../fields.ts';
 import { cleanText } from '../show.ts';
 import { defineTool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
@@ -19,7 +19,7 @@ export const describeModel = defineTool({
   name: 'describe_model',
   title: 'Find fields of a model',
   description:
-    'Finds fields of a model by words of their label, in English or the language of the user, with type, values of selections, and what is required. Returns a few fields, never all: ask for what you need, e.g. “phone”, “salesperson”, “status”.',
+    'Finds fields of a model by words of their label, in English or the language of the user, with type, values of selections, what is required, and what can be searched, sorted and grouped. Returns a few fields, never all: ask for what you need, e.g. “phone”, “salesperson”, “status”.',
   input: z.strictObject({
     model: given.model,
     query: z
@@ -27,6 +27,7 @@ export const describeModel = defineTool({
       .max(200)
       .optional()
       .describe('Words, e.g. “delivery date”. Left out: the main and the required fields.'),
+    lang: given.lang,
     instance: given.instance,
   }),
   output: z.object({
@@ -51,7 +52,7 @@ export const describeModel = defineTool({
     const required = [...fields].filter(([, field]) => field.required === true && field.readonly !== true);
     const isQuery = query.trim() !== '';
     // Odoo or the policy can leave a model without those that are shown.
-    const main = () => chooseShown(fields).filter((name) => fields.has(name));
+    const main = () => chooseShown(fields, model).filter((name) => fields.has(name));
     const names = isQuery
       ? matchFields(fields, query, FOUND_MAX)
       : [...new Set([...main(), ...required.map(([name]) => name)])].slice(0, FOUND_MAX);
@@ -77,6 +78,7 @@ function describe(name: string, field: Field): Record<string, unknown> {
     ...(selection === undefined ? {} : { values: describeSelection(selection) }),
     ...(required === true ? { required } : {}),
     ...(readonly === true ? { readonly } : {}),
+    ...describeUses(field),
   };
 }
 

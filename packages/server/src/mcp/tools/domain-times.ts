@@ -2,6 +2,7 @@
  * Days and times with a zone in a domain, in the form of Odoo (docs/decisions/0059-days-groups-dialogs.md,
  * docs/odoo-facts.md#days-and-zones).
  */
+import { cutText } from '@erp-proxy/contract';
 import type { InstanceRecord } from '../../instances/instances.ts';
 import { createDayFinder, type LocalDay } from '../../odoo/local-day.ts';
 import { isDay, isZonedTime, readZonedTime } from '../../odoo/zoned-time.ts';
@@ -183,7 +184,7 @@ function convertTime(text: string): string {
 function refuseUnknownType(path: string, values: readonly unknown[]): void {
   const zoned = values.find(isZoned);
   if (zoned === undefined) return;
-  const message = `This key may not ask for the type of "${path.slice(0, SHOWN_MAX)}", so that times with a zone cannot be converted.`;
+  const message = `This key may not ask for the type of "${cutText(path, SHOWN_MAX)}", so that times with a zone cannot be converted.`;
   throw new ToolError('policy_denied', message, {
     next: `Send them in UTC: "${convertTime(zoned)}" for "${zoned}".`,
   });

@@ -51,7 +51,7 @@ export const listChanges = defineTool({
   async run({ model, since = null, domain = [], fields, limit = LIMIT, instance }, session) {
     const target = await session.pickInstance(instance);
     const known = await session.fields(target, model);
-    const names = fields?.length ? fields : session.chooseFields(known, chooseShown);
+    const names = fields?.length ? fields : session.chooseFields(known, (all) => chooseShown(all, model));
     await session.checkFields(target, model, [...names, ...listFieldsOf(domain)]);
     const { where, zone } = await readDomain(session, target, model, domain);
     const printTime = await session.timePrinter(target);

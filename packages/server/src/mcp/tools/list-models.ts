@@ -1,4 +1,5 @@
 /** `list_models`: the models that the key may read, by words. */
+import { cutText } from '@erp-proxy/contract';
 import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
 import { listNamedModels, mayCall, restrictsModels } from '../../policy/abilities.ts';
@@ -28,6 +29,7 @@ export const listModels = defineTool({
       .max(200)
       .optional()
       .describe('One or two words, e.g. “invoice”. Left out: the most common models.'),
+    lang: given.lang,
     instance: given.instance,
   }),
   output: z.object({
@@ -52,6 +54,8 @@ export const listModels = defineTool({
       words.every((word) => model.includes(word)),
     );
     const wanted = [...new Set([...known, ...named])];
+    const shown = await findByMenus(target, words, session);
+    wanted.push(...shown.filter((model) => !wanted.includes(model)));
     const installed = await findInstalled(target, words, wanted, session);
     const found = (installed ?? nameKnown(wanted))
       .filter(({ model }) => mayRead(model))
@@ -77,6 +81,41 @@ const NOTHING_HINT =
 const NOTHING_ALLOWED_HINT =
   'No model matches that the key may read: its policy allows only some models. Try another word, in English or the language of the user, else tell the user that the operator of the proxy must allow it, or that the app is not installed.';
 
+/**
+ * Models whose records Odoo shows under these words, in the language of the user: an invoice is a journal entry, and
+ * the window of invoices has its name. The models that several windows show come first. None if the key or the user may
+ * not read windows.
+ */
+async function findByMenus(
+  instance: InstanceRecord,
+  words: readonly string[],
+  session: Session,
+): Promise<string[]> {
+  if (words.length === 0 || !mayCall(session.policy, WINDOWS, 'search_read')) return [];
+  const domain = words.map((word) => ['name', 'ilike', word]);
+  const params = [domain, ['res_model'], 0, WINDOWS_MAX];
+  try {
+    const counts = new Map<string, number>();
+    for (const { res_model: model } of asRows(await session.call(instance, WINDOWS, 'search_read', params))) {
+      if (given.model.safeParse(model).success)
+        counts.set(String(model), (counts.get(String(model)) ?? 0) + 1);
+    }
+    return [...counts].sort(([, a], [, b]) => b - a).map(([model]) => model);
+  } catch (error) {
+    if (isRefused(error)) return [];
+    throw error;
+  }
+}
+
+const WINDOWS = 'ir.actions.act_window';
+const WINDOWS_MAX = 100;
+
+function isRefused(error: unknown): boolean {
+  return (
+    error instanceof ToolError && ['policy_denied', 'access_error', 'model_not_found'].includes(error.type)
+  );
+}
+
 /** Null if the key or the user may not read the list of models. */
 async function findInstalled(
   instance: InstanceRecord,
@@ -100,13 +139,13 @@ async function findInstalled(
       given.model.safeParse(model).success ? [{ model: String(model), name: showName(name) }] : [],
     );
   } catch (error) {
-    if (error instanceof ToolError && ['policy_denied', 'access_error'].includes(error.type)) return null;
+    if (isRefused(error)) return null;
     throw error;
   }
 }
 
 function showName(name: unknown): string {
-  return typeof name === 'string' ? cleanText(name.slice(0, NAME_LENGTH_MAX)) : '';
+  return typeof name === 'string' ? cleanText(cutText(name, NAME_LENGTH_MAX)) : '';
 }
 
 function nameKnown(models: readonly string[]): { model: string; name: string }[] {

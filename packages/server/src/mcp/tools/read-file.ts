@@ -3,9 +3,11 @@ import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
 import { isObject } from '../../json/is-object.ts';
 import { mayCallAnywhere, mayUseData } from '../../policy/abilities.ts';
+import { readDocument } from '../documents/read-document.ts';
 import type { Session } from '../session.ts';
 import { cleanText, DATA_NOTE, LISTED_TEXT_MAX, showValue } from '../show.ts';
-import { defineTool } from '../tool.ts';
+import { readTextPart, type TextPart } from '../text-parts.ts';
+import { defineTool, PictureAnswer } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';
 
@@ -17,14 +19,17 @@ const DESCRIBING_FIELDS = ['name', 'mimetype', 'file_size'];
 const FILE_BYTES_MAX = 512 * 1024;
 /** Maximum size of the text in the answer, as JSON. */
 const TEXT_BYTES_MAX = 5500;
-/** Media types of texts; others are not read. */
+/** The media types of PDFs and of files of office programs. */
+const DOCUMENT_TYPE = /\/pdf$|officedocument|opendocument/;
+const DOCUMENT_BEGINNINGS = ['%PDF-', 'PK\x03\x04'];
+/** Media types of texts. */
 const TEXT_TYPE = /^text\/|[/+](json|xml|csv|yaml|javascript|sql)\b/;
 
 export const readFile = defineTool({
   name: 'read_file',
   title: 'Read a file',
   description:
-    'Reads the text of a file: of an attachment (model ir.attachment), or of a binary field of any record. For a file that is no text, such as a PDF or a picture, it returns name, type and size. Find attachments by search_records on ir.attachment with res_model and res_id.',
+    'Reads the text of a file: of an attachment (model ir.attachment), or of a binary field of any record. A picture (PNG, JPEG, GIF, WebP) comes as an image; smaller ones are in image_512 and image_128 of records. Of a PDF or an office file (docx, xlsx, pptx, odt, ods) it returns the text. For another file it returns name, type and size. Find attachments by search_records on ir.attachment with res_model and res_id.',
   input: z.strictObject({
     model: given.model,
     id: z.int().positive().describe('Id of the record with the file.'),
@@ -33,6 +38,11 @@ export const readFile = defineTool({
       .regex(/^[A-Za-z_][A-Za-z0-9_]{0,62}$/, 'expected the name of a binary field, such as "datas"')
       .optional()
       .describe('The binary field. Leave it out for ir.attachment.'),
+    offset: z
+      .int()
+      .nonnegative()
+      .optional()
+      .describe('Where the text is read on: `next` of the previous answer.'),
     instance: given.instance,
   }),
   output: z.object({
@@ -40,14 +50,17 @@ export const readFile = defineTool({
     type: z.string().optional().describe('Media type.'),
     size: z.int().optional().describe('In bytes. Odoo may round it.'),
     text: z.string().optional(),
-    clipped: z.boolean().optional().describe('The text is only the beginning of the file.'),
+    clipped: z.boolean().optional().describe('The text is only a part of the file.'),
+    next: z.int().optional().describe('The text goes on: send this as `offset`.'),
     download: z.string().optional().describe('How a program gets the whole file.'),
     note: given.note,
   }),
   example: '{"model": "ir.attachment", "id": 42}',
   hints: { readOnlyHint: true },
   isOffered: (policy) => mayUseData(policy, 'files') && mayCallAnywhere(policy, 'read'),
-  async run({ model, id, field = model === ATTACHMENTS ? ATTACHMENT_FIELD : undefined, instance }, session) {
+  async run(args, session) {
+    const { model, id, offset = 0, instance } = args;
+    const field = args.field ?? (model === ATTACHMENTS ? ATTACHMENT_FIELD : undefined);
     if (field === undefined) {
       throw new ToolError('invalid_params', '`field` is needed for a model other than ir.attachment.', {
         next: `Find the binary fields by describe_model {"model": "${model}", "query": "file"}.`,
@@ -57,24 +70,43 @@ export const readFile = defineTool({
     const file = await describeFile({ model, id, field }, target, session);
     const isText = file.type === undefined || TEXT_TYPE.test(file.type);
     const isSmall = file.size === undefined || file.size <= FILE_BYTES_MAX;
-    const text = isText && isSmall ? await file.readText() : null;
     const { name, type, size } = file;
+    const isPicture = type === undefined || type.startsWith('image/');
+    const isDocument = type !== undefined && DOCUMENT_TYPE.test(type);
+    const content = (isText || isPicture || isDocument) && isSmall ? await file.readContent() : null;
+    const pictureType = content === null ? null : findPictureType(content);
+    const text = content === null || pictureType !== null ? null : await readText(content);
     const described = {
       ...(name === undefined ? {} : { name: showText(name) }),
       ...(type === undefined ? {} : { type: showText(type) }),
       ...(size === undefined ? {} : { size }),
     };
-    const shown = text === null ? null : cutText(text);
-    const isWhole = shown !== null && shown === text;
-    return {
+    const part = text === null ? null : fitPart(text, offset);
+    const answer = {
       ...described,
-      ...(shown === null ? {} : { text: shown }),
-      ...(shown === null || isWhole ? {} : { clipped: true }),
-      ...(isWhole ? {} : { download: describeDownload(model, id, field, target.name) }),
+      ...(part === null ? {} : { text: part.text }),
+      ...(part === null || part.next === null ? {} : { clipped: true, next: part.next }),
+      ...(part?.next === null ? {} : { download: describeDownload(model, id, field, target.name) }),
       note: DATA_NOTE,
     };
+    return content === null || pictureType === null
+      ? answer
+      : new PictureAnswer({ ...answer, type: pictureType }, { data: content, mimeType: pictureType });
   },
 });
+
+/** The first bytes of the formats that models can see, in base64, whose groups of three bytes have four letters. */
+const PICTURE_BEGINNINGS: readonly [string, RegExp][] = [
+  ['image/png', /^iVBORw0KGg/],
+  ['image/jpeg', /^\/9j\//],
+  ['image/gif', /^R0lGOD/],
+  ['image/webp', /^UklGR.{6}XRUJQ/],
+];
+
+/** By its content: a field says nothing of its type, and the type of an attachment is what its sender said. */
+function findPictureType(base64: string): string | null {
+  return PICTURE_BEGINNINGS.find(([, beginning]) => beginning.test(base64))?.[0] ?? null;
+}
 
 interface Place {
   model: string;
@@ -86,8 +118,8 @@ interface FileDescription {
   name: string | undefined;
   type: string | undefined;
   size: number | undefined;
-  /** Null: the file is no text. */
-  readText(): Promise<string | null>;
+  /** The file in base64; null: it is gone. */
+  readContent(): Promise<string | null>;
 }
 
 /** Asks for the size in place of the file. */
@@ -127,11 +159,11 @@ async function describeFile(
     name: typeof name === 'string' ? name : undefined,
     type: typeof mimetype === 'string' ? mimetype : undefined,
     size: size ?? undefined,
-    async readText() {
+    async readContent() {
       // Some fields give the file although the size is asked for.
-      if (printed === null) return decodeText(value);
+      if (printed === null) return value;
       const whole = (await read([field], { bin_size: false, [`bin_size_${field}`]: false }))[field];
-      return typeof whole === 'string' ? decodeText(whole) : null;
+      return typeof whole === 'string' ? whole : null;
     },
   };
 }
@@ -149,9 +181,16 @@ function showText(text: string): unknown {
   return showValue(text, LISTED_TEXT_MAX).shown;
 }
 
-/** Null if the bytes are no text in UTF-8. */
-function decodeText(base64: string): string | null {
+/** The text of a document, or of a file that is a text. */
+async function readText(base64: string): Promise<string | null> {
   const bytes = Buffer.from(base64, 'base64');
+  if (!DOCUMENT_BEGINNINGS.some((beginning) => bytes.indexOf(beginning) === 0)) return decodeText(bytes);
+  const text = await readDocument(bytes);
+  return text === null ? null : cleanText(text);
+}
+
+/** Null if the bytes are no text in UTF-8. */
+function decodeText(bytes: Buffer): string | null {
   if (bytes.includes(0)) return null;
   try {
     return cleanText(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -160,15 +199,13 @@ function decodeText(base64: string): string | null {
   }
 }
 
-function cutText(text: string): string {
-  let shown = text;
-  for (;;) {
-    const bytes = Buffer.byteLength(JSON.stringify(shown));
-    if (bytes <= TEXT_BYTES_MAX) return shown;
-    // Half of a character must not remain.
-    shown = shown
-      .slice(0, Math.floor((shown.length * TEXT_BYTES_MAX) / bytes))
-      .replace(/[\ud800-\udbff]$/, '');
+/** As much of the text as an answer can have. */
+function fitPart(text: string, offset: number): TextPart {
+  for (let lengthMax = TEXT_BYTES_MAX; ; ) {
+    const part = readTextPart(text, offset, lengthMax);
+    const bytes = Buffer.byteLength(JSON.stringify(part.text));
+    if (bytes <= TEXT_BYTES_MAX) return part;
+    lengthMax = Math.floor((part.text.length * TEXT_BYTES_MAX) / bytes);
   }
 }
 

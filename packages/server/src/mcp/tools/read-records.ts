@@ -3,9 +3,10 @@ import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
 import { mayCallAnywhere } from '../../policy/abilities.ts';
 import { asRecords, asRows, pickMembers } from '../as-rows.ts';
-import { chooseOthers, choosePlain } from '../fields.ts';
+import { chooseOthers, choosePlain, type Fields } from '../fields.ts';
 import type { Session } from '../session.ts';
 import { isUnset, SINGLE_TEXT_MAX } from '../show.ts';
+import { readTextPart } from '../text-parts.ts';
 import { defineTool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';
@@ -13,6 +14,7 @@ import { planReading } from './related-records.ts';
 import { showFound } from './show-found.ts';
 
 const IDS_MAX = 1000;
+const TEXT_TYPES = new Set(['char', 'text', 'html']);
 /** Those of an answer. The others are in its `rest`. */
 const IDS_READ_MAX = 100;
 const FIELDS_MAX = 40;
@@ -30,12 +32,19 @@ export const readRecords = defineTool({
     model: given.model,
     ids: given.ids(IDS_MAX),
     fields: given.fieldPaths('what is filled in, except long texts and lists'),
+    offset: z
+      .int()
+      .nonnegative()
+      .optional()
+      .describe('Where a long text is read on: `next` of the previous answer. For one id and one field.'),
+    lang: given.lang,
     instance: given.instance,
   }),
   output: z.object({
     records: z.array(given.record),
     missing: z.array(z.int()).optional().describe('Ids that do not exist or are not visible.'),
     rest: z.array(z.int()).optional().describe('Ids that did not fit: read them by another call.'),
+    next: z.int().optional().describe('The text goes on: send this as `offset`.'),
     not_shown: z.array(z.string()).optional().describe('Further fields that are filled in.'),
     unknown_fields: given.unknownFields,
     clipped: given.clipped,
@@ -46,12 +55,14 @@ export const readRecords = defineTool({
   example: '{"model": "res.partner", "ids": [42], "fields": ["name", "phone"]}',
   hints: { readOnlyHint: true },
   isOffered: (policy) => mayCallAnywhere(policy, 'read'),
-  async run({ model, ids, fields = [], instance }, session) {
+  async run({ model, ids, fields = [], offset = 0, instance }, session) {
     const target = await session.pickInstance(instance);
     const plan = await planReading(session, target, model, fields);
     const known = await session.fields(target, model);
     const isChosen = fields.length > 0;
-    const names = isChosen ? plan.names : session.chooseFields(known, (all) => choosePlain(all, FIELDS_MAX));
+    const names = isChosen
+      ? plan.names
+      : session.chooseFields(known, (all) => choosePlain(all, model, FIELDS_MAX));
     const page = ids.slice(0, IDS_READ_MAX);
     const context = { bin_size: true };
     const found = asRecords(await session.call(target, model, 'read', [page, names], { context }), page);
@@ -59,12 +70,19 @@ export const readRecords = defineTool({
     // A policy can bound how many ids are read.
     const asked = session.policyLimit === null ? page : page.slice(0, session.policyLimit);
     const foundIds = rows.map(({ id }) => id);
+    const part = readLongText(rows, names, known, offset);
+    if (part === null && offset > 0) {
+      throw new ToolError('invalid_params', '`offset` needs one id and one field with a text.', {
+        next: `Send arguments such as {"model": "${model}", "ids": [42], "fields": ["…"], "offset": ${offset}}.`,
+      });
+    }
     const { records, ...more } = await showFound(session, target, {
       model,
-      rows,
-      known,
+      rows: part?.rows ?? rows,
+      // The text of HTML has no tags any more.
+      known: part === null ? known : null,
       plan,
-      textMax: SINGLE_TEXT_MAX,
+      textMax: part === null ? SINGLE_TEXT_MAX : Number.POSITIVE_INFINITY,
       omits: isChosen ? 'nothing' : 'unset',
     });
     const shownIds = foundIds.slice(0, records.length);
@@ -75,11 +93,30 @@ export const readRecords = defineTool({
       records,
       ...(missing.length > 0 ? { missing } : {}),
       ...(rest.length > 0 ? { rest } : {}),
+      ...(part === null || part.next === null ? {} : { next: part.next, clipped: names }),
       ...(notShown.length > 0 ? { not_shown: notShown } : {}),
       ...more,
     };
   },
 });
+
+/** The part of the only text of the only record; null if the answer has other values. */
+function readLongText<Row extends Record<string, unknown>>(
+  rows: readonly Row[],
+  names: readonly string[],
+  known: Fields | null,
+  offset: number,
+): { rows: Row[]; next: number | null } | null {
+  const [row] = rows;
+  const [name] = names;
+  if (row === undefined || name === undefined || rows.length > 1 || names.length > 1) return null;
+  const type = known?.get(name)?.type;
+  const value = row[name];
+  if (typeof value !== 'string' || !TEXT_TYPES.has(type ?? '')) return null;
+  const { text, next } = readTextPart(value, offset, SINGLE_TEXT_MAX, type === 'html');
+  const shown = next === null ? text : `${text.trimEnd()}… (${value.length} characters)`;
+  return { rows: [{ ...row, [name]: shown }], next };
+}
 
 /** Other fields that are filled in. None if they cannot be read all at once: a model does without. */
 async function findOthers(

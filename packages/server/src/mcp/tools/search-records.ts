@@ -1,13 +1,12 @@
 /** `search_records`: records by a text or a domain, page by page. */
 import { z } from 'zod';
-import { mayCallAnywhere, maySearchByName, mayUseData, mayUseField } from '../../policy/abilities.ts';
+import { mayCallAnywhere, mayUseData } from '../../policy/abilities.ts';
 import { asRows, pickMembers } from '../as-rows.ts';
-import { chooseShown, searchByText } from '../fields.ts';
-import type { Session } from '../session.ts';
+import { chooseShown } from '../fields.ts';
 import { defineTool } from '../tool.ts';
-import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';
 import { readDomain } from './domain-times.ts';
+import { findByText } from './find-by-text.ts';
 import { planReading } from './related-records.ts';
 import { showFound } from './show-found.ts';
 
@@ -18,7 +17,7 @@ export const searchRecords = defineTool({
   name: 'search_records',
   title: 'Search records',
   description:
-    'Finds records by `query` (a text in name, number, reference, e-mail, phone or partner), by `domain` (exact conditions), or by both. A many2one comes as {id, name}. For a number of records use count_records, for sums use aggregate_records.',
+    'Finds records by `query` (a name as other answers show it, or a part of a name, number, reference, origin, e-mail, phone, partner or product), by `domain` (exact conditions), or by both. A many2one comes as {id, name}. For a number of records use count_records, for sums use aggregate_records.',
   input: z.strictObject({
     model: given.model,
     query: z.string().max(200).optional().describe('Part of a name, e.g. “Deco Addict”, “S00012”.'),
@@ -27,6 +26,7 @@ export const searchRecords = defineTool({
     order: given.order,
     limit: given.limit(LIMIT, LIMIT_MAX),
     offset: given.offset,
+    lang: given.lang,
     instance: given.instance,
   }),
   output: z.object({
@@ -49,36 +49,31 @@ export const searchRecords = defineTool({
     const plan = await planReading(session, target, model, fields, listFieldsOf(domain));
     const known = await session.fields(target, model);
     const isChosen = fields.length > 0;
-    const names = isChosen ? plan.names : session.chooseFields(known, chooseShown);
+    const names = isChosen ? plan.names : session.chooseFields(known, (all) => chooseShown(all, model));
     const text = query.trim();
-    const findByText = () =>
-      known === null
-        ? [['name', 'ilike', text]]
-        : searchByText(known, text, listPartnerFields(session.policy));
-    const byText = text === '' ? [] : findByText();
-    if (byText === null) {
-      throw new ToolError('query_invalid', `${model} has no field in which a text can be searched.`, {
-        next: 'Use `domain` instead of `query`.',
-      });
-    }
     const { where, zone } = await readDomain(session, target, model, domain);
+    const byText = text === '' ? [] : await findByText(session, target, { model, known, text, where });
     // Conditions without an operator between them must all hold.
     const params = [[...where, ...byText], names, offset, limit + 1, ...(order === undefined ? [] : [order])];
     const context = { bin_size: true };
-    const rows = asRows(await session.call(target, model, 'search_read', params, { context }));
+    const rows = asRows(
+      await session.call(target, model, 'search_read', params, { context, names: PARAMETERS }),
+    );
     const isLimited = rows.length > limit || rows.length === session.policyLimit;
     const page = pickMembers(rows.slice(0, limit), names);
     const omits = isChosen ? 'nothing' : 'null';
     const { records, ...more } = await showFound(session, target, { model, rows: page, known, plan, omits });
     const isMore = isLimited || records.length < page.length;
     // A model that asks for a few records does not need all of them.
-    const isLong = isMore && offset > 0 && args.limit === undefined;
+    const isLong = isMore && (limit === LIMIT_MAX || (offset > 0 && args.limit === undefined));
     const isEmpty = records.length === 0 && offset === 0;
     const mayBeArchived = known?.has('active') === true && !listFieldsOf(domain).includes('active');
     return {
       records,
       ...(isMore ? { next: offset + records.length } : {}),
-      ...(isLong && mayUseData(session.policy, 'export') ? { hint: EXPORT_HINT } : {}),
+      ...(isLong && mayUseData(session.policy, 'export')
+        ? { hint: explainExport(target.name, model, params) }
+        : {}),
       ...(isEmpty && mayBeArchived ? { hint: ARCHIVED_HINT } : {}),
       ...zone,
       ...more,
@@ -87,15 +82,17 @@ export const searchRecords = defineTool({
 });
 
 const ARCHIVED_HINT = 'No active record matches. For archived ones, add ["active","=",false] to `domain`.';
-const EXPORT_HINT = 'All records at once: a program can send POST /api/erp/export with this key.';
+const EXPORT_LENGTH_MAX = 1000;
 
-/** A search by the name of a partner compares other fields too, so that a rule can deny it, and allow the name. */
-function listPartnerFields(policy: Session['policy']): string[] {
-  if (maySearchByName(policy, PARTNER)) return ['partner_id'];
-  return mayUseField(policy, PARTNER, 'name') ? ['partner_id.name'] : [];
+/** How a program gets all records of a list, by the domain and the fields of the call. */
+function explainExport(instance: string, model: string, [domain, fields]: readonly unknown[]): string {
+  const body = JSON.stringify({ model_id: model, domain, fields, erp_instance: { name: instance } });
+  const sent = body.length > EXPORT_LENGTH_MAX ? '' : ` ${body}`;
+  return `All records at once: a program can send POST /api/erp/export with this key${sent}.`;
 }
 
-const PARTNER = 'res.partner';
+/** The arguments of the tool that become those of the call. */
+const PARAMETERS = ['domain', 'fields', 'offset', 'limit', 'order'];
 
 /** Names of the fields in the conditions of a domain. */
 export function listFieldsOf(domain: readonly unknown[]): string[] {

@@ -1,13 +1,12 @@
 /** `update_records`: new values for some fields of records. */
 import { z } from 'zod';
 import { mayCallAnywhere } from '../../policy/abilities.ts';
-import { describeTarget } from '../describe-target.ts';
+import { describeRecords } from '../describe-records.ts';
 import { linkRecords } from '../links.ts';
 import { printWith } from '../print-arguments.ts';
 import { showWritten } from '../show-written.ts';
 import { defineTool } from '../tool.ts';
 import * as given from './arguments.ts';
-import { hasDeletion } from './deletion.ts';
 
 const IDS_MAX = 200;
 
@@ -32,15 +31,21 @@ export const updateRecords = defineTool({
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   isOffered: (policy) => mayCallAnywhere(policy, 'write'),
   final: {
-    find: ({ model, values }) => (hasDeletion(values) ? { model, method: 'write' } : null),
-    ask: async (args, session) =>
-      `Delete lines for good, of ${await describeTarget(args, session)}${printWith(args.values)}?`,
+    find: ({ model }) => ({ model, method: 'write', of: 'removals' }),
+    async ask({ model, ids, values, instance }, session) {
+      const call = { model, ids, instance, method: 'write', positional: [values] };
+      const { target, others } = await describeRecords(call, session);
+      return `Remove records of lists for good, of ${target}${others}${printWith(values)}?`;
+    },
   },
   async run({ model, ids, values, approval, instance }, session) {
     const target = await session.pickInstance(instance);
     const set = Object.keys(values);
     await session.checkFields(target, model, set);
-    await session.call(target, model, 'write', [ids, values], { change: { approval } });
+    await session.call(target, model, 'write', [ids, values], {
+      names: ['ids', 'values'],
+      change: { approval },
+    });
     return {
       updated: ids,
       link: linkRecords(target.url, model),

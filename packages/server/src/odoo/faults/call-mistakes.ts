@@ -3,7 +3,9 @@
  * different exception. Used only after Odoo has refused the call, so that errors about rights and credentials take
  * precedence.
  */
+
 import type { BusinessErrorType } from '@erp-proxy/contract';
+import { clipText } from '@erp-proxy/contract';
 import { readElements } from '../../json/elements.ts';
 import { isEmptyArray } from '../../json/empty-array.ts';
 import { readMembers } from '../../json/members.ts';
@@ -35,7 +37,11 @@ export function findCallMistake(
     const ids = call.positional[0];
     if (ids !== undefined && !mayBeIds(bytes, ids))
       return { type: 'arguments_invalid', text: IDS_ADVICE, isCertain: true };
+    if (hasFlatIds(call)) return { type: 'arguments_invalid', text: FLAT_IDS_ADVICE, isCertain: true };
   }
+  const fields = findFields(method, call);
+  if (fields !== null && isNoList(bytes, fields))
+    return { type: 'query_invalid', text: FIELDS_ADVICE, isCertain: true };
   return judgeValues(method, call, unknownKey);
 }
 
@@ -70,11 +76,36 @@ function findDomain(method: string, call: Arguments): JsonSpan | null {
   return domain ?? null;
 }
 
+/** The position of the names of fields among the arguments of a method, in every version from 14. */
+const FIELDS_POSITIONS: ReadonlyMap<string, number | null> = new Map([
+  ['read', 1],
+  ['search_read', 1],
+  ['search_fetch', 1],
+  ['read_group', 1],
+  // From 17 on, a specification is in their place.
+  ['web_search_read', null],
+]);
+
+function findFields(method: string, call: Arguments): JsonSpan | null {
+  const position = FIELDS_POSITIONS.get(method);
+  if (position === undefined) return null;
+  const [fields] = [...findArgument(call, position, 'fields'), ...findArgument(call, null, 'field_names')];
+  return fields ?? null;
+}
+
+/** Odoo takes a text as the names of its letters. */
+function isNoList(bytes: Uint8Array, fields: JsonSpan): boolean {
+  return fields.kind !== 'array' && fields.kind !== 'object' && !isFalse(bytes, fields);
+}
+
+const FIELDS_ADVICE = '`fields` must be a list of the names of fields, e.g. `["name", "email"]`.';
 const SHAPE = 'a domain is a list of conditions, each a list of a field, an operator and a value';
 const DOMAIN_ADVICE = `The domain is malformed: ${SHAPE}, e.g. \`[["email", "=", "x"]]\`.`;
 const UNWRAPPED_ADVICE = `The domain is malformed: ${SHAPE}. A single condition needs one more pair of brackets: in \`params\` \`[[["email", "=", "x"]]]\`.`;
 const NESTED_ADVICE = `The domain is malformed: ${SHAPE}. A condition has one pair of brackets too many.`;
 const IDS_ADVICE = 'The ids are invalid: `params[0]` must be an id or a list of ids, e.g. `[[1, 2]]`.';
+const FLAT_IDS_ADVICE =
+  'The ids are invalid: all of them belong in one list, the first element of `params`, e.g. `[[9, 10]]` and not `[9, 10]`.';
 const CREATE_ADVICE =
   'The values are invalid: `create` takes an object of field values, or a list of them, e.g. `[{"name": "x"}]`.';
 const WRITE_ADVICE =
@@ -141,6 +172,11 @@ function mayBeIds(bytes: Uint8Array, ids: JsonSpan): boolean {
   return mayBe;
 }
 
+/** Ids that stand one by one in `params`: no method of records takes only numbers behind its ids. */
+function hasFlatIds({ positional }: Arguments): boolean {
+  return positional.length > 1 && positional.every(({ kind }) => kind === 'number');
+}
+
 function judgeValues(method: string, call: Arguments, unknownKey: string | null): CallMistake | null {
   if (method !== 'create' && method !== 'write') return null;
   const [given] = method === 'create' ? findArgument(call, 0, 'vals_list') : findArgument(call, 1, 'vals');
@@ -190,5 +226,5 @@ function isObjects(bytes: Uint8Array, value: JsonSpan): boolean {
 }
 
 function cut(name: string): string {
-  return name.length > 64 ? `${name.slice(0, 64)}…` : name;
+  return clipText(name, 64);
 }

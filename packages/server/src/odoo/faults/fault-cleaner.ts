@@ -2,6 +2,7 @@
  * Removes from Odoo's messages what must not reach a caller: the credentials of the call, server paths, tracebacks and
  * SQL. Bounded in length and depth. Does not interpret the messages.
  */
+import { cutText } from '@erp-proxy/contract';
 
 /** Maximum length of a message that is passed on, in characters. */
 const TEXT_LENGTH_MAX = 32_768;
@@ -44,7 +45,8 @@ export function createFaultCleaner(secrets: readonly string[]): FaultCleaner {
   function cutStart(text: string): string {
     const lengthMax = TEXT_LENGTH_MAX + 2 * longest;
     if (text.length <= lengthMax) return cutSecrets(text);
-    return `${cutSecrets(text.slice(0, lengthMax)).slice(0, -longest || undefined)}${CUT_MARK}`;
+    const start = cutSecrets(text.slice(0, lengthMax));
+    return `${cutText(start, start.length - longest)}${CUT_MARK}`;
   }
 
   function cutEnd(text: string): string {
@@ -113,7 +115,7 @@ function escapePattern(text: string): string {
 }
 
 function shortenText(text: string, lengthMax: number): string {
-  return text.length > lengthMax ? `${text.slice(0, lengthMax)}${CUT_MARK}` : text;
+  return text.length > lengthMax ? `${cutText(text, lengthMax)}${CUT_MARK}` : text;
 }
 
 const TRACEBACK = /Traceback \(most recent call last\)[\s\S]*$/;

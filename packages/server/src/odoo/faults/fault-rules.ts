@@ -98,7 +98,11 @@ export const FAULT_RULES: readonly FaultRule[] = [
     name: /^psycopg\d?\..*\b(InvalidTextRepresentation|NumericValueOutOfRange|DatetimeFieldOverflow|StringDataRightTruncation|DatatypeMismatch|CharacterNotInRepertoire|UntranslatableCharacter|InvalidRowCountIn\w+|InvalidParameterValue|DataError)$/,
   },
   // Values to write are parsed as dates first. Only a domain can pass an invalid date to PostgreSQL.
-  { type: 'query_invalid', name: /^psycopg\d?\..*\bInvalidDatetimeFormat$/, text: DATE_TEXT },
+  {
+    type: 'query_invalid',
+    name: /^psycopg\d?\..*\b(InvalidDatetimeFormat|InvalidTimeZoneDisplacementValue)$/,
+    text: DATE_TEXT,
+  },
   {
     // Ids in a list inside a list, which 16 passes on to PostgreSQL.
     type: 'arguments_invalid',
@@ -178,7 +182,7 @@ export const FAULT_RULES: readonly FaultRule[] = [
     type: 'query_invalid',
     name: /\.(ValueError|TypeError|AssertionError|UserError)$/,
     message:
-      /^(Invalid (field|leaf|operator|domain|term|"order"|order|groupby|group by|aggregat|granularity|property)|Unknown (field|operator|aggregat)|Domains? ?\(|Domain \[|Domains? to normalize|This domain is|Cannot convert [^\n]* to SQL|Order a property|Aggregat\w* )/i,
+      /^(Invalid (field|leaf|operator|domain|term|"order"|order|groupby|group by|aggregat|granularity|property)|Unknown (field|operator|aggregat)|Domains? ?\(|Domain \[|Domains? to normalize|This domain is|Cannot convert [^\n]* to SQL|Order a property|Fields in 'groupby'|Field \S+ is not a stored field|Aggregat\w* )/i,
   },
   {
     // A condition without three parts (17, 18), and the operator `any` before 17 (docs/odoo-facts.md#domain-any).
@@ -212,6 +216,12 @@ export const FAULT_RULES: readonly FaultRule[] = [
     message: /^(tuple|list) index out of range/,
     frame: /^$|, in (_?call_kw\w*|execute\w*|dispatch)$/,
     text: 'Arguments are missing: the ids, or the values of a `create`, must be in `params`.',
+  },
+  {
+    type: 'arguments_invalid',
+    name: /\.ValueError$/,
+    message: /^A string literal cannot contain NUL/,
+    text: 'A text has a NUL character, which PostgreSQL cannot store: leave it out.',
   },
   {
     type: 'arguments_invalid',

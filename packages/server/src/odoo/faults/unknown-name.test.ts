@@ -19,6 +19,10 @@ const UNKNOWN: Record<string, string> = {
   'an unknown model': 'res.nope',
   'create: an unknown field': 'res.partner nope',
   'read: an unknown field': 'res.partner nope',
+  // Odoo takes the text as a list of letters.
+  'read: a text for the fields': 'res.partner n',
+  'search_read: a text for the fields': 'res.partner n',
+  'search_read: a text for the fields by name': 'res.partner n',
   'read_group: an unknown field': 'res.partner nope',
   'search: an order by an unknown field': 'res.partner nope',
   'search: an unknown field': 'res.partner nope',

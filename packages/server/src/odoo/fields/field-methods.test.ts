@@ -10,7 +10,7 @@ const RECORDED: Record<string, Record<string, string>> = JSON.parse(
   readFileSync(new URL('../../../test/data/parameters-14-to-19.json', import.meta.url), 'utf8'),
 );
 const FORMS =
-  'free names listed shown described domain order group_order groups aggregates aggregates_or_groups having specification page_specification group_specifications values columns loaded_columns changes name_text name_operator progress_bar panel_parents panel_field panel_domain panel_group group_domains unreadable';
+  'free names listed shown described domain order group_order groups aggregates aggregates_or_groups having specification page_specification group_specifications values columns loaded_columns changes name_text name_operator progress_bar panel_parents panel_all panel_field panel_domain panel_group group_domains unreadable';
 
 const rowOf = (method: string) => findFieldMethod('any.model', method);
 

@@ -50,6 +50,8 @@ export type FieldForm =
   | 'progress_bar'
   /** False: the parents of the records of a search panel are not read. */
   | 'panel_parents'
+  /** True: the names of all records that the field of a search panel can lead to are returned. */
+  | 'panel_all'
   /** The field of a search panel, and the conditions and groups of the records that it leads to. */
   | 'panel_field'
   | 'panel_domain'
@@ -102,7 +104,7 @@ interface Row {
 }
 
 const PANEL =
-  'field_name:panel_field, *, category_domain/search_domain/filter_domain:domain, comodel_domain:panel_domain, group_by:panel_group, group_domain:group_domains, enable_counters/expand/limit/only_counters';
+  'field_name:panel_field, *, category_domain/search_domain/filter_domain:domain, comodel_domain:panel_domain, group_by:panel_group, group_domain:group_domains, expand:panel_all, enable_counters/limit/only_counters';
 
 /**
  * Each parameter is `name[/name…][:form]`; without a form, it names no fields. After `*`, they are always named. `**`
@@ -123,7 +125,8 @@ const TABLE: Readonly<Record<string, string | Row>> = {
   fetch: 'ids, field_names:names',
   exists: 'ids',
   fields_get: 'allfields/fields:described, attributes',
-  default_get: 'fields/fields_list/default_fields:names',
+  // Some overrides of 18 take ids first (docs/odoo-facts.md#default-get-18).
+  default_get: 'fields/fields_list/default_fields:names, fields_after_ids:names',
   get_metadata: { parameters: 'ids', always: ['create_uid', 'create_date', 'write_uid', 'write_date'] },
   get_external_id: 'ids',
   get_base_url: 'ids',

@@ -1,7 +1,7 @@
 /**
  * Fields whose value is that of other fields, as data: names of records, models that inherit the fields of another one,
- * and computed fields of Odoo Community 14 to 19. Fields that Odoo declares as `related` are not listed, since
- * `fields_get` describes them. Contains no decisions.
+ * and fields that have the same name in many models. Not listed are fields that Odoo declares as `related`, since
+ * `fields_get` describes them, and those in computed-fields-table.ts. Contains no decisions.
  */
 
 /** Stands for a search by name in a model, like the name of a field: it compares fields that only the model knows. */
@@ -26,8 +26,14 @@ export const INHERITED_MODELS: ReadonlyMap<string, readonly string[]> = new Map(
   ['hr.recruitment.source', ['utm.source']],
 ]);
 
-/** The address of a partner. Companies compute theirs from it, and do not declare it as related. */
+/** The address of a partner. */
 const ADDRESS: readonly string[] = ['street', 'street2', 'zip', 'city', 'state_id', 'country_id'];
+/** Fields that a model computes from those of its partner, and does not declare as related. */
+const FIELDS_OF_PARTNERS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['res.company', ADDRESS],
+  ['crm.lead', ADDRESS],
+  ['event.registration', ['name', 'email', 'phone', 'mobile', 'company_name']],
+]);
 
 /** Products with one variant compute them from it. Their names and searches by name use some of them. */
 const FIELDS_OF_VARIANTS: ReadonlySet<string> = new Set([
@@ -42,7 +48,7 @@ const FIELDS_OF_VARIANTS: ReadonlySet<string> = new Set([
 
 /** Models whose field of this name has the value of the model's field, whatever `fields_get` says. */
 export function listSameFields(model: string, field: string): readonly string[] {
-  if (model === 'res.company' && ADDRESS.includes(field)) return ['res.partner'];
+  if (FIELDS_OF_PARTNERS.get(model)?.includes(field)) return ['res.partner'];
   if (model === 'product.template' && FIELDS_OF_VARIANTS.has(field)) return ['product.product'];
   return INHERITED_MODELS.get(model) ?? NONE;
 }
@@ -66,14 +72,29 @@ const NAME_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['phone.blacklist', ['number']],
   ['payment.transaction', ['reference']],
 ]);
-/** Fields of related records that the display name of a record shows: the reference of the customer of a line. */
+/** Fields of related records that the display name of a record shows: the number of the order of a line. */
 const NAME_FIELDS_OF_OTHERS: ReadonlyMap<string, readonly { model: string; field: string }[]> = new Map([
-  ['sale.order.line', [{ model: 'res.partner', field: 'ref' }]],
+  [
+    'sale.order.line',
+    [
+      { model: 'sale.order', field: 'name' },
+      { model: 'res.partner', field: 'ref' },
+      { model: 'res.partner', field: 'name' },
+      { model: 'product.product', field: 'name' },
+      { model: 'product.template', field: 'name' },
+    ],
+  ],
+  ['account.move.line', [{ model: 'account.move', field: 'name' }]],
+  ['loyalty.card', [{ model: 'loyalty.program', field: 'name' }]],
   ['account.analytic.account', [{ model: 'res.partner', field: 'name' }]],
 ]);
 /** Fields from which the display name shows something, in some records: `Azure Interior, Brandon Freeman`. */
 const SIMILAR_NAME_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([['res.partner', ['parent_id']]]);
 const USUAL_NAME_FIELDS = ['name'];
+/** Models whose display name shows other fields than the usual ones. */
+export const SPECIAL_NAME_MODELS: readonly string[] = [...NAME_FIELDS.keys(), ...SIMILAR_NAME_FIELDS.keys()];
+/** Fields that show the name of a record of whatever model, in attachments, activities, messages and ratings. */
+export const RECORD_NAMES: ReadonlySet<string> = new Set(['res_name', 'parent_res_name', 'record_name']);
 /** Fields that show the same as the name of a record. */
 const NAMES: readonly string[] = ['x_name', 'complete_name', 'company_name', 'commercial_company_name'];
 
@@ -170,7 +191,6 @@ const SHOWN_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['commercial_company_name', ['name', 'company_name']],
   ['email_normalized', ['email', 'email_from']],
   ['email_formatted', ['name', 'email']],
-  ['email_domain_criterion', ['email', 'email_from', 'email_normalized']],
   ['phone_sanitized', ['phone', 'mobile']],
   ['phone_mobile_search', ['phone', 'mobile']],
   ['mobile_blacklisted', ['mobile']],
@@ -184,14 +204,16 @@ const SHOWN_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['street_name', ['street']],
   ['street_number', ['street']],
   ['street_number2', ['street']],
-  ['sanitized_acc_number', ['acc_number']],
   ['partner_gid', ['company_registry']],
+  // The address of a page ends with the name: `/shop/furn-6666-acoustic-bloc-screens-23`.
+  ['website_url', ['display_name']],
+  // Shown in forms while the number is empty.
+  ['partner_vat_placeholder', ['vat']],
   ['same_vat_partner_id', ['vat']],
   ['same_company_registry_partner_id', ['company_registry']],
   ['fiscal_country_codes', ['country_id']],
   ['company_type', ['is_company']],
   ['tz_offset', ['tz']],
-  ['signup_url', ['signup_token']],
   ['signup_valid', ['signup_token', 'signup_expiration']],
   ['image_1024', ['image_1920']],
   ['image_512', ['image_1920']],
@@ -202,8 +224,10 @@ const SHOWN_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['avatar_512', ['image_1920', 'image_512', 'name']],
   ['avatar_256', ['image_1920', 'image_256', 'name']],
   ['avatar_128', ['image_1920', 'image_128', 'name']],
-  ['partner_ref', ['name', 'default_code']],
   ['lst_price', ['list_price']],
+  ['amount_undiscounted', AMOUNTS],
+  ['amount_to_invoice', AMOUNTS],
+  ['amount_invoiced', AMOUNTS],
   ['tax_totals', AMOUNTS],
   ['tax_totals_json', AMOUNTS],
   ['amount_total_signed', ['amount_total']],
@@ -211,8 +235,6 @@ const SHOWN_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['amount_total_words', ['amount_total']],
   ['amount_untaxed_signed', ['amount_untaxed']],
   ['amount_tax_signed', ['amount_tax']],
-  ['margin', ['purchase_price']],
-  ['margin_percent', ['purchase_price', 'margin']],
 ]);
 
 export function listShownFields(field: string): readonly string[] {

@@ -266,6 +266,24 @@ describe('what cannot be read is unreadable', () => {
     }
   });
 
+  test('paths of too many names in all, each counted once', () => {
+    const listPaths = (count: number) =>
+      Array.from({ length: count }, (_, index) => JSON.stringify([`a${index}.b.c.d.e.f.g.h.i.j`, '=', 5]));
+    const find = (conditions: readonly string[]) => {
+      const { uses, unreadable } = listFieldUses('x.model', 'search', readArguments(`[[${conditions}]]`));
+      return { names: uses.reduce((sum, { path }) => sum + path.length, 0), unreadable };
+    };
+    expect(find(listPaths(1000))).toEqual({ names: 10_000, unreadable: null });
+    expect(find([...listPaths(1000), ...listPaths(1000)])).toEqual({ names: 10_000, unreadable: null });
+    expect(find(listPaths(1001))).toEqual({ names: 10_000, unreadable: 'domain' });
+  });
+
+  test('a name that is too long', () => {
+    const find = (length: number) =>
+      listFieldUses('x.model', 'read', readArguments(`[[1], ["${'a'.repeat(length)}"]]`)).unreadable;
+    expect([find(100), find(101)]).toEqual([null, 'fields']);
+  });
+
   test('more names than are read', () => {
     const rows = Array.from(
       { length: 2100 },

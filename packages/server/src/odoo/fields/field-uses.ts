@@ -30,9 +30,10 @@ import {
 /**
  * What a call uses of the records that a field leads to, if it leads to any. `shown`: their names, if it leads to one
  * record. `named`: their names. `searched`: the fields that a search by name compares. `parents`: their parents.
- * `sorted`: the order of their model. `grouped`: their names and the order of their model.
+ * `all`: the names of all records of their model. `sorted`: the order of their model. `grouped`: their names and the
+ * order of their model.
  */
-export type Tail = 'shown' | 'named' | 'searched' | 'parents' | 'sorted' | 'grouped' | null;
+export type Tail = 'shown' | 'named' | 'all' | 'searched' | 'parents' | 'sorted' | 'grouped' | null;
 
 export interface FieldUse {
   /** Names of fields. Each but the first one is a field of the records that the one before leads to. */
@@ -46,6 +47,16 @@ export interface FieldUse {
   isListed?: true;
   /** They are returned in an order of the call. */
   isOrdered?: true;
+  /** The field is written, not read. */
+  isWritten?: true;
+  /** The part of the query that names the field; absent: it is only read or written. */
+  clause?: FieldClause;
+}
+
+export interface FieldClause {
+  kind: 'domain' | 'order' | 'groupby';
+  /** The number of names in the path that come before those of the clause: they lead to its model. */
+  base: number;
 }
 
 /** The fields of a call that names none, so that Odoo takes all. `tail` is what the method uses of each. */
@@ -84,8 +95,27 @@ export interface FieldUses {
   unknown: string | null;
 }
 
-export function listFieldUses(model: string, method: string, call: Arguments): FieldUses {
-  const reader = new UseReader(call);
+/** `read` leaves out the fields that are written, which can be many. */
+export type FieldScope = 'all' | 'read';
+
+/** Whether an argument of the method can name fields that it reads. */
+export function namesReadFields(model: string, method: string): boolean {
+  const row = findFieldMethod(model, method);
+  return row?.arguments.some(({ form }) => form !== 'free' && form !== 'values') === true;
+}
+
+/** Whether an argument of the method can name fields by which it searches, sorts or groups. */
+export function takesQuery(model: string, method: string): boolean {
+  return findFieldMethod(model, method)?.arguments.some(({ form }) => QUERY_FORMS.has(form)) === true;
+}
+
+export function listFieldUses(
+  model: string,
+  method: string,
+  call: Arguments,
+  scope: FieldScope = 'all',
+): FieldUses {
+  const reader = new UseReader(call, scope);
   const row = findFieldMethod(model, method);
   if (row !== undefined) reader.readArguments(row);
   for (const { name, value } of call.named) if (name === 'context') reader.readContext(value);
@@ -98,6 +128,12 @@ const VISITS_MAX = 20_000;
 const USES_MAX = 2000;
 /** Maximum number of names in a path. Odoo joins a table for each. */
 const PATH_NAMES_MAX = 32;
+/** Maximum number of names in all different uses. Each is judged again whenever the types of a model become known. */
+const NAMES_MAX = 10_000;
+/** Maximum number of characters in the names of all uses, also of equal ones, which are compared as texts. */
+const CHARACTERS_MAX = 2_000_000;
+/** Names of columns have at most 63 characters in PostgreSQL. */
+const NAME_LENGTH_MAX = 100;
 const QUOTE = 0x22;
 const OPEN_OBJECT = 0x7b;
 const DISPLAY_NAME = 'display_name';
@@ -111,6 +147,17 @@ const HIERARCHY = /^(child|parent)_of$/;
 const PATTERN = /like$/;
 /** Operators with which a search for an empty name finds all records. */
 const MATCHES_ALL = /^i?like$/;
+
+const QUERY_FORMS: ReadonlySet<FieldForm> = new Set([
+  'domain',
+  'order',
+  'groups',
+  'specification',
+  'page_specification',
+  'group_specifications',
+  'panel_domain',
+  'group_domains',
+]);
 
 /** Arguments that have the same form in every method that has them. */
 const USUAL_FORMS: ReadonlyMap<string, FieldForm> = new Map([
@@ -133,6 +180,10 @@ export const NO_FIELD_USES: FieldUses = {
 
 const LISTED = { isListed: true } as const;
 const ORDERED = { isOrdered: true } as const;
+const WRITTEN = { isWritten: true } as const;
+/** Other arguments of the form `groups` name aggregates. */
+const GROUPINGS: ReadonlySet<string> = new Set(['groupby', 'grouping_sets', 'group_by']);
+const GROUPED = { clause: { kind: 'groupby', base: 0 } } as const;
 
 /** Thrown to end the reading of an argument. */
 class Unreadable extends Error {}
@@ -147,15 +198,21 @@ class UseReader {
   };
   readonly #call: Arguments;
   readonly #bytes: Uint8Array;
+  readonly #scope: FieldScope;
   readonly #seen = new Set<string>();
   #visits = 0;
+  #names = 0;
+  #characters = 0;
+  /** The name of the argument that is read. */
+  #argument = '';
   #panelField: Path = [];
   #showsNames = true;
   /** What a grouping uses of the records that a field leads to. */
   #grouping: 'grouped' | 'named' = 'grouped';
 
-  constructor(call: Arguments) {
+  constructor(call: Arguments, scope: FieldScope) {
     this.#call = call;
+    this.#scope = scope;
     this.#bytes = call.bytes;
   }
 
@@ -273,6 +330,7 @@ class UseReader {
   }
 
   #guard(name: string, read: () => void): void {
+    this.#argument = name;
     try {
       read();
     } catch (error) {
@@ -288,6 +346,9 @@ class UseReader {
       case 'panel_parents':
         this.#add(this.#panelField, 'parents');
         break;
+      case 'panel_all':
+        this.#add(this.#panelField, 'all');
+        break;
       case 'names':
       case 'described':
         this.#texts(value, parsePath, [], null);
@@ -302,17 +363,20 @@ class UseReader {
         this.#domain(value, parsePath, []);
         break;
       case 'having':
-        this.#domain(value, parseGroup, []);
+        // Its conditions are about aggregates.
+        this.#domain(value, parseGroup, [], {});
         break;
       case 'order':
-      case 'group_order':
         this.#order(value, []);
+        break;
+      case 'group_order':
+        this.#order(value, [], 'groups');
         break;
       case 'aggregates':
         this.#texts(value, parseAggregate, [], 'named');
         break;
       case 'groups':
-        this.#texts(value, parseGroup, [], this.#grouping);
+        this.#texts(value, parseGroup, [], this.#grouping, GROUPINGS.has(this.#argument) ? GROUPED : {});
         break;
       case 'aggregates_or_groups':
         this.#texts(value, parseAggregate, [], this.#grouping);
@@ -329,13 +393,13 @@ class UseReader {
         this.#members(value, (name, below) => this.#specification(below, this.#parse(name, parseGroup)));
         break;
       case 'values':
-        this.#values(value);
+        if (this.#scope === 'all') this.#values(value);
         break;
       case 'columns':
         this.#listedTexts(value, parseColumn, 'named');
         break;
       case 'loaded_columns':
-        this.#texts(value, parseColumn, [], 'searched');
+        this.#texts(value, parseColumn, [], 'searched', WRITTEN);
         break;
       case 'changes':
         this.#changes(value);
@@ -371,10 +435,17 @@ class UseReader {
   }
 
   /** One text, or a list of texts of any depth. Versions differ in what they make of an object. */
-  #texts(value: JsonSpan, parse: (text: string) => Path | null, prefix: Path, tail: Tail): void {
+  #texts(
+    value: JsonSpan,
+    parse: (text: string) => Path | null,
+    prefix: Path,
+    tail: Tail,
+    more: Pick<FieldUse, 'isWritten' | 'clause'> = {},
+  ): void {
     if (this.#isEmpty(value)) return;
-    if (value.kind === 'array') this.#elements(value, (element) => this.#texts(element, parse, prefix, tail));
-    else this.#add([...prefix, ...this.#parse(this.#text(value), parse)], tail);
+    if (value.kind === 'array')
+      this.#elements(value, (element) => this.#texts(element, parse, prefix, tail, more));
+    else this.#add([...prefix, ...this.#parse(this.#text(value), parse)], tail, more);
   }
 
   /** The same for fields whose values are returned, so that each field of a path lists records. */
@@ -395,23 +466,37 @@ class UseReader {
     for (let length = 1; length < path.length; length++) this.#add(path.slice(0, length), null, LISTED);
   }
 
-  #order(value: JsonSpan, prefix: Path): void {
+  #order(value: JsonSpan, prefix: Path, kind: 'records' | 'groups' = 'records'): void {
     if (this.#isEmpty(value)) return;
     const paths = parseOrder(this.#text(value));
     if (paths === null) throw new Unreadable();
-    for (const path of paths) this.#add([...prefix, ...path], 'sorted');
+    const clause = { kind: 'order', base: prefix.length } as const;
+    // What orders groups can be an aggregate.
+    const more = kind === 'records' ? { clause } : {};
+    for (const path of paths) this.#add([...prefix, ...path], 'sorted', more);
   }
 
-  #domain(value: JsonSpan, parse: (text: string) => Path | null, prefix: Path): void {
+  /** `more`: what is noted of the fields in the conditions. */
+  #domain(
+    value: JsonSpan,
+    parse: (text: string) => Path | null,
+    prefix: Path,
+    more: Pick<FieldUse, 'clause'> = { clause: { kind: 'domain', base: prefix.length } },
+  ): void {
     if (this.#isEmpty(value)) return;
     if (value.kind !== 'array') throw new Unreadable();
     this.#elements(value, (item) => {
-      if (item.kind === 'array') this.#condition(item, parse, prefix);
+      if (item.kind === 'array') this.#condition(item, parse, prefix, more);
       else if (item.kind !== 'string' || !OPERATORS.has(this.#text(item))) throw new Unreadable();
     });
   }
 
-  #condition(item: JsonSpan, parse: (text: string) => Path | null, prefix: Path): void {
+  #condition(
+    item: JsonSpan,
+    parse: (text: string) => Path | null,
+    prefix: Path,
+    more: Pick<FieldUse, 'clause'>,
+  ): void {
     const parts: JsonSpan[] = [];
     this.#elements(item, (part) => void parts.push(part));
     const [left, operatorValue, value] = parts;
@@ -422,9 +507,9 @@ class UseReader {
     const path = [...prefix, ...this.#parse(this.#text(left), parse)];
     const operator = this.#text(operatorValue).toLowerCase();
     if (SUBDOMAIN.test(operator)) {
-      this.#add(path, null);
+      this.#add(path, null, more);
       // From 19 on, `id` leads to the record itself.
-      this.#domain(value, parsePath, path.at(-1) === ID ? path.slice(0, -1) : path);
+      this.#domain(value, parsePath, path.at(-1) === ID ? path.slice(0, -1) : path, more);
       return;
     }
     if (path.at(-1) === DISPLAY_NAME) this.#add([...path.slice(0, -1), NAME_SEARCH], null);
@@ -432,7 +517,7 @@ class UseReader {
     // A text is compared with the names of the records that the field leads to. From 19 on, `like` makes a text of
     // any other value.
     const isText = this.#hasString(value) || (PATTERN.test(operator) && !this.#isEmpty(value));
-    this.#add(path, isText ? 'searched' : null);
+    this.#add(path, isText ? 'searched' : null, more);
   }
 
   /** A text in place of an id is searched for by name, in the model of the ids. */
@@ -495,7 +580,7 @@ class UseReader {
   #record(object: JsonSpan, prefix: Path): void {
     this.#members(object, (name, value) => {
       const path = [...prefix, name];
-      this.#add(path, null);
+      this.#add(path, null, WRITTEN);
       this.#commands(value, path);
     });
   }
@@ -516,7 +601,7 @@ class UseReader {
     });
     const name = first as JsonSpan | null;
     if (count === 2 && name?.kind === 'string' && NAME.test(this.#text(name)))
-      this.#add([...path, this.#text(name)], null);
+      this.#add([...path, this.#text(name)], null, WRITTEN);
   }
 
   #changes(value: JsonSpan): void {
@@ -561,10 +646,17 @@ class UseReader {
 
   #add(path: Path, tail: Tail, more: Omit<FieldUse, 'path' | 'tail'> = {}): void {
     this.#visit();
-    if (path.length > PATH_NAMES_MAX) throw new Unreadable();
-    const key = `${path.join('.')} ${tail} ${more.model} ${more.isListed} ${more.isOrdered}`;
+    if (path.length > PATH_NAMES_MAX || path.some(({ length }) => length > NAME_LENGTH_MAX))
+      throw new Unreadable();
+    const { model, isListed, isOrdered, isWritten, clause } = more;
+    const asked = clause === undefined ? '' : `${clause.kind} ${clause.base}`;
+    const key = `${path.join('.')} ${tail} ${model} ${isListed} ${isOrdered} ${isWritten} ${asked}`;
+    this.#characters += key.length;
+    if (this.#characters > CHARACTERS_MAX) throw new Unreadable();
     if (path.length === 0 || this.#seen.has(key)) return;
     if (this.#seen.size === USES_MAX) throw new Unreadable();
+    this.#names += path.length;
+    if (this.#names > NAMES_MAX) throw new Unreadable();
     this.#seen.add(key);
     this.found.uses.push({ path, tail, ...more });
   }

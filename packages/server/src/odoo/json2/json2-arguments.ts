@@ -3,6 +3,7 @@
  * equal that of `/jsonrpc`, so a call is not converted unless that is certain. Values keep their bytes. Knows no method
  * but `create`, and nothing of the request around the body.
  */
+import { clipText } from '@erp-proxy/contract';
 import { readElements } from '../../json/elements.ts';
 import { isEmptyArray } from '../../json/empty-array.ts';
 import { readMembers } from '../../json/members.ts';
@@ -125,7 +126,7 @@ function bindPositionals(
 }
 
 function checkKeyword(name: string, parameters: readonly Parameter[], bound: ReadonlySet<string>) {
-  const quoted = `'${name.length > 64 ? `${name.slice(0, 64)}…` : name}'`;
+  const quoted = `'${clipText(name, 64)}'`;
   if (bound.has(name)) return new BindingError('TypeError', `multiple values for argument ${quoted}`);
   const takesAny = parameters.some(({ kind }) => kind === 'var_keyword');
   const parameter = parameters.find(

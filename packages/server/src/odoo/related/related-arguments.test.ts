@@ -8,7 +8,7 @@ import { readArguments } from '../arguments.fixture.ts';
 import { isGrouping } from '../grouping.ts';
 import { findSensitivity } from '../sensitive/sensitive-methods.ts';
 import { RELATED_ARGUMENTS } from './related-arguments.ts';
-import { readsRelated } from './related-reads.ts';
+import { findRelatedRead } from './related-reads.ts';
 
 /** Method → parameter → versions: the union over all models, from the recorded signatures and lists of parameters. */
 const RECORDED: Record<string, Record<string, string>> = JSON.parse(
@@ -38,7 +38,7 @@ const HARMLESS: Record<string, string> = {
     'names records by their ids or external ids',
   'add_sign attachments auto_commit body body_is_html custom_values email_from email_layout_xmlid emails feedback message message_dict message_type model msg_dict note record_name save_original strip_attachments subject summary views_or_xmlid':
     'is a message, or is about one',
-  'adr_pref after_days aggregates anchor assert_valid_email auto_unfold auto_unlink create_missing date_deadline download duration email expand_limit expand_orderby expiration fields_to_export force_format from_cron groupby grouping_sets having include_draft lazy login meeting_date meeting_subject name new_passwd number old_passwd opening_info orderby partner_gid passwd progress_bar query query_string report_type search search_term server_type signup_type smart_calendar suffix timeout token unfold_read_default_limit vat':
+  'adr_pref after_days aggregates anchor assert_valid_email auto_unfold auto_unlink create_missing date_deadline download duration email expand_limit expand_orderby expiration force_format from_cron groupby grouping_sets having include_draft lazy login meeting_date meeting_subject name new_passwd number old_passwd opening_info orderby partner_gid passwd progress_bar query query_string report_type search search_term server_type signup_type smart_calendar suffix timeout token unfold_read_default_limit vat':
     'is a text, a number, a date or a switch',
   'operation raise_exception groups group_ext_id access_uid model_name': 'asks for a right',
 };
@@ -60,18 +60,24 @@ test('every argument of the recorded methods that can name such fields is found,
   const values = {
     specification: '{"user_ids": {"fields": {"login": {}}}}',
     paths: '["user_ids.login"]',
+    columns: '["user_ids/login"]',
+    specifications: '{"a": 1}',
     whole: '{"a": 1}',
   };
   for (const { methods, name, position, form } of RELATED_ARGUMENTS) {
     for (const method of methods) {
       const named = readArguments('[]', `{"${name}": ${values[form]}}`);
-      expect([method, name, readsRelated('sale.order', method, named)]).toEqual([method, name, true]);
+      expect([method, name, findRelatedRead('sale.order', method, named, null)]).toEqual([
+        method,
+        name,
+        'fields',
+      ]);
       if (position === null) continue;
       const placed = readArguments(`[${'0, '.repeat(position)}${values[form]}]`);
-      expect([method, position, readsRelated('sale.order', method, placed)]).toEqual([
+      expect([method, position, findRelatedRead('sale.order', method, placed, null)]).toEqual([
         method,
         position,
-        true,
+        'fields',
       ]);
     }
   }

@@ -9,6 +9,10 @@ export type RelatedForm =
   | 'specification'
   /** Member names, elements or one string, each a field name. A dot precedes a field of a related record. */
   | 'paths'
+  /** The same for columns: a slash precedes a field of a related record, or its id (`partner_id/id`). */
+  | 'columns'
+  /** Specifications by the text of a group. They always read related records. */
+  | 'specifications'
   /** The argument always reads related records. */
   | 'whole';
 
@@ -95,7 +99,7 @@ export const RELATED_ARGUMENTS: readonly RelatedArgument[] = [
     methods: ['web_read_group'],
     name: 'groupby_read_specification',
     position: null,
-    form: 'whole',
+    form: 'specifications',
     versions: '19',
     reason:
       'web_read_group(…, *, groupby_read_specification=None): of the records that the grouping leads to',
@@ -132,6 +136,14 @@ export const RELATED_ARGUMENTS: readonly RelatedArgument[] = [
     form: 'paths',
     versions: '17 to 19',
     reason: 'get_property_definition(full_name): `properties.abc` reads the record that defines the property',
+  },
+  {
+    methods: ['export_data'],
+    name: 'fields_to_export',
+    position: 1,
+    form: 'columns',
+    versions: '14 to 19',
+    reason: 'export_data(self, fields_to_export): `partner_id/email`',
   },
   {
     methods: ['hierarchy_read'],

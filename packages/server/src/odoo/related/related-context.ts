@@ -1,21 +1,36 @@
 /** Finds the members of a context through which a call changes records of sensitive models. Knows no policy. */
 import { readMembers } from '../../json/members.ts';
-import { readKind, skipValue } from '../../json/skip.ts';
+import { readKind, skipString, skipValue } from '../../json/skip.ts';
 import type { JsonKind, JsonSpan } from '../../json/span.ts';
 import { someMember } from '../../json/strings.ts';
+import { isWriteMethod } from '../methods.ts';
 import { SENSITIVE_CONTEXT, type SensitiveContextMember } from '../sensitive/sensitive-members.ts';
 
 /** In the order of the table. */
-export function listContextWrites(bytes: Uint8Array, context: JsonSpan): SensitiveContextMember[] {
-  return SENSITIVE_CONTEXT.filter(({ name }) => someMember(bytes, context, [name], (at) => isSet(bytes, at)));
+export function listContextWrites(
+  bytes: Uint8Array,
+  context: JsonSpan,
+  method: string,
+): SensitiveContextMember[] {
+  return SENSITIVE_CONTEXT.filter(
+    ({ name, methods = '', isOfOthers }) =>
+      method.startsWith(methods) &&
+      !(isOfOthers && isOfOrm(method)) &&
+      someMember(bytes, context, [name], (at) => isSet(bytes, at)),
+  );
+}
+
+function isOfOrm(method: string): boolean {
+  return isWriteMethod(method) || method === 'default_get' || method === 'onchange';
 }
 
 /** Maximum number of fields that are searched; imports name far fewer. */
 const FIELDS_MAX = 1000;
 
-/** Null, false, and an object whose members are all empty count as omitted. */
+/** Null, false, an empty text, and an object whose members are all empty count as omitted. */
 function isSet(bytes: Uint8Array, start: number): boolean {
   const kind = readKind(bytes, start);
+  if (kind === 'string') return skipString(bytes, start) - start > 2;
   if (kind !== 'object') return !isFalse(kind);
   const object: JsonSpan = { kind, start, end: skipValue(bytes, start) };
   const fields = readMembers(bytes, object, FIELDS_MAX);

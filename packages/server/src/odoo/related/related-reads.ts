@@ -1,15 +1,18 @@
 /**
- * Decides whether a call reads fields of related records. Only Odoo knows the models of these records. If it cannot be
- * determined, the answer is yes. Knows no policy; related-arguments.ts lists the arguments to check.
+ * Decides whether a call reads records of other models: views, names of partners with their fields, and fields of
+ * related records, whose models only Odoo knows. If it cannot be determined, the answer is yes. Knows no policy;
+ * related-arguments.ts lists the arguments to check.
  */
 import { readMembers } from '../../json/members.ts';
 import { skipWhiteSpace } from '../../json/scan.ts';
 import { readKind, skipValue } from '../../json/skip.ts';
 import type { JsonSpan } from '../../json/span.ts';
-import { someMember, someName, someString } from '../../json/strings.ts';
+import { isWrittenAt, someMember, someName, someString } from '../../json/strings.ts';
 import { type Arguments, findArgument, POSITIONAL_MAX } from '../arguments.ts';
+import { type FieldMethod, findFieldMethod } from '../fields/field-methods.ts';
 import { isGrouping, someGroupingText } from '../grouping.ts';
 import { SIGNATURES } from '../signatures/signatures.ts';
+import { findNamedView, VIEWS } from './named-views.ts';
 import {
   listRelatedArguments,
   NAMING_CONTEXT,
@@ -21,7 +24,7 @@ import {
 const NAMING_FIELDS = new Set(['id', 'display_name']);
 
 /** The model whose display name a context can extend by fields. */
-const NAMED_MODEL = 'res.partner';
+const PARTNERS = 'res.partner';
 /** Methods that return no display names, whatever the context. */
 const NAMELESS_METHODS: ReadonlySet<string> = new Set([
   'create',
@@ -33,22 +36,62 @@ const NAMELESS_METHODS: ReadonlySet<string> = new Set([
 ]);
 
 const DOT = 0x2e;
+const SLASH = 0x2f;
 const BACKSLASH = 0x5c;
 const CLOSE_ARRAY = 0x5d;
 const CLOSE_OBJECT = 0x7d;
 
-/** A call of a method of the partner model. */
-export function readsRelated(model: string, method: string, call: Arguments): boolean {
+/** What a call reads of records of other models. */
+export type RelatedRead =
+  /** Their fields, and only Odoo knows their models. */
+  | 'fields'
+  /** Records of this model, by what `named` describes. */
+  | { model: string; named: string };
+
+/**
+ * The first read of records of other models that is not allowed; null: none. `mayRead` null: any model may be read.
+ * Otherwise, fields that field-uses.ts lists are left to policy/judge-paths.ts.
+ */
+export function findRelatedRead(
+  model: string,
+  method: string,
+  call: Arguments,
+  mayRead: ((model: string) => boolean) | null,
+): RelatedRead | null {
+  const isReadable = (other: string) => other === model || mayRead === null || mayRead(other);
+  const view = isReadable(VIEWS) ? null : findNamedView(method, call);
+  if (view !== null) return { model: VIEWS, named: view };
+  // These context members extend names of partners only.
+  if (!isReadable(PARTNERS) && !NAMELESS_METHODS.has(method) && bringsNamingContext(method, call))
+    return { model: PARTNERS, named: `A member of the context, such as \`${NAMING_MEMBERS[0]}\`,` };
+  const listed = mayRead === null ? undefined : findFieldMethod(model, method);
+  const reads = listed === undefined ? readsFields(method, call) : readsUnlisted(listed, call);
+  return reads ? 'fields' : null;
+}
+
+/** Whether the call reads fields of related records, whatever their model. */
+function readsFields(method: string, call: Arguments): boolean {
   const { bytes } = call;
   if (isGrouping(method) && someGroupingText(call, (start, end) => isPath(bytes, start, end))) return true;
-  // These context members extend names of partners only, and a call of the partner model can read those fields anyway.
-  if (model !== NAMED_MODEL && !NAMELESS_METHODS.has(method) && bringsNamingContext(method, call))
-    return true;
   return someRelatedArgument(method, call, (value, form) => {
-    if (form === 'whole') return !isEmpty(bytes, value.start);
-    if (form === 'paths') return somePath(bytes, value);
-    return someMember(bytes, value, ['fields'], (at) => !isEmpty(bytes, at) && !isNaming(bytes, at));
+    if (form === 'whole' || form === 'specifications') return !isEmpty(bytes, value.start);
+    if (form === 'paths' || form === 'columns') return hasPath(bytes, value, form);
+    return readsBySpecification(bytes, value);
   });
+}
+
+/** Whether an argument that the method is not known to have is a specification that reads fields. */
+function readsUnlisted({ arguments: list }: FieldMethod, { bytes, named }: Arguments): boolean {
+  return named.some(
+    ({ name, value }) =>
+      SPECIFICATION_NAMES.has(name) &&
+      !list.some(({ names }) => names.includes(name)) &&
+      readsBySpecification(bytes, value),
+  );
+}
+
+function readsBySpecification(bytes: Uint8Array, value: JsonSpan): boolean {
+  return someMember(bytes, value, ['fields'], (at) => !isEmpty(bytes, at) && !isNaming(bytes, at));
 }
 
 /** Whether a specification contains a context, which applies to the fields that are read there. */
@@ -57,7 +100,10 @@ export function bringsContext(method: string, call: Arguments): boolean {
   return someRelatedArgument(
     method,
     call,
-    (value, form) => form !== 'paths' && someMember(bytes, value, ['context'], (at) => !isEmpty(bytes, at)),
+    (value, form) =>
+      form !== 'paths' &&
+      form !== 'columns' &&
+      someMember(bytes, value, ['context'], (at) => !isEmpty(bytes, at)),
   );
 }
 
@@ -101,10 +147,23 @@ const SPECIFICATION_NAMES: ReadonlySet<string> = new Set(
 );
 const NAMING_MEMBERS = [...NAMING_CONTEXT];
 
-/** Member names, elements of a list, or one string. */
-function somePath(bytes: Uint8Array, value: JsonSpan): boolean {
-  const test = (start: number, end: number) => isPath(bytes, start, end);
+/** Whether member names, elements of a list, or one string lead to a field of a related record. */
+export function hasPath(bytes: Uint8Array, value: JsonSpan, form: 'paths' | 'columns'): boolean {
+  const isOfForm = form === 'paths' ? isPath : isColumnPath;
+  const test = (start: number, end: number) => isOfForm(bytes, start, end);
   return value.kind === 'object' ? someName(bytes, value, test) : someString(bytes, value, test);
+}
+
+/** The id of a record, and the column with its external id, are no fields of it. */
+const COLUMNS_OF_IDS = ['/.id"', '/id"', '".id"'];
+
+/** A slash precedes a field of a related record, and a dot a property or an id. */
+function isColumnPath(bytes: Uint8Array, start: number, end: number): boolean {
+  const ending = COLUMNS_OF_IDS.find(
+    (text) => end - start >= text.length && isWrittenAt(bytes, end - text.length, text),
+  );
+  const last = end - (ending?.length ?? 0);
+  return isPath(bytes, start, last) || bytes.subarray(start, last).includes(SLASH);
 }
 
 /** Names of fields contain no escapes. */

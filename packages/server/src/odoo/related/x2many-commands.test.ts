@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { countCases } from '../../../test/random-cases.ts';
 import type { ByteRange } from '../../json/span.ts';
-import { COMMANDS, type CommandVisitor, someCommand, someValueCommand } from './x2many-commands.ts';
+import { COMMANDS, type CommandVisitor, INSIDE, someCommand, someValueCommand } from './x2many-commands.ts';
 
 /** Names that begin with `x` are fields of interest. */
 function makeVisitor(bytes: Buffer, seen: string[]): CommandVisitor<string> {
@@ -52,6 +52,10 @@ describe('visits', () => {
     // Python converts a list of pairs into an object.
     ['[["a", 1], ["x", [[0, 0, {}]]], [ "xa" , null], ["xb",{}]]', ['0x create', '0xa clear', '0xb none']],
     ['{"a": [[0, 0, [["x", [[4, 1]]]]]]}', ['1x link']],
+    [
+      '{"x": [[0, 0, [["xa", [[4, 1]]]]], [1, 2, {"a": [["xa", [[5]]]]}]]}',
+      ['1x create', '1xa link', '1x update', '-1xa clear'],
+    ],
     // Conditions and lists of names are not pairs.
     ['[["x", "in", [1]], ["x", "=", false], ["x", "a"], ["x"], ["a", "x", [[5]]], ["x", 1]]', []],
   ])('%s', (text, seen) => {
@@ -109,34 +113,46 @@ test('ends if the visitor returns true', () => {
   expect(count).toBe(2);
 });
 
-/** The same, for decoded values. */
-function listDecoded(value: unknown, depth = 0): string[] {
+/**
+ * The same, for decoded values. `levels`: from the list of commands around the value; null: there is none. Directly
+ * among the values of a command are the members at level 2, and the names of pairs at level 3.
+ */
+function listDecoded(value: unknown, depth = 0, levels: number | null = null): string[] {
+  const below = levels === null ? null : levels + 1;
   if (Array.isArray(value)) {
     const [name, inner] = value;
+    const others = (elements: unknown[]) => elements.flatMap((element) => listDecoded(element, depth, below));
     if (typeof name !== 'string' || value.length === 1 || (typeof inner !== 'object' && inner !== false))
-      return value.flatMap((element) => listDecoded(element, depth));
-    return [
-      ...listMember(name, inner, depth),
-      ...value.slice(2).flatMap((element) => listDecoded(element, depth)),
-    ];
+      return others(value);
+    return [...listMember(name, inner, depth, below, 3), ...others(value.slice(2))];
   }
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, inner]) => listMember(name, inner, depth + 1));
+  return Object.entries(value).flatMap(([name, inner]) => listMember(name, inner, depth + 1, below, 2));
 }
 
-function listMember(name: string, inner: unknown, depth: number): string[] {
-  if (!name.startsWith('x')) return listDecoded(inner, depth);
-  const field = `${depth}${name}`;
+/** `levels`: as above. `valuesLevels`: those of a name directly among values. */
+function listMember(
+  name: string,
+  inner: unknown,
+  depth: number,
+  levels: number | null,
+  valuesLevels: number,
+): string[] {
+  if (!name.startsWith('x')) return listDecoded(inner, depth, levels);
+  const field = `${levels === null || levels === valuesLevels ? depth : INSIDE}${name}`;
   if (inner === null || inner === false) return [`${field} clear`];
   if (!Array.isArray(inner)) {
-    return typeof inner === 'object' ? [`${field} none`, ...listDecoded(inner, depth)] : [];
+    return typeof inner === 'object' ? [`${field} none`, ...listDecoded(inner, depth, levels)] : [];
   }
   return inner.flatMap((element: unknown) => {
     const code = Array.isArray(element) ? element[0] : typeof element === 'number' ? 6 : null;
     const command = typeof code === 'number' ? (COMMANDS[code] ?? 'none') : 'none';
-    return [`${field} ${command}`, ...listDecoded(element, depth)];
+    return [`${field} ${command}`, ...listDecoded(element, depth, Array.isArray(element) ? 0 : NOT_COMMAND)];
   });
 }
+
+/** No name below has the level of values. */
+const NOT_COMMAND = 100;
 
 test('visits the same commands in any value as a search of the decoded value', () => {
   const name = fc.constantFrom('x', 'xa', 'a', 'b', '"', '\\');

@@ -9,16 +9,18 @@ import type { ByteRange, JsonKind, JsonSpan } from '../../json/span.ts';
 
 /** The names of Odoo's `Command`, by number. */
 export const COMMANDS = ['create', 'update', 'delete', 'unlink', 'link', 'clear', 'set'] as const;
-const CLEAR = COMMANDS.indexOf('clear');
+export const NEW = COMMANDS.indexOf('create');
+export const CLEAR = COMMANDS.indexOf('clear');
 const SET = COMMANDS.indexOf('set');
 
 export interface CommandVisitor<Field> {
   /**
    * Returns the field if the commands under this name are of interest. `depth` is the number of objects around the
    * name: 1 for a member of the value itself, or of an element of an array. `within` is the field whose command has the
-   * name directly among its values; null: no field of interest.
+   * name directly among its values; null: no field of interest, or the name is deeper in its list (`depth` is then
+   * {@link INSIDE}). `value` is the offset of the value.
    */
-  findField(name: ByteRange, depth: number, within: Field | null): Field | null;
+  findField(name: ByteRange, depth: number, within: Field | null, value: number): Field | null;
   /** `command` is an index of {@link COMMANDS}; null: not a command of Odoo. Returns true to end the search. */
   visit(field: Field, command: number | null): boolean;
 }
@@ -50,9 +52,14 @@ interface OpenList<Field> {
   isInCommand: boolean;
 }
 
+/** Instead of a number of objects: within a list of commands, but not directly among the values of one. */
+export const INSIDE = -1;
+
 const NONE = -10;
 /** Levels from a list of commands to the values of a command: the command, and the object in it. */
 const VALUES_LEVELS = 2;
+/** The same for a list of pairs: the command, the list and the pair. */
+const PAIRED_LEVELS = 3;
 
 /** Visits all commands within a value. True if the visitor ended the search. */
 export function someCommand<Field>(
@@ -110,8 +117,10 @@ function search<Field>(
         at = nameEnd;
         continue;
       }
-      const within = level === listLevel + VALUES_LEVELS && list?.isInCommand ? list.field : null;
-      const field = visitor.findField({ start: at, end: nameEnd }, objects, within);
+      const levels = bytes[next] === COLON ? VALUES_LEVELS : PAIRED_LEVELS;
+      const within = level === listLevel + levels && list?.isInCommand ? list.field : null;
+      const depth = list === undefined || within !== null ? objects : INSIDE;
+      const field = visitor.findField({ start: at, end: nameEnd }, depth, within, valueStart);
       at = valueStart;
       if (field === null) continue;
       if (bytes[at] === OPEN_ARRAY) {

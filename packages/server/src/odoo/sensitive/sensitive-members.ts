@@ -12,10 +12,11 @@ export interface SensitiveMember {
    * `lines`: a one2many field; records removed from it can be deleted.
    * `relation`: a many2many field; a link changes rights.
    * `reference`: a link (commands 3, 4, 5, 6) changes nothing in the linked record, so only commands 0, 1 and 2 count.
-   * `values`: a field whose value is stored in the other record.
+   * `linked`: a many2many field whose links are records of `model` themselves, such as followers.
+   * `values`: a field whose value is stored in the other record, on any model; see also written-models.ts.
    * `free`: no command counts, but rows of the linked model apply to the values inside.
    */
-  form: 'lines' | 'relation' | 'reference' | 'values' | 'free';
+  form: 'lines' | 'relation' | 'reference' | 'linked' | 'values' | 'free';
   /** If given, the row applies to these models only, and takes precedence over rows without it. */
   of?: readonly string[];
   why: string;
@@ -25,11 +26,67 @@ export interface SensitiveMember {
 export interface SensitiveContextMember {
   name: string;
   model: string;
-  method: 'create' | 'write';
+  method: 'create' | 'read' | 'write';
+  /** The beginning of the names of the methods that it applies to; absent: all. */
+  methods?: string;
+  /** Does not apply to methods of the ORM, which create records of their own model. */
+  isOfOthers?: true;
   why: string;
 }
 
-/** Read by ir_fields.py of Odoo 14 to 19. */
+/** A named argument by which a method writes in the name of somebody else. Null, false and "" count as omitted. */
+export interface SensitiveArgument {
+  names: readonly string[];
+  /** The beginning of the names of the methods that take it. */
+  methods: string;
+  model: string;
+  method: 'create' | 'read';
+  why: string;
+}
+
+/**
+ * Parameters of mail_thread.py and mail_activity_mixin.py of Odoo 14 to 19, which their methods take by name only.
+ * `mail.group` takes them by position too: sensitive-table.ts has its method.
+ */
+export const SENSITIVE_ARGUMENTS: readonly SensitiveArgument[] = [
+  {
+    names: ['author_id', 'author_guest_id', 'email_from', 'reply_to', 'mail_server_id'],
+    methods: 'message_',
+    model: 'mail.mail',
+    method: 'create',
+    why: 'the message comes from another author or address; without it, from the Odoo user of the key',
+  },
+  {
+    names: ['email_layout_xmlid', 'mail_headers'],
+    methods: 'message_',
+    model: 'mail.mail',
+    method: 'create',
+    why: 'the mail has the layout or the headers that the call names',
+  },
+  {
+    names: ['outgoing_email_to'],
+    methods: 'message_',
+    model: 'mail.mail',
+    method: 'create',
+    why: 'the message is mailed to addresses of the call (19)',
+  },
+  {
+    names: ['attachment_ids'],
+    methods: 'message_',
+    model: 'ir.attachment',
+    method: 'read',
+    why: 'the message has files of any record',
+  },
+  {
+    names: ['res_model_id', 'res_model', 'res_id'],
+    methods: 'activity_schedule',
+    model: 'mail.activity',
+    method: 'create',
+    why: 'the activity is for another record, of any model',
+  },
+];
+
+/** The first two are read by ir_fields.py of Odoo 14 to 19, the others when a method creates a record. */
 export const SENSITIVE_CONTEXT: readonly SensitiveContextMember[] = [
   {
     name: 'name_create_enabled_fields',
@@ -43,6 +100,40 @@ export const SENSITIVE_CONTEXT: readonly SensitiveContextMember[] = [
     method: 'write',
     why: 'the value of `id` becomes the external id of the new record, even if another record has it',
   },
+  ...['default_login', 'default_password', 'default_new_password'].map((name) => ({
+    name,
+    model: 'res.users',
+    method: 'create' as const,
+    why: 'a user whom the call creates, on whatever model, can sign in with it',
+  })),
+  {
+    name: 'default_code',
+    model: 'ir.actions.server',
+    method: 'create',
+    why: 'a server or scheduled action that the call creates, on whatever model, runs it',
+  },
+  ...['default_public', 'default_access_token', 'default_url'].map((name) => ({
+    name,
+    model: 'ir.attachment',
+    method: 'create' as const,
+    why: 'a file that the call stores can be read without a login, or is served at an address of its choice (14 to 17)',
+  })),
+  ...['default_partner_email', 'default_partner_phone', 'default_work_email'].map((name) => ({
+    name,
+    model: 'res.partner',
+    method: 'write' as const,
+    why: 'changes the contact of a task or an employee that the call creates, on whatever model',
+  })),
+  ...['default_email_from', 'default_phone'].map((name) => ({
+    name,
+    model: 'res.partner',
+    method: 'write' as const,
+    isOfOthers: true as const,
+    why: 'changes the contact of a lead that a method of business logic creates, on whatever model',
+  })),
+  ...SENSITIVE_ARGUMENTS.flatMap(({ names, methods, model, method, why }) =>
+    names.map((name) => ({ name: `default_${name}`, methods, model, method, why })),
+  ),
 ];
 
 export const SENSITIVE_MEMBERS: readonly SensitiveMember[] = [
@@ -76,74 +167,11 @@ export const SENSITIVE_MEMBERS: readonly SensitiveMember[] = [
     why: 'passwords',
   },
   {
-    members: ['access_ids'],
-    model: 'ir.model.access',
-    form: 'lines',
-    of: ['ir.model'],
-    why: 'access rights of a model',
-  },
-  {
-    members: ['rule_ids'],
-    model: 'ir.rule',
-    form: 'lines',
-    of: ['ir.model'],
-    why: 'record rules of a model',
-  },
-  {
-    members: ['field_id'],
-    model: 'ir.model.fields',
-    form: 'lines',
-    of: ['ir.model'],
-    why: 'fields, which can hold code',
-  },
-  {
-    members: ['view_ids'],
-    model: 'ir.ui.view',
-    form: 'lines',
-    of: ['ir.model'],
-    why: 'views of a model',
-  },
-  {
     members: ['rule_ids'],
     model: 'hr.salary.rule',
     form: 'reference',
     of: ['hr.payroll.structure'],
     why: 'rules with Python in a field',
-  },
-  {
-    members: ['child_ids'],
-    model: 'ir.actions.server',
-    form: 'lines',
-    of: ['ir.actions.server', 'ir.cron', 'base.automation'],
-    why: 'actions that an action runs',
-  },
-  {
-    members: ['child_id'],
-    model: 'ir.ui.menu',
-    form: 'lines',
-    of: ['ir.ui.menu'],
-    why: 'menus below a menu',
-  },
-  {
-    members: ['child_id'],
-    model: 'website.menu',
-    form: 'lines',
-    of: ['website.menu'],
-    why: 'menus below a menu',
-  },
-  {
-    members: ['page_ids'],
-    model: 'website.page',
-    form: 'lines',
-    of: ['ir.ui.view', 'website'],
-    why: 'pages of a view',
-  },
-  {
-    members: ['line_ids'],
-    model: 'res.users.role.line',
-    form: 'lines',
-    of: ['res.users.role'],
-    why: 'users of a role (OCA)',
   },
   {
     members: ['child_ids', 'depend_on_ids', 'dependent_ids'],
@@ -167,6 +195,14 @@ export const SENSITIVE_MEMBERS: readonly SensitiveMember[] = [
     why: 'structures, which have rules',
   },
 
+  // Among the values of properties.
+  {
+    members: ['definition_changed', 'definition_deleted'],
+    model: 'ir.model.fields',
+    form: 'values',
+    why: 'changes which properties all records of a parent have',
+  },
+
   // Users and groups.
   {
     members: ['user_ids', 'users', 'all_user_ids'],
@@ -175,7 +211,14 @@ export const SENSITIVE_MEMBERS: readonly SensitiveMember[] = [
     why: 'users of a partner, a company or a group (`users` of a group up to 18)',
   },
   {
-    members: ['*user_ids', 'interviewer_ids', 'extended_interviewer_ids', 'responsible_ids'],
+    members: [
+      '*user_ids',
+      'user_consumed_ids',
+      'moderator_ids',
+      'interviewer_ids',
+      'extended_interviewer_ids',
+      'responsible_ids',
+    ],
     model: 'res.users',
     form: 'reference',
     why: 'users to whom something is assigned, who may see it or like it',
@@ -373,6 +416,24 @@ export const SENSITIVE_MEMBERS: readonly SensitiveMember[] = [
     why: 'fields, which can hold code',
   },
   {
+    members: ['main_data_model_ids'],
+    model: 'ir.model',
+    form: 'reference',
+    why: 'models that a dashboard shows',
+  },
+  {
+    members: ['*product_document_ids'],
+    model: 'product.document',
+    form: 'reference',
+    why: 'files of a product, which Odoo serves at its own address',
+  },
+  {
+    members: ['*quotation_document_ids'],
+    model: 'quotation.document',
+    form: 'reference',
+    why: 'files of a quotation, which Odoo serves at its own address',
+  },
+  {
     members: ['mail_template_ids'],
     model: 'mail.template',
     form: 'reference',
@@ -396,6 +457,12 @@ export const SENSITIVE_MEMBERS: readonly SensitiveMember[] = [
     form: 'reference',
     why: 'taxes, which can hold Python; choosing taxes is free',
   },
+  {
+    members: ['tax_template_ids'],
+    model: 'account.tax.template',
+    form: 'lines',
+    why: 'taxes of a chart of accounts, which can hold Python, up to 16',
+  },
   { members: ['kpi_ids'], model: 'mis.report.kpi', form: 'lines', why: 'Python in a field (OCA)' },
 
   // Mail.
@@ -411,6 +478,36 @@ export const SENSITIVE_MEMBERS: readonly SensitiveMember[] = [
     form: 'lines',
     why: 'mail servers with their passwords',
   },
+  {
+    members: ['message_ids'],
+    model: 'mail.message',
+    form: 'lines',
+    why: 'messages of a record, with any author',
+  },
+  {
+    members: ['message_follower_ids'],
+    model: 'mail.followers',
+    form: 'lines',
+    why: 'followers, who get the messages of a record',
+  },
+  {
+    members: ['message_partner_ids', 'message_channel_ids'],
+    model: 'mail.followers',
+    form: 'linked',
+    why: 'followers, by their partners, or by their channels up to 14',
+  },
+  {
+    members: ['activity_ids'],
+    model: 'mail.activity',
+    form: 'lines',
+    why: 'activities, of which Odoo tells the users to whom they are assigned',
+  },
+  {
+    members: ['activity_user_id', 'activity_type_id', 'activity_summary'],
+    model: 'mail.activity',
+    form: 'values',
+    why: 'kept in the next activity of a record, and written there',
+  },
   { members: ['mail_ids'], model: 'mail.mail', form: 'lines', why: 'mail to be sent' },
   { members: ['alias_ids'], model: 'mail.alias', form: 'lines', why: 'aliases' },
   {
@@ -423,6 +520,9 @@ export const SENSITIVE_MEMBERS: readonly SensitiveMember[] = [
       'alias_force_thread_id',
       'alias_parent_model_id',
       'alias_parent_thread_id',
+      'alias_domain_id',
+      'alias_incoming_local',
+      'alias_bounced_content',
     ],
     model: 'mail.alias',
     form: 'values',

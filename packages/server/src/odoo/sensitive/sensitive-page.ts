@@ -1,11 +1,14 @@
 /** Renders docs/sensitive-methods.md, which tells operators what a policy must name. */
 import {
+  SENSITIVE_ARGUMENTS,
   SENSITIVE_CONTEXT,
   SENSITIVE_MEMBERS,
+  type SensitiveArgument,
   type SensitiveContextMember,
   type SensitiveMember,
 } from './sensitive-members.ts';
 import { SENSITIVE_RULES, SENSITIVE_TABLE, type SensitiveRow } from './sensitive-table.ts';
+import { listWrittenFields, type WrittenModel } from './written-models.ts';
 
 export function renderSensitiveMethods(): string {
   const rules = Object.entries(SENSITIVE_RULES).map(([name, { meaning }]) => `| \`${name}\` | ${meaning} |`);
@@ -31,8 +34,8 @@ Some data are not on the list although they can be secret:
 - Fields of models for everyday use: \`access_token\` of an order, passwords of electronic invoices on \`res.company\` or
   \`account.journal\`, tokens of calendars on \`res.users\`, \`signup_url\` of a partner, the PIN of an employee. Odoo shows
   most of them to administrators only, so do not give the Odoo user of a key such rights.
-- \`ir.attachment\` and \`mail.message\`: Odoo checks the access rights to the record that they belong to. A policy that
-  names these models allows them.
+- \`ir.attachment\`, and reads of \`mail.message\`: Odoo checks the access rights to the record that they belong to. A
+  policy that names these models allows them.
 
 ## List
 
@@ -45,8 +48,11 @@ ${SENSITIVE_TABLE.map(renderRow).join('\n')}
 ## Members that lead to them
 
 The values of one record can create, change and delete other records. For example,
-\`{"user_ids": [[0, 0, {"login": "x"}]]}\` in the values of a partner creates a user. The members below lead to models of
-the list. A call may use them only if the policy names that model and the method of a direct call, both without \`*\`:
+\`{"user_ids": [[0, 0, {"login": "x"}]]}\` in the values of a partner creates a user. Types of fields decide what
+commands change ([policies.md](policies.md#changes-through-another-record)). The members below are recognized by their
+names too. That also covers values whose model is not known, such as defaults for records of other models, and fields
+that are kept in another record. A call may use them only if the policy allows the method of a direct call on the model
+that they lead to. If that method is on the list, the policy must name both without \`*\`:
 \`{"res.partner": ["write"], "res.users": ["create"]}\`.
 
 | command | required method |
@@ -57,6 +63,7 @@ the list. A call may use them only if the policy names that model and the method
 | \`[4, id]\` | \`write\`; none for a \`reference\` |
 | \`[3, id]\`, \`[5]\`, \`[6, 0, [ids]]\`, a list of ids, \`false\` | \`write\`, and \`unlink\` for \`lines\`; none for a \`reference\` |
 | any other list or object | \`create\`, \`write\` and \`unlink\` |
+| any command but \`[1, id, {…}]\` of a member of the form \`linked\` | \`write\` |
 | any value of a member of the form \`values\` | \`write\` |
 | a column of \`load\` that leads through the member (\`user_ids/login\`) | \`create\` and \`write\` |
 | a column of \`load\` that links (\`user_ids\`, \`user_ids/id\`, \`user_ids/.id\`) | \`write\`; none for a \`reference\` |
@@ -66,33 +73,93 @@ the list. A call may use them only if the policy names that model and the method
 - In the context, \`default_user_ids\` counts as \`user_ids\`. A default can apply to records of any model, so only rows
   without models apply to it. To avoid that, give the value in the record.
 - \`lines\` are one2many fields: Odoo can delete a record that is removed from them. A \`relation\` is a many2many field
-  whose links change rights. Links of a \`reference\` only assign or choose, so \`[[6, 0, [2]]]\` is allowed.
+  whose links change rights. Links of a \`reference\` only assign or choose. The links of a \`linked\` field are records
+  of the other model themselves.
 - Rows with models in the last column apply to values of those models only. For values inside values, the model is known
-  only below a member of this table; elsewhere the row without models applies.
+  below a member of this table, and wherever types of fields tell it; elsewhere the row without models applies.
 - \`free\` members only make the model known: users may be assigned to tasks inside tasks.
 - A call is refused if there is too much to search. The limits are 15 positional arguments, 1,000 names with escapes,
-  1,000 different names with the endings below, and 10,000 columns of \`load\` with 1,000 bytes each.
-- Other members (\`order_line\`, \`invoice_line_ids\`, \`child_ids\` of a partner) are allowed, because their records belong
-  to the record of the call. A policy that names \`write\` of \`res.partner\` thus allows creating contacts with
-  \`child_ids\`.
+  1,000 different names with the endings below, 1,000 different names of fields with lists, and 10,000 columns of
+  \`load\` with 1,000 bytes each.
 
 | members | lead to | form | why | of models |
 |---|---|---|---|---|
 ${SENSITIVE_MEMBERS.map(renderMember).join('\n')}
 
+## Fields that change records of other models
+
+When a call sets one of these fields, Odoo also changes records of the model of the first column, or sends something.
+Any value counts. The call needs a policy that allows the method of that model. A script has found most of the rows in
+the sources of Odoo Community 14 to 19 ([policies.md](policies.md#fields-that-change-other-records)).
+
+- Fields marked \`linked\` have the effect on existing records, and on a new one only if the call can link it to the other
+  record: \`email_from\` of a lead with \`partner_id\`.
+- In values within values, any new record counts as linked.
+- In the context, \`default_x\` counts as field \`x\` of the model of the call.
+
+| needs | model | of records | fields |
+|---|---|---|---|
+${renderWritten().join('\n')}
+
 ## Members of the context
 
-With these members of \`context\`, any method that creates records changes records of another model. A call with one of
-them needs a policy that names that model and method, both without \`*\`.
+With these members of \`context\`, a method that creates records changes records of another model. A call with one of
+them needs a policy that names that model and method, both without \`*\`. Null, false and \`""\` count as omitted.
 
-| member | model | method | why |
-|---|---|---|---|
+| member | of methods | model | method | why |
+|---|---|---|---|---|
 ${SENSITIVE_CONTEXT.map(renderContextMember).join('\n')}
+
+## Arguments
+
+With these named arguments, a method writes in the name of somebody else, or to another record. A call with one of them
+needs a policy that names the model and method of the third column, both without \`*\`. Null, false and \`""\` count as
+omitted.
+
+| arguments | of methods | needs | why |
+|---|---|---|---|
+${SENSITIVE_ARGUMENTS.map(renderArgument).join('\n')}
 `;
 }
 
-function renderContextMember({ name, model, method, why }: SensitiveContextMember): string {
-  return `| \`${name}\` | \`${model}\` | \`${method}\` | ${why} |`;
+/** Lines for each model with fields that need the same method of another one. */
+function renderWritten(): string[] {
+  const fields = [...listWrittenFields()].flatMap(([model, rows]) =>
+    [...rows].flatMap(([name, written]) =>
+      written.map((row) => ({
+        name,
+        line: `| ${describeTarget(row)} | \`${model}\` | ${isPartlyFree(row) ? 'linked' : 'any'} |`,
+      })),
+    ),
+  );
+  return [...new Set(fields.map(({ line }) => line))].sort().flatMap((line) => {
+    const names = fields.filter((field) => field.line === line).map(({ name }) => name);
+    const count = Math.ceil(names.length / FIELDS_OF_LINE);
+    return Array.from(
+      { length: count },
+      (_, index) =>
+        `${line} ${listNames(names.slice(index * FIELDS_OF_LINE, (index + 1) * FIELDS_OF_LINE))} |`,
+    );
+  });
+}
+
+/** Fields that are shown in one line of the table. */
+const FIELDS_OF_LINE = 30;
+
+function describeTarget({ model, method }: WrittenModel): string {
+  return `\`${method}\` of \`${model}\``;
+}
+
+function isPartlyFree({ linkedBy, isOfExisting }: WrittenModel): boolean {
+  return linkedBy !== null || isOfExisting;
+}
+
+function renderArgument({ names, methods, model, method, why }: SensitiveArgument): string {
+  return `| ${listNames(names)} | \`${methods}*\` | \`${method}\` of \`${model}\` | ${why} |`;
+}
+
+function renderContextMember({ name, methods = '', model, method, why }: SensitiveContextMember): string {
+  return `| \`${name}\` | \`${methods}*\` | \`${model}\` | \`${method}\` | ${why} |`;
 }
 
 function renderMember({ members, model, form, why, of = [] }: SensitiveMember): string {

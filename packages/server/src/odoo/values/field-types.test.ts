@@ -4,10 +4,15 @@ import { countNames, readFieldTypes } from './field-types.ts';
 
 function listSources(fields: Record<string, object>) {
   const types = readFieldTypes(Buffer.from(JSON.stringify(fields)));
-  return Object.fromEntries([...types!].map(([name, { computedFrom }]) => [name, computedFrom]));
+  return Object.fromEntries(
+    [...types!].map(([name, { computedFrom, isStored }]) => [
+      name,
+      isStored ? [...computedFrom, 'stored'] : computedFrom,
+    ]),
+  );
 }
 
-test('a field depends on what it declares, unless its value is stored', () => {
+test('a field depends on what it declares, and a stored one is told from others', () => {
   const text = { type: 'char', depends: ['code', 'partner_id.ref'] };
   const paths = [['code'], ['partner_id', 'ref']];
   expect(
@@ -17,7 +22,7 @@ test('a field depends on what it declares, unless its value is stored', () => {
       x_inverse: { ...text, store: false, readonly: false },
       x_stored: { ...text, store: true, readonly: true },
     }),
-  ).toEqual({ x_computed: paths, x_inverse: paths, x_stored: [] });
+  ).toEqual({ x_computed: paths, x_inverse: paths, x_stored: [...paths, 'stored'] });
 });
 
 test.each([

@@ -16,18 +16,32 @@ export interface FieldType {
   /** The field of the related records that refers to this one, for a one2many field; else null. */
   readonly inverse: string | null;
   /**
-   * The paths of the fields from which Odoo computes the value at each reading
-   * (docs/odoo-facts.md#computed-fields). Empty for other fields, and for values that depend on no field.
+   * The paths of the fields from which Odoo computes the value (docs/odoo-facts.md#computed-fields). Empty for other
+   * fields, and for values that depend on no field.
    */
   readonly computedFrom: readonly (readonly string[])[];
+  /** The value is stored, and may have been set by other means since it was computed. */
+  readonly isStored?: true;
+  /** Absent: the server says that they can be used so, or says nothing. */
+  readonly isUnsearchable?: true;
+  readonly isUnsortable?: true;
+  readonly isUngroupable?: true;
 }
 
 /** By name of the field. A map, because a field can be named like a member of every object. */
 export type FieldTypes = ReadonlyMap<string, FieldType>;
 
+/** What is known of the fields of models. */
+export interface LearntTypes {
+  /** By model. */
+  types: ReadonlyMap<string, FieldTypes>;
+  /** By model: fields that were looked for, and may be missing in the types. */
+  asked: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
 /** The named arguments of the call of `fields_get` whose result {@link readFieldTypes} reads. */
 export const FIELD_ATTRIBUTES =
-  '{"attributes": ["type", "relation", "related", "relation_field", "depends", "store"]}';
+  '{"attributes": ["type", "relation", "related", "relation_field", "depends", "store", "searchable", "sortable", "groupable"]}';
 
 /**
  * Maximum number of names in all paths of a model. Models of Odoo have some thousands. The paths are followed at once,
@@ -50,7 +64,7 @@ export function readFieldTypes(result: Uint8Array): FieldTypes | null {
       const attributes = readMembers(result, value);
       const type = readName(result, findValue(attributes, 'type'));
       if (type === null) continue;
-      const computedFrom = isComputedAtReading(name, attributes) ? readPaths(result, attributes) : NONE;
+      const computedFrom = readPaths(result, attributes);
       names += countIn(computedFrom);
       if (names > NAMES_MAX) return null;
       types.set(name, {
@@ -59,6 +73,10 @@ export function readFieldTypes(result: Uint8Array): FieldTypes | null {
         related: readPath(result, findValue(attributes, 'related')),
         inverse: readName(result, findValue(attributes, 'relation_field')),
         computedFrom,
+        ...(computedFrom.length > 0 && !isComputedAtReading(name, attributes) && STORED),
+        ...(isFalse(attributes, 'searchable') && UNSEARCHABLE),
+        ...(isFalse(attributes, 'sortable') && UNSORTABLE),
+        ...(isFalse(attributes, 'groupable') && UNGROUPABLE),
       });
     }
     return types;
@@ -89,12 +107,13 @@ function readName(bytes: Uint8Array, value: JsonSpan | undefined): string | null
   return value?.kind === 'string' ? decodeString(bytes, value) : null;
 }
 
-/**
- * A stored value may have been set by other means since. To write another one writes the fields on which it depends.
- * A display name is computed in any case: some models store it.
- */
+/** To write such a field writes those on which it depends. A display name is one in any case: some models store it. */
 function isComputedAtReading(name: string, attributes: readonly JsonMember[]): boolean {
-  return name === 'display_name' || findValue(attributes, 'store')?.kind === 'false';
+  return name === 'display_name' || isFalse(attributes, 'store');
+}
+
+function isFalse(attributes: readonly JsonMember[], name: string): boolean {
+  return findValue(attributes, name)?.kind === 'false';
 }
 
 /** A text with dots, or the list of its parts in 14 and 15 (docs/odoo-facts.md#related-fields). */
@@ -116,3 +135,7 @@ function readTexts(bytes: Uint8Array, value: JsonSpan | undefined): readonly str
 }
 
 const NONE: readonly never[] = [];
+const STORED = { isStored: true } as const;
+const UNSEARCHABLE = { isUnsearchable: true } as const;
+const UNSORTABLE = { isUnsortable: true } as const;
+const UNGROUPABLE = { isUngroupable: true } as const;

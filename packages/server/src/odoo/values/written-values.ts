@@ -2,6 +2,7 @@
  * Converts the values of `create` and `write` into those of Odoo (docs/values.md#writing). All other bytes stay. It is
  * told the types of fields, and tells which ones it lacks.
  */
+import { clipText } from '@erp-proxy/contract';
 import { readElements } from '../../json/elements.ts';
 import { findDuplicate, findValue, readMembers } from '../../json/members.ts';
 import { readInteger } from '../../json/number.ts';
@@ -9,6 +10,7 @@ import type { ByteRange, JsonMember, JsonSpan } from '../../json/span.ts';
 import { decodeString } from '../../json/string.ts';
 import { readZonedTime } from '../zoned-time.ts';
 import type { FieldType, FieldTypes } from './field-types.ts';
+import { findExpectedForm, isPlainTime } from './value-forms.ts';
 
 export type Parts = readonly (ByteRange | string)[];
 
@@ -62,7 +64,9 @@ const COMMANDS: ReadonlyMap<string, number> = new Map([
   ['set', 6],
 ]);
 const COMMAND_FORMS =
-  'a list of Odoo\'s commands, or an object of "set", "add", "remove", "create", "update", "delete" and "clear"';
+  'a list of ids, a list of Odoo\'s commands, or an object of "set", "add", "remove", "create", "update", "delete" and "clear"';
+/** `delete`, `remove` and `add`. */
+const LINK_COMMANDS: ReadonlySet<number | bigint | null> = new Set([2, 3, 4]);
 const MEMBERS_MAX = 10_000;
 const ROW_EXPECTED = 'an object of values';
 
@@ -126,31 +130,63 @@ class Conversion {
 
   #convertValue(value: JsonSpan, { type, relation }: FieldType, path: string): Parts | null {
     if (value.kind === 'null') return ['false'];
+    if (value.kind === 'false') return null;
     switch (type) {
       case 'many2one':
-        return value.kind === 'object' ? this.#convertLink(value, path) : null;
+        return this.#convertLink(value, path);
       case 'reference':
-        return value.kind === 'object' ? this.#convertReference(value, path) : null;
+        return value.kind === 'object'
+          ? this.#convertReference(value, path)
+          : this.#checkReference(value, path);
       case 'datetime':
-        return value.kind === 'string' ? this.#convertDatetime(value, path) : null;
+        return this.#convertDatetime(value, path);
       case 'one2many':
       case 'many2many':
         if (value.kind === 'object') return this.#convertCommands(value, relation, path);
-        return value.kind === 'array' ? this.#convertOwnCommands(value, relation, path) : null;
-      default:
-        return null;
+        return value.kind === 'array'
+          ? this.#convertOwnCommands(value, relation, path)
+          : this.#refuse(path, COMMAND_FORMS);
+      default: {
+        const expected = findExpectedForm(type, this.#bytes, value);
+        return expected === null ? null : this.#refuse(path, expected);
+      }
     }
   }
 
-  /** `{"id": 10}`, also with the name that a read returns. */
+  /** An id, `{"id": 10}`, also with the name that a read returns, or `[10, "Deco Addict"]`. */
   #convertLink(value: JsonSpan, path: string): Parts | null {
+    if (value.kind === 'array') return this.#convertPair(value, path);
+    if (value.kind !== 'object') return this.#isId(value) ? null : this.#refuse(path, LINK_FORMS);
     const members = readMembers(this.#bytes, value, MEMBERS_MAX);
     const id = findValue(members, 'id');
     const areKnown = members.every(({ name }) => LINK_MEMBERS.has(name));
     if (id === undefined || !areKnown || findDuplicate(members) !== null)
-      return this.#refuse(path, 'an id, or an object with the member "id"');
+      return this.#refuse(path, LINK_FORMS);
     if (id.kind === 'null' || id.kind === 'false') return ['false'];
     return this.#isId(id) ? [id] : this.#refuse(`${path}.id`, 'an id');
+  }
+
+  /** As a read without normalized values returns it. Odoo would store no link. */
+  #convertPair(value: JsonSpan, path: string): Parts | null {
+    const [id, name, ...others] = this.#listFirst(value, 3);
+    const isName = name !== undefined && NAME_KINDS.has(name.kind);
+    const isPair = id !== undefined && this.#isId(id) && isName && others.length === 0;
+    return isPair ? [id] : this.#refuse(path, LINK_FORMS);
+  }
+
+  /** The first elements of a list, at most `max`. */
+  #listFirst(list: JsonSpan, max: number): JsonSpan[] {
+    const elements: JsonSpan[] = [];
+    readElements(this.#bytes, list, (element) => elements.push(element) < max);
+    return elements;
+  }
+
+  /** `res.partner,3` stays. */
+  #checkReference(value: JsonSpan, path: string): null {
+    const isShort = value.kind === 'string' && value.end - value.start <= REFERENCE_LENGTH_MAX;
+    return isShort && REFERENCE.test(decodeString(this.#bytes, value))
+      ? null
+      : this.#refuse(path, REFERENCE_FORMS);
   }
 
   #convertReference(value: JsonSpan, path: string): Parts | null {
@@ -158,16 +194,17 @@ class Conversion {
     const model = findValue(members, 'model');
     const id = findValue(members, 'id');
     if (members.length !== 2 || model?.kind !== 'string' || id === undefined || !this.#isId(id))
-      return this.#refuse(path, 'an object of "model" and "id"');
+      return this.#refuse(path, REFERENCE_FORMS);
     return [JSON.stringify(`${decodeString(this.#bytes, model)},${readInteger(this.#bytes, id)}`)];
   }
 
-  /** A time with a zone, in UTC. Odoo stores no fractions of a second. */
+  /** A time with a zone, in UTC. Odoo stores no fractions of a second. Its own form stays. */
   #convertDatetime(value: JsonSpan, path: string): Parts | null {
-    if (value.end - value.start > DATETIME_LENGTH_MAX) return null;
-    const time = readZonedTime(decodeString(this.#bytes, value));
-    if (time === undefined) return null;
-    return time === null ? this.#refuse(path, 'a date and time that exist') : [JSON.stringify(time)];
+    const isShort = value.kind === 'string' && value.end - value.start <= DATETIME_LENGTH_MAX;
+    const text = isShort ? decodeString(this.#bytes, value) : '';
+    const time = readZonedTime(text);
+    if (typeof time === 'string') return [JSON.stringify(time)];
+    return isPlainTime(text) ? null : this.#refuse(path, DATETIME_FORMS);
   }
 
   #convertCommands(value: JsonSpan, relation: string | null, path: string): Parts | null {
@@ -236,17 +273,51 @@ class Conversion {
     return ['[1, ', id, ', {', ...values, '}]'];
   }
 
-  /** Odoo's own commands stay, but for the values in them. */
+  /** Odoo's own commands stay, but for the values in them. So does the list of ids that a read returns. */
   #convertOwnCommands(list: JsonSpan, relation: string | null, path: string): Parts | null {
-    if (relation === null) return null;
+    const [first] = this.#listFirst(list, 1);
+    if (first?.kind === 'number') {
+      this.#readIds(list, path);
+      return null;
+    }
     return this.convertElements(
       list,
-      (command, at) =>
-        command.kind === 'array'
-          ? this.convertElements(command, (part, below) => this.convertRow(part, relation, below), at)
-          : null,
+      (command, at) => {
+        if (!this.#isCommand(command)) return this.#refuse(at, COMMAND_FORMS);
+        if (relation === null) return null;
+        return this.convertElements(command, (part, below) => this.convertRow(part, relation, below), at);
+      },
       path,
     );
+  }
+
+  /** Odoo ignores what follows the parts that a command has. */
+  #isCommand(command: JsonSpan): boolean {
+    if (command.kind !== 'array') return false;
+    const [number, id, content, ...others] = this.#listFirst(command, 4);
+    const name = number === undefined ? null : readInteger(this.#bytes, number);
+    if (others.length > 0) return false;
+    switch (name) {
+      case COMMANDS.get('create'):
+        return id !== undefined && content?.kind === 'object';
+      case COMMANDS.get('update'):
+        return id !== undefined && this.#isId(id) && content?.kind === 'object';
+      case COMMANDS.get('set'):
+        return content?.kind === 'array' && this.#hasIds(content);
+      case COMMANDS.get('clear'):
+        return true;
+      default:
+        return LINK_COMMANDS.has(name) && id !== undefined && this.#isId(id);
+    }
+  }
+
+  #hasIds(list: JsonSpan): boolean {
+    let areIds = true;
+    readElements(this.#bytes, list, (element) => {
+      areIds = this.#isId(element);
+      return areIds;
+    });
+    return areIds;
   }
 
   /** Ids, or objects with the member `id`. */
@@ -262,8 +333,10 @@ class Conversion {
     return this.invalid === null ? ids : null;
   }
 
+  /** Odoo fails with `10.0` and `1e1`. */
   #isId(value: JsonSpan): boolean {
-    return value.kind === 'number' && readInteger(this.#bytes, value) !== null;
+    const id = readInteger(this.#bytes, value);
+    return id !== null && id > 0 && String(id).length === value.end - value.start;
   }
 
   #refuse(path: string, expected: string): null {
@@ -272,11 +345,19 @@ class Conversion {
   }
 }
 
+/** A record without a name has false in its place. */
+const NAME_KINDS: ReadonlySet<JsonSpan['kind']> = new Set(['string', 'false', 'null']);
 const LINK_MEMBERS: ReadonlySet<string> = new Set(['id', 'name', 'display_name']);
+const LINK_FORMS = 'an id, an object with the member "id", or [10, "its name"] as a read returns it';
+const REFERENCE_FORMS = 'an object of "model" and "id", or a text such as "res.partner,3"';
+const DATETIME_FORMS =
+  'a date and time that exist, with a zone ("2026-10-21T03:31:00+02:00") or in UTC as Odoo writes it ("2026-10-21 01:31:00")';
 const DATETIME_LENGTH_MAX = 64;
+const REFERENCE = /^[a-z_][\w.]*,[1-9]\d*$/i;
+const REFERENCE_LENGTH_MAX = 200;
 const NAME_LENGTH_MAX = 64;
 
 function joinPath(path: string, name: string): string {
-  const short = name.length > NAME_LENGTH_MAX ? `${name.slice(0, NAME_LENGTH_MAX)}…` : name;
+  const short = clipText(name, NAME_LENGTH_MAX);
   return path === '' ? short : `${path}.${short}`;
 }

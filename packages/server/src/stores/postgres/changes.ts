@@ -20,8 +20,17 @@ export interface ChangeFeed extends Pick<Store, 'watch' | 'isWatching'> {
   close(): Promise<void>;
 }
 
-/** Resolves when it listens. `onLost` is called for each connection that died. */
-export async function openChangeFeed(config: pg.ClientConfig, onLost: () => void): Promise<ChangeFeed> {
+/** Told about each connection that died, and about each one after it. */
+export interface ConnectionListener {
+  lost(): void;
+  found(): void;
+}
+
+/** Resolves when it listens. */
+export async function openChangeFeed(
+  config: pg.ClientConfig,
+  { lost, found }: ConnectionListener,
+): Promise<ChangeFeed> {
   const listeners = new Set<ChangeListener>();
   const tell: ChangeListener = (change) => {
     for (const listener of listeners) listener(change);
@@ -76,14 +85,14 @@ export async function openChangeFeed(config: pg.ClientConfig, onLost: () => void
     isWatching = false;
     clearTimeout(timer);
     client.connection.stream.destroy();
-    onLost();
+    lost();
     retry(RETRY_MIN_MS);
   }
 
   function retry(delayMs: number): void {
     connection = undefined;
     timer = setTimeout(() => {
-      listen().catch(() => {
+      listen().then(found, () => {
         if (!isClosed) retry(Math.min(delayMs * 2, RETRY_MAX_MS));
       });
     }, delayMs);

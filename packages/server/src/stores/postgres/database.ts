@@ -103,6 +103,7 @@ export function createDatabase(config: pg.ClientConfig, label: string): Database
       void pool.end();
       pool = open();
     },
+    noteReachable: () => writability.noteReachable(),
     close() {
       writability.close();
       closing ??= pool.end();

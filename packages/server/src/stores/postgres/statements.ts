@@ -23,6 +23,8 @@ export interface Database extends Statements {
   readonly trouble: string | null;
   /** Closes the connections, which may be dead. Further statements open new ones. */
   renew(): void;
+  /** The server answers on a new connection. */
+  noteReachable(): void;
   /** Can be called twice. */
   close(): Promise<void>;
 }

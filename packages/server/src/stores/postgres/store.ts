@@ -58,7 +58,10 @@ async function open(address: PostgresAddress) {
   const migration = await migrate(config);
   const database = createDatabase(config, address.label);
   // If the listening connection died, the connections of the pool may be dead as well.
-  const changes = await openChangeFeed(config, () => database.renew());
+  const changes = await openChangeFeed(config, {
+    lost: () => database.renew(),
+    found: () => database.noteReachable(),
+  });
   return {
     label: address.label,
     migration,

@@ -1,7 +1,7 @@
 /**
  * Knows why PostgreSQL does not accept changes: a full disk, for example, or commits that hang. It learns this from
- * failed statements. It then makes a change without effect every two seconds, until one succeeds. Reads may work all
- * the time.
+ * failed statements. It then makes a change without effect every two seconds, and when the server can be reached again,
+ * until one succeeds. Reads may work all the time.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describeFailure, readCode } from './failures.ts';
@@ -18,6 +18,8 @@ export interface Writability {
   noteFailure(error: unknown): void;
   /** A statement did not end in time. */
   noteTimeout(): void;
+  /** The server answers on a new connection. A trial that runs may hang on one that is dead: it is not waited for. */
+  noteReachable(): void;
   close(): void;
 }
 
@@ -38,6 +40,10 @@ export function watchWritability(findDatabase: () => Database): Writability {
     else if (trouble !== null) begin(trouble);
   }
 
+  async function tryNow(): Promise<void> {
+    if (trouble !== null && (await canChange(findDatabase()))) trouble = null;
+  }
+
   return {
     get trouble() {
       return trouble;
@@ -48,6 +54,7 @@ export function watchWritability(findDatabase: () => Database): Writability {
     noteTimeout() {
       begin('statements do not end in time: see what they wait for, a standby that is away perhaps.');
     },
+    noteReachable: () => void tryNow(),
     close() {
       isClosed = true;
       clearTimeout(timer);

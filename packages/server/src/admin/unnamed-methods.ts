@@ -1,0 +1,132 @@
+/**
+ * Finds keys whose policies lack entries: for methods for which `*` in `models` does not stand, and for other models
+ * that the values or fields of their calls reach. Two sources tell which methods a key calls: the statistics of a day,
+ * for calls that Odoo has answered, and the audit of an hour, for calls that were denied.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AttentionItem } from '@erp-proxy/contract';
+import { readStoredPolicy, StoredPolicyError } from '../keys/stored-policy.ts';
+import { findUnknown } from '../odoo/known-methods.ts';
+import { findUnnamed, mayCall } from '../policy/abilities.ts';
+import { type CompiledPolicy, compilePolicy } from '../policy/compile.ts';
+import type { KeyRecord } from '../stores/ports.ts';
+import type { AdminDeps } from './admin.ts';
+import { showTime } from './time.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const PAGE_KEYS = 100;
+const KEYS_MAX = 2000;
+const DENIED_MAX = 100;
+/** Methods that one item names. */
+const NAMED_MAX = 5;
+
+interface Called {
+  model: string;
+  method: string;
+  /** It was denied, and not for lack of its name. */
+  reaches: boolean;
+}
+
+/** The rules of denials that name an entry of `models`. */
+const DENYING_RULES = ['allow_unknown_methods', 'models', 'sensitive_methods'];
+
+/** `isCut`: not all was looked at. */
+export async function listUnnamedMethods(
+  deps: AdminDeps,
+  now: number,
+): Promise<{ items: AttentionItem[]; isCut: boolean }> {
+  const called = new Map<string, Called[]>();
+  const add = (client: string, call: Called) => {
+    const { model, method, reaches } = call;
+    if (!reaches && findUnknown(model, method) === null) return;
+    const known = called.get(client) ?? [];
+    const isKnown = known.some(
+      (one) => one.model === model && one.method === method && one.reaches === reaches,
+    );
+    if (!isKnown) known.push(call);
+    called.set(client, known);
+  };
+  for (const { client, model, method } of await deps.statistics.listCalled(now - DAY_MS))
+    add(client, { model, method, reaches: false });
+  const isCut = await addDenied(deps, now, add);
+  if (called.size === 0) return { items: [], isCut };
+  const items: AttentionItem[] = [];
+  let after: { createdAt: number; id: string } | null = null;
+  for (let read = 0; read < KEYS_MAX; read += PAGE_KEYS) {
+    const keys: KeyRecord[] = await deps.keys.list({ after, limit: PAGE_KEYS, state: { is: 'active', now } });
+    for (const key of keys) items.push(...describeKey(key, called.get(key.clientId) ?? []));
+    const last = keys.at(-1);
+    if (last === undefined || keys.length < PAGE_KEYS) return { items, isCut };
+    after = { createdAt: last.createdAt, id: last.id };
+    await nextTurn();
+  }
+  return { items, isCut: true };
+}
+
+/** The statistics have no names of denied calls. Returns whether there are more than were looked at. */
+async function addDenied(
+  { audit, statistics }: AdminDeps,
+  now: number,
+  add: (client: string, called: Called) => void,
+): Promise<boolean> {
+  const { total } = await statistics.query({ since: now - HOUR_MS });
+  // A search in the audit takes longer, and most often nothing was denied.
+  if ((total.errors['policy_denied'] ?? 0) === 0) return false;
+  let isCut = false;
+  for (const rule of DENYING_RULES) {
+    const since = showTime(now - HOUR_MS);
+    const { items, next } = await audit.search({ kind: 'call', rule, since, limit: DENIED_MAX });
+    for (const record of items) {
+      if (record.kind !== 'call') continue;
+      const { client_id: client, model, action: method } = record;
+      const reaches = rule !== 'allow_unknown_methods';
+      if (client !== null && model !== null && method !== null) add(client, { model, method, reaches });
+    }
+    isCut ||= next !== null;
+  }
+  return isCut;
+}
+
+/** Null: the key makes every call, or none. */
+function readPolicy(key: KeyRecord): CompiledPolicy | null {
+  try {
+    const policy = readStoredPolicy(key);
+    return policy === null ? null : compilePolicy(policy);
+  } catch (error) {
+    if (error instanceof StoredPolicyError) return null;
+    throw error;
+  }
+}
+
+function describeKey(key: KeyRecord, called: readonly Called[]): AttentionItem[] {
+  const policy = called.length === 0 ? null : readPolicy(key);
+  if (policy === null) return [];
+  const name = JSON.stringify(key.name);
+  const item = { severity: 'warning', target: `key ${key.id}`, since: null } as const;
+  const items: AttentionItem[] = [];
+  const unnamed = called.filter(
+    ({ model, method, reaches }) => !reaches && findUnnamed(policy, model, method) !== null,
+  );
+  if (unnamed.length > 0) {
+    const entries = printSome(
+      unnamed,
+      ({ model, method }) => `${JSON.stringify(method)} in models[${JSON.stringify(model)}]`,
+    );
+    const text = `the client key ${name} calls methods for which "*" of its policy does not stand, so that they are denied. If it needs them, add to its policy: ${entries}.`;
+    items.push({ kind: 'method_not_named', ...item, text });
+  }
+  // A denied call that the policy names was denied for its values or fields.
+  const reaching = called.filter(({ model, method, reaches }) => reaches && mayCall(policy, model, method));
+  if (reaching.length > 0) {
+    const calls = printSome(reaching, ({ model, method }) => `${method} of ${model}`);
+    const text = `calls of the client key ${name} were denied in the last hour for other models that their values or fields reach: ${calls}. If it needs them, add the entries that the errors of these calls name to its policy.`;
+    items.push({ kind: 'reached_model_not_named', ...item, text });
+  }
+  return items;
+}
+
+function printSome(calls: readonly Called[], print: (call: Called) => string): string {
+  const more = calls.length > NAMED_MAX ? ` and ${calls.length - NAMED_MAX} more` : '';
+  return calls.slice(0, NAMED_MAX).map(print).join(', ') + more;
+}

@@ -1,0 +1,37 @@
+/** Finds the methods that a server tells of a model: those that the buttons of its form call. */
+import { isObject } from '../../json/is-object.ts';
+import { type Ask, Refusal } from './ask.ts';
+
+/** The name of the method that describes a view: from Odoo 16 on, and before. */
+const VIEW_METHODS = ['get_view', 'fields_view_get'];
+/** Odoo escapes `>` in attributes. */
+const TAG = /<(\/?)(field|button)\b([^>]*?)(\/?)>/g;
+const CALLS_METHOD = /\btype="object"/;
+const NAME = /\bname="([a-z]\w*)"/i;
+
+/** In their alphabet. Empty if the model has no form, or the user may not see it. */
+export async function readMethods(ask: Ask, model: string): Promise<readonly string[]> {
+  for (const method of VIEW_METHODS) {
+    try {
+      const view = await ask(model, method, [], { view_type: 'form' });
+      const arch = isObject(view) && typeof view['arch'] === 'string' ? view['arch'] : '';
+      return [...new Set(listButtons(arch))].sort();
+    } catch (error) {
+      // The types must not depend on the moment.
+      if (!(error instanceof Refusal) || error.isPassing) throw error;
+    }
+  }
+  return [];
+}
+
+/** Without those in a field: they are of the views of related records. */
+function listButtons(arch: string): string[] {
+  const names: string[] = [];
+  let depth = 0;
+  for (const [, end, tag, attributes = '', isEmpty] of arch.matchAll(TAG)) {
+    if (tag === 'field' && isEmpty === '') depth += end === '' ? 1 : -1;
+    const name = tag === 'button' && CALLS_METHOD.test(attributes) ? NAME.exec(attributes)?.[1] : undefined;
+    if (depth === 0 && name !== undefined) names.push(name);
+  }
+  return names;
+}

@@ -1,0 +1,63 @@
+/**
+ * Conditions that Odoo adds to a search unless the domain names certain fields. Each page but the first names `id`, and
+ * must find what the domain alone finds. Pure.
+ */
+import { readElements } from '../../json/elements.ts';
+import type { JsonSpan } from '../../json/span.ts';
+import { decodeString } from '../../json/string.ts';
+
+interface ImpliedCondition {
+  /** JSON text. */
+  condition: string;
+  /** Fields that the domain must not name. */
+  unless: readonly string[];
+  /** A member of the context that must not be true. */
+  unlessContext: string;
+}
+
+/** Those of Odoo 14 to 19. Other models add conditions by context or user, which are the same for each page. */
+const IMPLIED_CONDITIONS: ReadonlyMap<string, ImpliedCondition> = new Map([
+  [
+    'ir.attachment',
+    {
+      condition: '["res_field","=",false]',
+      unless: ['id', 'res_field'],
+      unlessContext: 'skip_res_field_check',
+    },
+  ],
+]);
+
+/** Returns the condition that Odoo adds to a search with this domain, as JSON text; null if it adds none. */
+export function findImpliedCondition(
+  model: string,
+  bytes: Uint8Array,
+  domain: JsonSpan | undefined,
+  context: Uint8Array | null,
+): string | null {
+  const implied = IMPLIED_CONDITIONS.get(model);
+  if (implied === undefined) return null;
+  const { condition, unless, unlessContext } = implied;
+  if (domain !== undefined && namesField(bytes, domain, unless)) return null;
+  return context !== null && isTrue(context, unlessContext) ? null : condition;
+}
+
+/** As Odoo does, looks at the conditions of the domain itself, and not at those for a related record. */
+function namesField(bytes: Uint8Array, domain: JsonSpan, names: readonly string[]): boolean {
+  let isNamed = false;
+  readElements(bytes, domain, (term) => {
+    if (term.kind !== 'array') return true;
+    readElements(bytes, term, (name) => {
+      isNamed = name.kind === 'string' && names.includes(decodeString(bytes, name));
+      return false;
+    });
+    return !isNamed;
+  });
+  return isNamed;
+}
+
+function isTrue(context: Uint8Array, name: string): boolean {
+  const members: unknown = JSON.parse(Buffer.from(context).toString());
+  return (
+    typeof members === 'object' && members !== null && Boolean((members as Record<string, unknown>)[name])
+  );
+}

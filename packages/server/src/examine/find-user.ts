@@ -1,0 +1,89 @@
+/** Finds the id of a user: by the login over `/jsonrpc`, or by the key, which alone decides over `/json/2`. */
+import type { ExaminationCheck } from '@erp-proxy/contract';
+import { fetchWhole } from '../egress/fetch-whole.ts';
+import type { Deadline } from '../execute/terms/deadline.ts';
+import type { Target } from '../execute/terms/target.ts';
+import { denyFailure } from '../execute/terms/upstream-denials.ts';
+import { READ_ONLY } from '../execute/upstream/find-version.ts';
+import type { Protocols } from '../execute/upstream/servers.ts';
+import { denyStatus } from '../execute/upstream/upstream-status.ts';
+import { classifyFault } from '../odoo/faults/faults.ts';
+import { classifyJson2Answer } from '../odoo/json2/json2-answer.ts';
+import { buildUserRequest, readUserId } from '../odoo/json2/json2-user.ts';
+import { buildSignIn, readSignIn } from '../odoo/sign-in.ts';
+import { createTextCleaner } from './clean-text.ts';
+import type { ExamineDeps } from './examine-deps.ts';
+import { explainAnswer } from './explain-answer.ts';
+import { fail, failDatabase } from './fail.ts';
+
+const ANSWER_BYTES_MAX = 1024 * 1024;
+
+/** The id, or the check that has failed. Odoo notes the sign-in as that of the user. */
+export async function findUser(
+  login: string,
+  target: Target,
+  { jsonrpc }: Protocols,
+  deadline: Deadline,
+  deps: ExamineDeps,
+): Promise<number | ExaminationCheck> {
+  const clean = createTextCleaner([target.apiKey]);
+  if (jsonrpc) return signIn(login, target, deadline, deps);
+  const owner = await findOwner(target, deadline, deps);
+  // If it is not told, the checks that follow say why.
+  return owner === 'nobody' ? refuse(clean(login)) : (owner ?? target.userId);
+}
+
+async function signIn(
+  login: string,
+  { db, apiKey, origin, pathPrefix, trust }: Target,
+  deadline: Deadline,
+  { egress }: ExamineDeps,
+): Promise<number | ExaminationCheck> {
+  const clean = createTextCleaner([apiKey]);
+  const answer = await fetchWhole(
+    egress,
+    {
+      method: 'POST',
+      path: `${pathPrefix}/jsonrpc`,
+      headers: { 'content-type': 'application/json' },
+      body: buildSignIn({ db, login, apiKey }),
+      origin,
+      trust,
+    },
+    { signal: deadline.signal, bytesMax: ANSWER_BYTES_MAX },
+  );
+  if (!answer.ok) return fail('odoo', explainAnswer(denyFailure(answer, READ_ONLY, deadline)));
+  const read = answer.status === 200 ? readSignIn(answer.body) : null;
+  if (read === null) return fail('odoo', explainAnswer(denyStatus(answer, READ_ONLY)));
+  if ('userId' in read) return read.userId ?? refuse(clean(login));
+  const { type, message } = classifyFault(read.error, { debug: false, secrets: [apiKey] }).data;
+  if (type === 'database_missing') return failDatabase(db);
+  return type === 'access_denied' ? refuse(clean(login)) : fail('user', `Odoo says: ${clean(message)}`);
+}
+
+function refuse(login: string): ExaminationCheck {
+  return fail(
+    'user',
+    `Odoo signs nobody in with the login ${login} and this key: one of them is wrong, or the key has ended`,
+  );
+}
+
+/** The user of the key, as `/json/2` tells it (docs/odoo-facts.md#json2-user). Null if it is unknown. */
+export async function findOwner(
+  target: Target,
+  deadline: Deadline,
+  { egress }: ExamineDeps,
+): Promise<number | 'nobody' | null> {
+  const request = buildUserRequest(target);
+  if ('unmappable' in request) return null;
+  const { origin, trust } = target;
+  const answer = await fetchWhole(
+    egress,
+    { ...request, origin, trust },
+    { signal: deadline.signal, bytesMax: ANSWER_BYTES_MAX },
+  );
+  if (!answer.ok) return null;
+  const verdict = classifyJson2Answer(answer, { debug: false, secrets: [target.apiKey] });
+  if (verdict.kind === 'fault') return verdict.fault.data.type === 'access_denied' ? 'nobody' : null;
+  return verdict.kind === 'result' ? readUserId(answer.body) : null;
+}

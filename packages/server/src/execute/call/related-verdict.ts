@@ -1,0 +1,40 @@
+/** Judges the related records that a call changes or links by its policy, as far as types of fields are known. */
+import type { RelatedWrites } from '../../odoo/related/related-writes.ts';
+import type { LearntTypes } from '../../odoo/values/field-types.ts';
+import type { CompiledPolicy } from '../../policy/compile.ts';
+import { decideRelatedApproval, decideRelatedWrites } from '../../policy/decide.ts';
+import { denyPolicy } from '../terms/caller-denials.ts';
+import { Denial } from '../terms/denial.ts';
+import type { Call } from './parse.ts';
+import type { Json2Call } from './parse-json2.ts';
+import { type DescribedCall, describeCall, describeJson2Call, describeRequest } from './policy-request.ts';
+
+export type RelatedVerdict = Denial | RelatedAllowance;
+
+export interface RelatedAllowance {
+  /** The fields whose types could still deny the call. */
+  lacking: RelatedWrites['lacking'];
+  /** The rule because of which the call needs an approval; null: it needs none, as far as types are known. */
+  approvalRule: string | null;
+}
+
+export function judgeRelatedCall(call: Call, policy: CompiledPolicy, learnt: LearntTypes): RelatedVerdict {
+  return judge(describeCall(call), policy, learnt);
+}
+
+/** The same for a call of `/json/2`. */
+export function judgeRelatedJson2Call(
+  call: Json2Call,
+  policy: CompiledPolicy,
+  learnt: LearntTypes,
+): RelatedVerdict {
+  return judge(describeJson2Call(call), policy, learnt);
+}
+
+function judge(call: DescribedCall, policy: CompiledPolicy, learnt: LearntTypes): RelatedVerdict {
+  const request = describeRequest(call);
+  if (request instanceof Denial) return request;
+  const decision = decideRelatedWrites(policy, request, learnt);
+  if (!decision.allowed) return denyPolicy(decision);
+  return { lacking: decision.lacking, approvalRule: decideRelatedApproval(policy, request, learnt) };
+}

@@ -1,0 +1,121 @@
+/**
+ * Step: NaN and Infinity, which Odoo prints and JSON lacks. A caller of our own forms gets null in their place. A plain
+ * call is an error: a long answer that has begun breaks off, and the next one on this model is read whole before it is
+ * sent, so that it can say why. It follows convertReading, so that its part of the reply comes first.
+ */
+import { LRUCache } from 'lru-cache';
+import { listNonNumbers, mayHaveNonNumber, replaceNonNumbers } from '../../odoo/values/non-numbers.ts';
+import type { Awaitable } from '../../streams/and-then.ts';
+import { type ByteStream, ByteStreamError } from '../../streams/byte-stream.ts';
+import type { CallContext } from '../terms/call-context.ts';
+import { Denial } from '../terms/denial.ts';
+import type { Step } from '../terms/operation.ts';
+import { isResult, type Reply, type ResultReply } from '../terms/reply.ts';
+import type { Target } from '../terms/target.ts';
+import { denyBrokenOff, describeOutcome } from '../terms/upstream-denials.ts';
+import { CheckedStream, NonNumberError, ReplacedStream } from './non-number-stream.ts';
+import { PeekedBody } from './peeked-body.ts';
+import { nameLogin } from './target-names.ts';
+
+export interface NonNumbersDeps {
+  settings: { answerBytesMax: number };
+  /** Monotonic clock in milliseconds. */
+  nowMs: () => number;
+}
+
+interface ReadingCall {
+  isReadOnly: boolean;
+  target: Target;
+  model: string;
+}
+
+const MODELS_MAX = 1000;
+const KEPT_MS = 10 * 60 * 1000;
+
+export function handleNonNumbers({ settings, nowMs }: NonNumbersDeps): Step<ReadingCall> {
+  /** Models whose long answers have had such a value lately, by login. */
+  const seen = new LRUCache<string, true>({
+    max: MODELS_MAX,
+    ttl: KEPT_MS,
+    ttlResolution: 0,
+    perf: { now: () => nowMs() + 1 },
+  });
+  return function handleNonNumbers(call, context) {
+    const { areValuesNormalized, via } = context.request;
+    const converts = areValuesNormalized || (via !== null && via !== 'console');
+    context.onReply((reply) => {
+      if (reply === null || !isResult(reply)) return reply;
+      return converts ? replace(reply, context) : check(reply, call, context);
+    });
+    return null;
+  };
+
+  function check(reply: ResultReply, call: ReadingCall, context: CallContext): Awaitable<Reply> {
+    const { pieces, rest } = reply;
+    const [found] = pieces.some(mayHaveNonNumber) ? listNonNumbers(Buffer.concat(pieces)) : [];
+    if (found !== undefined) {
+      rest?.cancel();
+      return denyNonNumber(found.field, call);
+    }
+    if (rest === null) return reply;
+    const key = `${nameLogin(call.target)} ${call.model}`;
+    const checked = new CheckedStream(chain(pieces, rest), () => void seen.set(key, true));
+    const watched = { ...reply, pieces: [], rest: checked };
+    return seen.has(key) ? readAhead(watched, checked, { call, context }) : watched;
+  }
+
+  /** Reads the answer before it is sent, as far as it is not too large. */
+  async function readAhead(
+    reply: ResultReply,
+    rest: ByteStream,
+    { call, context }: { call: ReadingCall; context: CallContext },
+  ): Promise<Reply> {
+    const peeked = new PeekedBody(rest);
+    try {
+      const isWhole = await peeked.readWhole(settings.answerBytesMax);
+      return { ...reply, pieces: [peeked.bytes], rest: isWhole ? ENDED : peeked };
+    } catch (error) {
+      if (error instanceof NonNumberError) return denyNonNumber(error.field, call);
+      if (!(error instanceof ByteStreamError)) throw error;
+      const details = { outcome: 'unknown', isReadOnly: call.isReadOnly, detail: error.message } as const;
+      return denyBrokenOff(context.time.deadline, details);
+    }
+  }
+}
+
+const ENDED: ByteStream = { next: () => null, cancel: () => {} };
+
+function replace(reply: ResultReply, { trace }: CallContext): ResultReply {
+  const { pieces, rest } = reply;
+  const note = (field: string | null) => {
+    trace.nullField ??= field ?? '';
+  };
+  if (rest !== null)
+    return { ...reply, pieces: [], rest: new ReplacedStream(chain(pieces, rest), note), lengthBytes: null };
+  if (!pieces.some(mayHaveNonNumber)) return reply;
+  const whole = Buffer.concat(pieces);
+  const found = listNonNumbers(whole);
+  for (const { field } of found) note(field);
+  const replaced = replaceNonNumbers(whole, found);
+  return { ...reply, pieces: [replaced], lengthBytes: replaced.length };
+}
+
+/** The pieces, then the rest. */
+function chain(pieces: readonly Uint8Array[], rest: ByteStream): ByteStream {
+  const first = [...pieces];
+  return {
+    next: () => first.shift() ?? rest.next(),
+    nextBorrowed: () => first.shift() ?? rest.nextBorrowed?.() ?? rest.next(),
+    cancel: () => rest.cancel(),
+  };
+}
+
+function denyNonNumber(field: string | null, { isReadOnly, model }: ReadingCall): Denial {
+  const details = { outcome: 'unknown', isReadOnly, detail: 'a value that is no JSON' } as const;
+  const place = field === null ? 'A value' : `The field \`${field}\``;
+  return new Denial(
+    'upstream_bad_response',
+    `${place} in the answer is NaN or Infinity, which JSON cannot express: a record of \`${model}\`, or one that it leads to, has it. Correct the record, leave the field out, or send \`prefer: values=normalized\`, which gives null. ${describeOutcome(details, true)}`,
+    field === null ? details : { ...details, path: field },
+  );
+}

@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { readFields } from './fields.ts';
+import { searchByParts, searchByText } from './search-by-text.ts';
+
+/** What `fields_get` of real servers says about the fields that a text is compared with, by version and model. */
+const RECORDED: Record<string, Record<string, Record<string, object>>> = JSON.parse(
+  readFileSync(new URL('../../test/data/text-fields-14-to-19.json', import.meta.url), 'utf8'),
+);
+const CASES = Object.entries(RECORDED).flatMap(([version, models]) =>
+  Object.keys(models).map((model) => [version, model] as const),
+);
+
+const ALL = {
+  listPaths: (field: string) => [field],
+  mayCompareVariants: () => true,
+  mayCompareNames: true,
+  ids: [] as number[],
+};
+
+function search(version: string, model: string, text: string, more: Partial<typeof ALL> = {}) {
+  const described = RECORDED[version]![model]!;
+  const domain = searchByText({ ...ALL, ...more, fields: readFields(described), text })!;
+  const conditions = domain.filter((part) => Array.isArray(part));
+  // Each operator takes two operands.
+  expect(domain).toHaveLength(2 * conditions.length - 1);
+  return { domain, conditions, described };
+}
+
+test.each(CASES)(
+  'Odoo %s: a text is compared with no field of %s that cannot be searched',
+  (version, model) => {
+    const { conditions, described } = search(version, model, '[E-COM11] Cabinet (Steel)', { ids: [7] });
+    expect(conditions.length).toBeGreaterThan(1);
+    for (const [path] of conditions) {
+      if (path === 'id' || path.includes('.')) continue;
+      expect(described[path], path).toMatchObject({ searchable: true });
+    }
+  },
+);
+
+test.each(Object.keys(RECORDED))('Odoo %s: names as the tools show them', (version) => {
+  const has = (model: string, text: string, part: unknown) =>
+    expect(search(version, model, text).conditions, text).toContainEqual(part);
+  has('product.product', '[E-COM11] Cabinet with Doors', ['default_code', '=', 'E-COM11']);
+  has('account.move', 'S00025', ['invoice_origin', 'ilike', 'S00025']);
+  has('sale.order', 'S00025', ['name', 'ilike', 'S00025']);
+  has('stock.quant', 'Large Cabinet', ['product_id', 'ilike', 'Large Cabinet']);
+  const company = 'Acme Corporation, Addison Olson';
+  has('res.partner', company, [Number(version) < 17 ? 'display_name' : 'complete_name', 'ilike', company]);
+  const { domain } = search(version, 'stock.quant', 'Conference Chair (Steel, Black)');
+  const values = 'product_id.product_template_attribute_value_ids.name';
+  const variant = [
+    '&',
+    '&',
+    ['product_id.name', 'ilike', 'Conference Chair'],
+    [values, '=ilike', 'Steel'],
+    [values, '=ilike', 'Black'],
+  ];
+  expect(domain.slice(-5)).toEqual(variant);
+});
+
+test('an account is found by its code and name', () => {
+  const char = { type: 'char', store: true };
+  const fields = readFields({ code: char, name: char });
+  const domain = searchByText({ ...ALL, fields, text: '400000 Product Sales' })!;
+  expect(domain.slice(-3)).toEqual(['&', ['code', '=ilike', '400000'], ['name', 'ilike', 'Product Sales']]);
+});
+
+test('no letter of a text is a wild letter, and none can break the pattern', () => {
+  const char = { type: 'char', store: true };
+  const fields = readFields({
+    code: char,
+    name: char,
+    product_id: { type: 'many2one', relation: 'product.product', store: true },
+  });
+  const listPatterns = (text: string) =>
+    (searchByText({ ...ALL, fields, text }) ?? [])
+      .filter((part) => Array.isArray(part) && part[1] === '=ilike')
+      .map((part) => (part as unknown[])[2]);
+  expect(listPatterns('40\\ Sales')).toEqual(['40\\\\']);
+  expect(listPatterns('Chair (Steel\\, 5_0%)')).toEqual(['Chair', 'Steel\\\\', '5\\_0\\%']);
+});
+
+test('the name of records without a rule for names is compared only if it is stored', () => {
+  const describe = (store: boolean) =>
+    readFields({
+      display_name: { type: 'char', searchable: true, store },
+      ref: { type: 'char', store: true },
+    });
+  const list = (store: boolean) => searchByText({ ...ALL, fields: describe(store), text: 'a' });
+  // From 18 on, Odoo would find every record.
+  expect(list(false)).toEqual([['ref', 'ilike', 'a']]);
+  expect(list(true)).toEqual(['|', ['display_name', 'ilike', 'a'], ['ref', 'ilike', 'a']]);
+});
+
+test('a model without a text cannot be searched', () => {
+  expect(searchByText({ ...ALL, fields: readFields({ qty: { type: 'float' } }), text: 'a' })).toBeNull();
+});
+
+test.each<[string, string[][]]>([
+  [
+    'S00025 - Large Cabinet (Oak)',
+    [
+      ['S00025', 'Large Cabinet (Oak)'],
+      ['S00025 - Large Cabinet', 'Oak'],
+      ['S00025', 'Large Cabinet', 'Oak'],
+      ['S00025', '- Large Cabinet (Oak)'],
+    ],
+  ],
+  ['BNK1/2026/00008 Bank fees', [['BNK1/2026/00008', 'Bank fees']]],
+  ['Vendor / Desks', [['Vendor', 'Desks']]],
+  ['Benelux (EUR)', [['Benelux', 'EUR']]],
+])('a composed name has its parts in any of the fields: %s', (text, divisions) => {
+  const fields = readFields({
+    name: { type: 'char', store: true },
+    qty: { type: 'float' },
+    order_id: { type: 'many2one', relation: 'sale.order', store: true },
+  });
+  const domain = searchByParts({ ...ALL, fields, text })!;
+  const either = (part: string) => ['|', ['name', 'ilike', part], ['order_id', 'ilike', part]];
+  const expected = divisions.map((parts) => [...Array(parts.length - 1).fill('&'), ...parts.flatMap(either)]);
+  expect(domain).toEqual([...Array(divisions.length - 1).fill('|'), ...expected.flat()]);
+});
+
+test('a plain text has no parts', () => {
+  const fields = readFields({ name: { type: 'char', store: true } });
+  for (const text of ['Large Cabinet', 'S00025', 'info@example.com'])
+    expect(searchByParts({ ...ALL, fields, text }), text).toBeNull();
+});
+
+test('a draft is found by the id in its name', () => {
+  const fields = readFields({ name: { type: 'char', store: true } });
+  expect(searchByText({ ...ALL, fields, text: 'Draft Bill (* 6)' })).toContainEqual(['id', '=', 6]);
+});

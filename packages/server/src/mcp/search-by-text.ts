@@ -1,0 +1,234 @@
+/** The domain that finds records by a text, such as a name that a tool has shown. Pure. */
+import type { Field, Fields } from './fields.ts';
+
+export interface TextSearch {
+  /** The fields of the model. */
+  fields: Fields;
+  text: string;
+  /** What of the records behind a many2one field the text may be compared with: paths, such as `partner_id`. */
+  listPaths: (field: string, relation: string) => readonly string[];
+  /** By path that leads to variants of products, or '' if the records are variants: whether the key may follow it. */
+  mayCompareVariants: (path: string) => boolean;
+  /** Whether the key may search by the names of the records, which can compare other fields of them. */
+  mayCompareNames: boolean;
+  /** Records that Odoo's own search by name has found. */
+  ids: readonly number[];
+}
+
+type Condition = readonly [field: string, operator: string, value: unknown];
+
+/** Fields that hold what people call a record by. Those that a model has are compared. */
+const TEXT_FIELDS = [
+  'name',
+  'complete_name',
+  'display_name',
+  'code',
+  'default_code',
+  'barcode',
+  'ref',
+  'reference',
+  'client_order_ref',
+  'partner_ref',
+  'payment_reference',
+  'origin',
+  'invoice_origin',
+  'login',
+  'email',
+  'email_from',
+  'work_email',
+  'phone',
+  'vat',
+  'acc_number',
+  'contact_name',
+  'partner_name',
+  'product_name',
+  'product_code',
+  'record_name',
+  'summary',
+  'subject',
+  'body',
+];
+/** Many2one fields by whose names people look for a record. */
+const NAMING_FIELDS = [
+  'partner_id',
+  'product_id',
+  'product_tmpl_id',
+  'order_id',
+  'move_id',
+  'picking_id',
+  'employee_id',
+  'activity_type_id',
+];
+/** Further fields that Odoo puts into the names of records. They are compared with the parts of a name. */
+const PART_FIELDS = [
+  'account_id',
+  'currency_id',
+  'location_id',
+  'lot_id',
+  'order_partner_id',
+  'parent_id',
+  'project_id',
+  'task_id',
+];
+const PART_TEXT_FIELDS = ['name', 'move_name', 'code', 'default_code', 'ref', 'reference'];
+const PARTS_MAX = 5;
+const CODE_FIELDS = ['default_code', 'code'];
+const TEXT_TYPES = new Set(['char', 'text']);
+export const VARIANTS = 'product.product';
+/** Field of variants: the values of attributes that tell them apart. */
+export const VARIANT_VALUES = 'product_template_attribute_value_ids';
+
+/** Null if the model has nothing that a text can be compared with. */
+export function searchByText({
+  fields,
+  text,
+  listPaths,
+  mayCompareVariants,
+  mayCompareNames,
+  ids,
+}: TextSearch): unknown[] | null {
+  const has = (name: string) => canCompareText(name, fields) && (name !== 'display_name' || mayCompareNames);
+  const contains = (path: string): Condition[] => [[path, 'ilike', text]];
+  // The records of some models are called by others alone, such as stock by its location.
+  const isNamed = has('name') || has('reference');
+  const naming = listNamingPaths([...NAMING_FIELDS, ...(isNamed ? [] : PART_FIELDS)], fields, listPaths);
+  const toVariants = [
+    ...(fields.has(VARIANT_VALUES) ? [''] : []),
+    ...(fields.get('product_id')?.relation === VARIANTS ? ['product_id'] : []),
+  ].filter(mayCompareVariants);
+  const alternatives: Condition[][] = [
+    ...[...TEXT_FIELDS.filter(has), ...naming].map(contains),
+    ...CODE_FIELDS.filter(has).flatMap((code) => matchCode(text, code, has('name'))),
+    ...toVariants.flatMap((path) => matchVariant(text, path)),
+  ];
+  if (ids.length > 0) alternatives.push([['id', 'in', ids]]);
+  // The name of an invoice without a number.
+  const [, id] = / \(\* (\d{1,9})\)$/.exec(text) ?? [];
+  if (id !== undefined) alternatives.push([['id', '=', Number(id)]]);
+  if (alternatives.length === 0) return null;
+  return join(
+    '|',
+    alternatives.map((conditions) =>
+      join(
+        '&',
+        conditions.map((condition) => [condition]),
+      ),
+    ),
+  );
+}
+
+/**
+ * The domain that finds records whose names Odoo composes, such as `S00025 - Large Cabinet`: each part of the text must
+ * be in one of the fields. Null if the text has no parts, or the model no fields for them.
+ */
+export function searchByParts({
+  fields,
+  text,
+  listPaths,
+}: Pick<TextSearch, 'fields' | 'text' | 'listPaths'>): unknown[] | null {
+  const paths = [
+    ...PART_TEXT_FIELDS.filter((name) => canCompareText(name, fields)),
+    ...listNamingPaths([...NAMING_FIELDS, ...PART_FIELDS], fields, listPaths),
+  ];
+  const divisions = divideName(text);
+  if (divisions.length === 0 || paths.length === 0) return null;
+  const findPart = (part: string) =>
+    join(
+      '|',
+      paths.map((path) => [[path, 'ilike', part]]),
+    );
+  return join(
+    '|',
+    divisions.map((parts) => join('&', parts.map(findPart))),
+  );
+}
+
+/** The ways in which a text can be a name that Odoo has composed. */
+function divideName(text: string): string[][] {
+  const number = /^(\S*\d\S*) (.+)$/.exec(text);
+  const divisions = [
+    text.split(' - '),
+    text.split(' / '),
+    text.split(/ ?\(|\) ?/),
+    text.split(/ - | \((?=[^()]*\)$)|\)$/),
+    number === null ? [] : number.slice(1),
+  ];
+  const seen = new Set<string>();
+  return divisions
+    .map((parts) => parts.map((part) => part.trim()).filter((part) => part !== ''))
+    .filter(({ length }) => length > 0 && length <= PARTS_MAX)
+    .filter((parts) => parts[0] !== text && seen.size < seen.add(parts.join('\n')).size);
+}
+
+function listNamingPaths(
+  names: readonly string[],
+  fields: Fields,
+  listPaths: TextSearch['listPaths'],
+): string[] {
+  return names.flatMap((name) => {
+    const field = fields.get(name);
+    if (field?.type !== 'many2one' || field.relation === undefined || !canSearch(field)) return [];
+    return listPaths(name, field.relation);
+  });
+}
+
+/**
+ * Whether Odoo has a rule for the names of the records, and can search by it. Without a rule, its search by name finds
+ * every record.
+ */
+export function hasNameRule(fields: Fields): boolean {
+  const name = fields.get('name') ?? fields.get('x_name');
+  return name !== undefined && canSearch(name);
+}
+
+function canCompareText(name: string, fields: Fields): boolean {
+  const field = fields.get(name);
+  if (field === undefined || !canSearch(field)) return false;
+  if (name === 'display_name') return field.store === true || hasNameRule(fields);
+  return TEXT_TYPES.has(field.type) || (name === 'body' && field.type === 'html');
+}
+
+/** The name of a product variant is that of its product: not stored, but searchable. */
+function canSearch({ searchable, store }: Field): boolean {
+  return searchable ?? store !== false;
+}
+
+/** `[E-COM11] Cabinet with Doors` by the code alone, as Odoo does, and `400000 Product Sales` by both. */
+function matchCode(text: string, field: string, hasName: boolean): Condition[][] {
+  const [, inBrackets] = /^\[([^\]]+)\]/.exec(text) ?? [];
+  if (inBrackets !== undefined) return [[[field, '=', inBrackets]]];
+  const [, first, rest] = /^(\S+) (.+)$/.exec(text) ?? [];
+  if (first === undefined || !hasName || field !== 'code') return [];
+  return [
+    [
+      [field, '=ilike', escapePattern(first)],
+      ['name', 'ilike', rest],
+    ],
+  ];
+}
+
+/** `Conference Chair (Steel)`: the values in brackets are those of its attributes. */
+function matchVariant(text: string, path: string): Condition[][] {
+  const [, name, values] = /^(.+?) \(([^()]+)\)$/.exec(text.replace(/^\[[^\]]*\] ?/, '')) ?? [];
+  if (name === undefined || values === undefined) return [];
+  const prefix = path === '' ? '' : `${path}.`;
+  const ofValues = values.split(',').map((value) => value.trim());
+  return [
+    [
+      [`${prefix}name`, 'ilike', name],
+      ...ofValues.map(
+        (value): Condition => [`${prefix}${VARIANT_VALUES}.name`, '=ilike', escapePattern(value)],
+      ),
+    ],
+  ];
+}
+
+/** `=ilike` takes a pattern. With a backslash at its end, the search fails. */
+function escapePattern(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&');
+}
+
+/** Domains in Odoo's prefix notation as one. At least one. */
+function join(operator: '|' | '&', domains: readonly (readonly unknown[])[]): unknown[] {
+  return [...Array(domains.length - 1).fill(operator), ...domains.flat()];
+}

@@ -1,0 +1,108 @@
+/** What the tables of Odoo say of methods that everybody calls, of dangerous ones, and of methods of other modules. */
+import { describe, expect, test } from 'vitest';
+import { findUnknown, listMethods, listModels } from './known-methods.ts';
+import { findSensitivity } from './sensitive/sensitive-methods.ts';
+
+// biome-ignore format: a table
+const ORM = [
+  'search_read', 'read', 'search', 'search_count', 'name_search', 'fields_get', 'create', 'write', 'unlink', 'copy',
+  'read_group', 'web_read', 'web_save', 'web_search_read', 'web_read_group', 'formatted_read_group', 'default_get',
+  'onchange', 'name_create', 'name_get', 'get_views', 'action_archive', 'action_unarchive', 'toggle_active',
+];
+/** Methods of daily business. */
+const BUSINESS: Record<string, readonly string[]> = {
+  'account.move': [
+    'action_post',
+    'button_draft',
+    'button_cancel',
+    'action_reverse',
+    'action_register_payment',
+  ],
+  'account.move.reversal': ['reverse_moves'],
+  'account.payment': ['action_post', 'action_draft', 'action_cancel'],
+  'account.payment.register': ['action_create_payments'],
+  'crm.lead': [
+    'action_set_won',
+    'action_set_lost',
+    'convert_opportunity',
+    'message_post',
+    'activity_schedule',
+  ],
+  'crm.lead2opportunity.partner': ['action_apply'],
+  'hr.expense.sheet': ['action_submit_sheet'],
+  'hr.leave': ['action_approve', 'action_refuse'],
+  'mrp.production': ['action_confirm', 'button_mark_done', 'action_assign'],
+  'product.template': ['create_product_variant'],
+  'project.task': ['message_post', 'message_subscribe', 'activity_feedback'],
+  'purchase.order': [
+    'button_confirm',
+    'button_approve',
+    'button_cancel',
+    'button_draft',
+    'action_create_invoice',
+  ],
+  'res.partner': ['message_post', 'find_or_create', 'geo_localize'],
+  'sale.advance.payment.inv': ['create_invoices'],
+  'sale.order': ['action_confirm', 'action_cancel', 'action_draft', 'action_quotation_send', 'message_post'],
+  'stock.picking': ['action_confirm', 'action_assign', 'button_validate', 'action_cancel'],
+  'stock.quant': ['action_apply_inventory'],
+  'stock.return.picking': ['create_returns'],
+};
+
+describe('are known', () => {
+  test.each(Object.entries(BUSINESS))('the everyday methods of %s', (model, methods) => {
+    for (const method of [...ORM, ...methods]) {
+      expect([method, findUnknown(model, method)]).toEqual([method, null]);
+      expect([method, findSensitivity(model, method)]).toEqual([method, null]);
+    }
+  });
+
+  test('methods of the ORM and of mixins on models that no table has', () => {
+    for (const method of [...ORM, 'message_post', 'activity_schedule', 'message_subscribe'])
+      expect([method, findUnknown('x_fleet.contract', method)]).toEqual([method, null]);
+  });
+});
+
+describe('are not known', () => {
+  test.each([
+    ['crm.lead', 'x_sync'],
+    ['crm.lead', 'action_generate_ai_summary'],
+    ['x_fleet.contract', 'action_confirm'],
+    ['sale.order', 'toString'],
+    ['constructor', '__proto__'],
+    ['sale.order', 'action_confirm '],
+    ['sale.order', '-model'],
+    ['sale.order', ''],
+    ['*', '*'],
+    ['base', '-model'],
+    ['', 'action_confirm'],
+  ])('methods of other modules, and texts that are no names: %s %s', (model, method) => {
+    expect(findUnknown(model, method)).toBe('is not known to keep to records of its model');
+  });
+
+  test.each([
+    ['crm.lead', 'find_or_create_record', 'can reach a model that the call or the record names'],
+    ['x_fleet.contract', 'find_or_create_record', 'can reach a model that the call or the record names'],
+    ['mail.activity', 'get_activity_data', 'can reach a model that the call or the record names'],
+    ['mail.activity', 'action_feedback', expect.stringContaining('the record')],
+    ['spreadsheet.dashboard', 'get_display_names_for_spreadsheet', expect.stringContaining('the call')],
+    ['sale.order', 'rating_send_request', expect.stringContaining('the call')],
+    ['sale.order', 'message_notify', expect.stringContaining('the call')],
+    ['payment.transaction', 'execute_callback', expect.stringContaining('the record names')],
+    ['res.partner', 'get_model_definitions', expect.stringContaining('the call')],
+    ['sale.order', 'with_user', expect.stringContaining('is not for calls')],
+    ['purchase.order', 'get_confirm_url', expect.stringContaining('reaches more')],
+  ])('methods that reach more than their records: %s %s', (model, method, reason) => {
+    expect(findUnknown(model, method)).toEqual(reason);
+  });
+});
+
+test('the list of a model says of each method what a look-up says', () => {
+  expect(listModels().length).toBeGreaterThan(900);
+  for (const model of [...listModels(), 'x_fleet.contract']) {
+    for (const [method, reason] of listMethods(model)) {
+      expect(method).toMatch(/^[a-zA-Z]\w*$/);
+      expect(findUnknown(model, method)).toBe(reason);
+    }
+  }
+});

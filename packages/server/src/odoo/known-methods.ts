@@ -1,0 +1,87 @@
+/**
+ * Which methods `*` stands for in `models` of a policy: those that are known to act on records of their own model.
+ * Knows no policy. The data are known-methods-data.ts.
+ */
+import { KNOWN_METHODS } from './known-methods-data.ts';
+
+/** Why a method is left out, worded as the end of a sentence, by the names in the data. */
+const REASONS = {
+  unknown: 'is not known to keep to records of its model',
+  model: 'can reach a model that the call or the record names',
+  method: 'can run a method that the call or the record names',
+  code: 'can run code or an action that the call or the record names',
+  sql: 'makes a part of a statement of SQL from the call',
+  render: 'can render a template that the call or the record names',
+  ref: 'can reach a record whose external id the call or the record names',
+  values_elsewhere: 'writes fields that the call names in another model',
+  fields_elsewhere: 'reads fields that the call names in another model',
+  domain_elsewhere: 'searches in another model by a domain of the call',
+  sender: 'can send in the name of somebody that the call names',
+  records_elsewhere: 'changes records of another model that the call selects',
+  path: 'follows a path of fields that the call or the record names',
+  context: 'sets members of the context that the call names',
+  sudo: 'uses values of the call with all rights',
+  passed_on: 'passes values of the call or the record to methods that reach more than its records',
+  review: 'is not for calls, or reaches more than records of its model',
+} as const;
+
+type Verdict = keyof typeof REASONS | 'known';
+
+/** The model that every other one inherits. Its line has the methods of mixins too. */
+const EVERY_MODEL = 'base';
+
+/** Why `*` does not stand for the method, worded as the end of a sentence; null: it does. */
+export function findUnknown(model: string, method: string): string | null {
+  const verdict = readModel(model)?.get(method) ?? readModel(EVERY_MODEL)?.get(method) ?? 'unknown';
+  return verdict === 'known' ? null : REASONS[verdict];
+}
+
+/** The methods that the tables have for the model, each with why it is left out; null: it is known. */
+export function listMethods(model: string): Map<string, string | null> {
+  const verdicts = [...(readModel(EVERY_MODEL) ?? []), ...(readModel(model) ?? [])];
+  return new Map(
+    verdicts.map(([method, verdict]) => [method, verdict === 'known' ? null : REASONS[verdict]]),
+  );
+}
+
+/** The models of the tables. */
+export function listModels(): string[] {
+  lines ??= readLines();
+  return [...lines.keys()];
+}
+
+/** The lines of the data by model, and those that were read. Both are bounded by the data. */
+let lines: Map<string, string> | null = null;
+const read = new Map<string, ReadonlyMap<string, Verdict>>();
+
+/** The methods of the model's own line; undefined: it has none. */
+function readModel(model: string): ReadonlyMap<string, Verdict> | undefined {
+  const known = read.get(model);
+  if (known !== undefined) return known;
+  lines ??= readLines();
+  const line = lines.get(model);
+  if (line === undefined) return undefined;
+  const methods = readLine(line);
+  read.set(model, methods);
+  return methods;
+}
+
+function readLines(): Map<string, string> {
+  const all = KNOWN_METHODS.trim().split('\n');
+  return new Map(
+    all.map((line) => {
+      const end = line.indexOf(' ');
+      return [line.slice(0, end), line.slice(end + 1)];
+    }),
+  );
+}
+
+function readLine(line: string): Map<string, Verdict> {
+  const methods = new Map<string, Verdict>();
+  let verdict: Verdict = 'known';
+  for (const word of line.split(' ')) {
+    if (word.startsWith('-')) verdict = word.slice(1) as Verdict;
+    else methods.set(word, verdict);
+  }
+  return methods;
+}

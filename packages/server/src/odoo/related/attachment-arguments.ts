@@ -1,0 +1,29 @@
+/**
+ * Methods that take attachments by their ids, and put them into a message or read them into a new record: a caller gets
+ * to see files of any record. From the public methods of Odoo Community 14 to 19 with an argument `attachment_ids`.
+ * Methods of messages, which take it by name only, are in sensitive-members.ts.
+ */
+import type { JsonSpan } from '../../json/span.ts';
+import { type Arguments, findArgument } from '../arguments.ts';
+
+export const ATTACHMENTS = 'ir.attachment';
+export const ATTACHMENT_ARGUMENT = 'attachment_ids';
+
+/** Positions among the positional arguments, including the ids of a record method. */
+const POSITIONS: ReadonlyMap<string, readonly number[]> = new Map([
+  ['action_create_invoice', [1]],
+  ['action_feedback', [2]],
+  ['action_feedback_schedule_next', [2]],
+  ['activity_feedback', [4]],
+  ['create_document_from_attachment', [1]],
+  // Takes no ids in 18 and 19.
+  ['create_expense_from_attachments', [0, 1]],
+  ['create_invoice_from_attachment', [1]],
+  ['l10n_tr_import_ereceipts', [1]],
+]);
+
+/** The attachments that the call names, in any of these arguments. */
+export function listAttachmentArguments(method: string, call: Arguments): JsonSpan[] {
+  const positions = POSITIONS.get(method) ?? [];
+  return [...new Set(positions.flatMap((position) => findArgument(call, position, ATTACHMENT_ARGUMENT)))];
+}

@@ -1,0 +1,66 @@
+/**
+ * Fields by which a record names another one of any model, whose name Odoo then shows (`res_name`, `record_name`), as
+ * data. From the many2one_reference fields and the pairs of a model and an id in Odoo Community 14 to 19, which
+ * scripts/odoo-tables/named_records.py lists for the test. Models whose writes must be named, such as
+ * mail.compose.message, can be left out. Values of reference fields show no name: judge-paths.ts stops paths there.
+ */
+export interface NamedRecord {
+  /** `model`: the name of its model. `model_id`: its id in `ir.model`. `id`: the id of the record. */
+  names: 'model' | 'model_id' | 'id';
+  /** The field of the same record that has the name of the model. */
+  by: string;
+}
+
+/** Among the values of a property: the model to whose records it leads. */
+export const COMODEL = 'comodel';
+
+const RES_MODEL = { res_model: ['res_model_id', 'res_id'] };
+const MODEL = { model: ['res_id'] };
+
+/** By model: each field with the name of a model, and the fields with its id and with that of a record. */
+const PAIRS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  'calendar.event': RES_MODEL,
+  'data_recycle.record': { res_model_name: ['res_model_id', 'res_id'] },
+  'ir.attachment': RES_MODEL,
+  'ir.model.data': MODEL,
+  'loyalty.history': { order_model: ['order_id'] },
+  'mail.activity': RES_MODEL,
+  'mail.activity.schedule': { res_model: ['res_model_id', 'res_ids'] },
+  'mail.followers': RES_MODEL,
+  'mail.followers.edit': { res_model: ['res_ids'] },
+  'mail.message': MODEL,
+  'mail.scheduled.message': MODEL,
+  'mail.wizard.invite': RES_MODEL,
+  'mailing.trace': MODEL,
+  'rating.rating': {
+    ...RES_MODEL,
+    parent_res_model: ['parent_res_model_id', 'parent_res_id'],
+  },
+  'snailmail.letter': MODEL,
+  // With the fields of an attachment or a message (`_inherits`).
+  'mail.group.message': MODEL,
+  'mrp.document': RES_MODEL,
+  'product.document': RES_MODEL,
+  'quotation.document': RES_MODEL,
+};
+
+const BY_FIELD: ReadonlyMap<string, NamedRecord> = new Map(
+  Object.entries(PAIRS).flatMap(([model, pairs]) =>
+    Object.entries(pairs).flatMap(([by, others]) =>
+      [by, ...others].map((field): [string, NamedRecord] => {
+        const names = field === by ? 'model' : field.endsWith('model_id') ? 'model_id' : 'id';
+        return [`${model} ${field}`, { names, by }];
+      }),
+    ),
+  ),
+);
+
+/** What the field of the model names; null: no record. */
+export function findNamedRecord(model: string, field: string): NamedRecord | null {
+  return BY_FIELD.get(`${model} ${field}`) ?? null;
+}
+
+/** The fields of all models. */
+export const NAMING_FIELDS: readonly string[] = [...BY_FIELD.keys()].map((key) =>
+  key.slice(key.indexOf(' ') + 1),
+);

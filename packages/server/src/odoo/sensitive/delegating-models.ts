@@ -1,0 +1,18 @@
+/** Models whose records have the fields of a record of another model (`_inherits`), from Odoo Community 14 to 19. */
+import { HEIRS } from './written-models-data.ts';
+
+/** The models whose fields the model has by delegation; those that they have in turn are left out. */
+export function listDelegates(model: string): readonly string[] {
+  return BY_MODEL.get(model) ?? [];
+}
+
+const BY_MODEL: ReadonlyMap<string, readonly string[]> = readDelegates();
+
+function readDelegates(): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const line of HEIRS.trim().split('\n')) {
+    const [model = '', how, of = ''] = line.split(' ');
+    if (how === 'delegates') found.set(model, [...(found.get(model) ?? []), of]);
+  }
+  return found;
+}

@@ -1,0 +1,417 @@
+/**
+ * Fields of Odoo Community 14, 15, 16, 17, 18, 19 that change records of other models.
+ * Written by scripts/odoo-tables/written_models.py, which describes the form: change its review.json.
+ */
+export const WRITTEN_MODELS = `
+account.account opening_balance=res.company/write@16 opening_credit,opening_debit=res.company/write@14-16
+account.automatic.entry.wizard expense_accrual_account,journal_id,revenue_accrual_account=res.company/write
+account.financial.year.op fiscalyear_last_day,fiscalyear_last_month,opening_date=res.company/write
+account.journal bank_acc_number=res.partner.bank/create bank_acc_number,bank_id=res.partner.bank/write?bank_account_id company_id=res.partner.bank/write!?bank_account_id l10n_ch_postal=res.partner.bank/write?bank_account_id@14
+account.setup.bank.manual.config linked_journal_id,new_journal_name=res.partner.bank/write!
+base.document.layout company_details,layout_background,layout_background_image=res.company/write@15-19 external_report_layout_id,font,logo,paperformat_id,primary_color,report_footer,report_header,secondary_color=res.company/write qr_code,vat=res.company/write@18-19 vat=res.partner/write@18-19
+calendar.event attendee_ids=mail.mail/create?attendee_ids partner_ids,start,start_date,stop_date=mail.mail/create!?attendee_ids recurrence_update=mail.mail/create!?attendee_ids@15
+card.campaign body_html=card.template/write@18-19
+chatbot.script title=res.partner/write!?operator_partner_id@16-19
+crm.lead email_from,phone=res.partner/write?partner_id
+digest.digest currency_id=res.company/write
+event.booth partner_id,state=mail.followers/write!@15-18
+event.event country_id=res.partner/write organizer_id=mail.followers/write!@14-18
+event.registration state=mail.mail/create!@14-17
+event.track partner_id=mail.followers/write!@14 stage_id=mail.mail/create
+gamification.challenge report_message_frequency=mail.followers/write!@14-18 state=mail.mail/create!
+gamification.challenge.line name=gamification.goal.definition/write?definition_id
+gamification.goal computation_mode=gamification.goal.definition/write?definition_id
+gamification.karma.rank karma_min=mail.mail/create!
+hr.applicant email_from,partner_phone=res.partner/write?candidate_id,partner_id interviewer_ids=mail.mail/create!@18-19 interviewer_ids=res.groups/write?interviewer_ids@16-19 partner_mobile=res.partner/write?partner_id@14-17 stage_id=mail.mail/create
+hr.candidate email_from,partner_phone=res.partner/write?partner_id@18
+hr.department manager_id=mail.followers/write@14-18 manager_id=res.groups/write!
+hr.employee address_home_id=mail.followers/write!@16 address_home_id=res.partner.bank/write!@14-16 attendance_manager_id=res.groups/write@17-19 lang=res.partner/write?address_home_id@15-16 leave_manager_id,parent_id=res.groups/write mobile_phone=res.partner/write?user_id,work_contact_id@16-18 phone=res.partner/write?address_home_id@14-16 tz=res.users/write!@19 work_contact_id=mail.followers/write!@17-18 work_contact_id=res.partner.bank/write!@17-19 work_email=res.partner/write?user_id,work_contact_id@16-19 work_phone=res.partner/write?user_id,work_contact_id@19
+hr.employee.public leave_manager_id,parent_id=res.groups/write@14-18 mobile_phone,work_email=res.partner/write?work_contact_id@16-18
+hr.expense.stripe.card delivery_address_id=mail.mail/create!@19
+hr.job department_id,user_id=mail.followers/write!@18 interviewer_ids=res.groups/write?interviewer_ids@16-19
+hr.leave date_from,date_to=mail.followers/write!@19 employee_id=mail.followers/write!
+ir.model.fields selection=ir.model.fields.selection/unlink
+loyalty.card points=mail.mail/create!@16-19 program_id=mail.mail/create@16-19
+lunch.alert active,mode,name,notification_moment,notification_time,tz,until=ir.cron/write!?cron_id@15-19 cron_id=ir.cron/write?cron_id@15-19
+lunch.product company_id=res.partner/write?supplier_id
+lunch.supplier active,automatic_email_time,moment,name,send_by,tz=ir.cron/write!?cron_id@15-19 city,company_id,country_id,email,name,phone,state_id,street,street2,zip_code=res.partner/write?partner_id cron_id=ir.cron/write?cron_id@15-19
+mail.activity user_id=mail.followers/write!
+mail.channel.partner partner_email=res.partner/write?partner_id@14-15
+mail.group.message attachment_ids,author_id,body,email_from,subject=mail.message/write?mail_message_id@15-19
+mail.resend.partner email,name=res.partner/write@14-18
+maintenance.equipment department_id,employee_id,owner_user_id=mail.followers/write!
+maintenance.request employee_id,owner_user_id,user_id=mail.followers/write!
+nemhandel.registration contact_email,identifier_type,identifier_value,l10n_dk_nemhandel_proxy_state,phone_number=res.company/write@19 edi_mode=ir.config_parameter/create@19 edi_mode=ir.config_parameter/unlink@19 edi_mode=ir.config_parameter/write@19 identifier_type,identifier_value=res.partner/write@19 verification_code=account_edi_proxy_client.user/write@19
+peppol.config.wizard account_peppol_migration_key,account_peppol_proxy_state,peppol_activate_self_billing,peppol_self_billing_reception_journal_id=res.company/write@19
+peppol.registration account_peppol_migration_key,account_peppol_proxy_state=res.company/write@18 contact_email,peppol_eas,peppol_endpoint,phone_number=res.company/write@18-19 edi_mode=ir.config_parameter/create@18 edi_mode=ir.config_parameter/unlink@18 edi_mode=ir.config_parameter/write@18 peppol_eas,peppol_endpoint=res.partner/write@18-19 verification_code=account_edi_proxy_client.user/write@18
+project.project partner_email,partner_phone=res.partner/write?partner_id,sale_line_employee_ids,sale_line_id@14-16 privacy_visibility=mail.followers/write!@15-19 stage_id=mail.mail/create@15-19
+project.task partner_city,partner_email=res.partner/write?display_project_id,parent_id,partner_id,project_id@14-16 partner_company_name,partner_name=res.partner/write?allow_billable,parent_id,partner_id,project_id@18-19 partner_phone=res.partner/write?allow_billable,display_project_id,parent_id,partner_id,project_id stage_id=mail.mail/create
+purchase.order receipt_reminder_email,reminder_date_before_receipt=res.partner/write?partner_id@14-18
+rating.rating is_internal=mail.message/write?message_id parent_res_model=ir.model/write?parent_res_model_id
+res.company bank_ids,l10n_no_bronnoysund_number,partner_id=res.partner/write?partner_id@15-19 city,country_id,email,l10n_ar_afip_responsibility_type_id,l10n_ar_gross_income_number,l10n_ar_gross_income_type,l10n_it_codice_fiscale,l10n_sg_unique_entity_number,name,phone,street,street2,vat,website,zip=res.partner/write?partner_id company_registry,l10n_cl_activity_description,l10n_sa_edi_building_number,l10n_sa_edi_plot_identification=res.partner/write?partner_id@16-19 l10n_br_ie_code,l10n_br_im_code,l10n_gt_edi_phrase_ids,l10n_in_pan_entity_id,l10n_in_tan,l10n_my_edi_industrial_classification,l10n_ph_rdo,l10n_sa_edi_additional_identification_number,l10n_sa_edi_additional_identification_scheme,l10n_tr_tax_office_id,nemhandel_identifier_type,nemhandel_identifier_value=res.partner/write?partner_id@19 l10n_ca_pst,l10n_hu_group_vat,peppol_eas,peppol_endpoint,sst_registration_number,ttx_registration_number=res.partner/write?partner_id@17-19 l10n_gr_edi_branch_number,l10n_my_identification_number,l10n_my_identification_type=res.partner/write?partner_id@18-19 l10n_nl_kvk,l10n_nl_oin=res.partner/write?partner_id@15-16 l10n_sa_additional_identification_number,l10n_sa_additional_identification_scheme=res.partner/write?partner_id@16-18 logo=res.partner/write@14-15 mobile=res.partner/write?partner_id@15-18 partner_gid,state_id=res.partner/write?partner_id@14-17 siret=res.partner/write?partner_id@14-18 street_name,street_number,street_number2=res.partner/write?partner_id@14-15
+slide.channel enroll_group_ids,user_id=mail.followers/write!@17-19 enroll_group_ids,user_id=mail.mail/create!@17-19
+slide.slide active,is_published=mail.mail/create!?channel_id,slide_partner_ids@15-19 channel_id=mail.mail/create?channel_id@16-19
+slide.slide.partner completed=mail.mail/create!@15-19
+sms.twilio.account.manage sms_provider,sms_twilio_account_sid,sms_twilio_auth_token,sms_twilio_number_ids=res.company/write@19
+stock.request.count show_expected_quantity=ir.config_parameter/create@19 show_expected_quantity=ir.config_parameter/unlink@19 show_expected_quantity=ir.config_parameter/write@19
+survey.user_input state=mail.mail/create!
+website partner_id=res.partner/write?user_id partner_id=res.users/write?user_id
+website.controller.page name=ir.ui.view/write?view_id@18-19 website_id=ir.ui.view/write?view_id@17-19
+website.page arch,website_id=ir.ui.view/write?view_id
+`;
+
+/** Targets that need no entry. */
+export const LEFT_OUT = `
+account.account.tag/create
+account.account.tag/unlink
+account.account.tag/write
+account.account/create
+account.account/unlink
+account.account/write
+account.analytic.account/create
+account.analytic.account/write
+account.analytic.line/create
+account.analytic.line/unlink
+account.analytic.line/write
+account.analytic.plan/create
+account.autopost.bills.wizard/create
+account.bank.statement.line/write
+account.bank.statement/write
+account.edi.document/create
+account.edi.document/unlink
+account.edi.document/write
+account.full.reconcile/create
+account.journal/create
+account.journal/write
+account.move.line/create
+account.move.line/unlink
+account.move.line/write
+account.move/create
+account.move/unlink
+account.move/write
+account.partial.reconcile/create
+account.partial.reconcile/unlink
+account.partial.reconcile/write
+account.payment.method.line/create
+account.payment.method.line/unlink
+account.payment.method.line/write
+account.payment.method/create
+account.payment.withholding.line/write
+account.payment/create
+account.payment/unlink
+account.payment/write
+account.reconcile.model/create
+account.report.expression/create
+account.report.expression/unlink
+account.report.expression/write
+account.tax.report.line/write
+account_peppol.service/create
+account_peppol.service/write
+adyen.account/write
+adyen.bank.account/write
+adyen.shareholder/write
+blog.post/write
+calendar.attendee/write
+calendar.event/create
+calendar.event/write
+calendar.recurrence/create
+calendar.recurrence/unlink
+calendar.recurrence/write
+change.production.qty/create
+chat.room/create
+chat.room/write
+coupon.coupon/write
+coupon.program/write
+crm.lead/create
+crm.lead/write
+crm.team.member/create
+crm.team.member/write
+crm.team/write
+discuss.call.history/write
+discuss.channel.member/create
+discuss.channel.member/unlink
+discuss.channel.member/write
+event.booth.registration/create
+event.booth.registration/unlink
+event.booth/write
+event.event/write
+event.mail.registration/write
+event.mail/write
+event.registration/create
+event.registration/write
+event.sponsor/create
+fleet.vehicle.assignation.log/create
+fleet.vehicle.log.contract/write
+fleet.vehicle.log.services/create
+fleet.vehicle.log.services/unlink
+fleet.vehicle.log.services/write
+fleet.vehicle.model/write
+fleet.vehicle.odometer/create
+fleet.vehicle/write
+forum.forum/write
+forum.post/write
+gamification.badge.user/create
+gamification.badge/write
+gamification.challenge.line/create
+gamification.challenge/create
+gamification.challenge/unlink
+gamification.challenge/write
+gamification.goal/create
+gamification.goal/unlink
+gamification.karma.tracking/create
+hr.applicant.skill/create
+hr.applicant.skill/write
+hr.applicant/write
+hr.attendance.overtime.line/create
+hr.attendance.overtime.line/unlink
+hr.attendance.overtime/create
+hr.attendance.overtime/unlink
+hr.attendance.overtime/write
+hr.candidate/create
+hr.candidate/write
+hr.contract/write
+hr.employee.skill.log/create
+hr.employee.skill.log/write
+hr.employee.skill/create
+hr.employee/write
+hr.expense.sheet/write
+hr.expense/write
+hr.job/write
+hr.leave.accrual.plan/write
+hr.leave.allocation/write
+hr.leave.type/write
+hr.leave/create
+hr.leave/write
+hr.resume.line/create
+hr.version/write
+hr.work.entry/create
+hr.work.entry/unlink
+hr.work.entry/write
+iap.account.info/write
+im_livechat.channel.member.history/create
+im_livechat.channel.member.history/write
+im_livechat.channel/write
+ir.attachment/create
+ir.attachment/unlink
+ir.attachment/write
+ir.sequence.date_range/create
+ir.sequence/create
+ir.sequence/write
+l10n.in.ewaybill/create
+l10n_ar.partner.tax/create
+l10n_id_efaktur.document/write
+l10n_id_efaktur.efaktur.range/unlink
+l10n_id_efaktur.efaktur.range/write
+l10n_in.pan.entity/create
+l10n_latam.check/write
+link.tracker.code/create
+link.tracker.code/write
+link.tracker/create
+link.tracker/write
+loyalty.card/create
+loyalty.card/unlink
+loyalty.card/write
+loyalty.history/create
+loyalty.history/unlink
+loyalty.mail/create
+loyalty.mail/write
+loyalty.reward/write
+loyalty.rule/write
+lunch.order/write
+lunch.product/write
+lunch.supplier/write
+mail.activity/unlink
+mail.activity/write
+mail.channel.member/create
+mail.channel.member/unlink
+mail.channel.member/write
+mail.channel.partner/create
+mail.channel.partner/unlink
+mail.channel/write
+mailing.contact/write
+mailing.trace/write
+membership.membership_line/write
+mrp.bom.byproduct/write
+mrp.bom.line/write
+mrp.bom/write
+mrp.production.group/create
+mrp.production/write
+mrp.routing.workcenter/write
+mrp.workcenter.productivity.loss.type/write
+mrp.workcenter.productivity.loss/write
+mrp.workcenter.productivity/create
+mrp.workcenter.productivity/unlink
+mrp.workcenter.productivity/write
+mrp.workcenter/write
+mrp.workorder/write
+onboarding.progress.step/unlink
+onboarding.progress/create
+onboarding.progress/unlink
+onboarding.progress/write
+payment.method/write
+payment.transaction/create
+pos.combo.line/create
+pos.combo.line/unlink
+pos.config/create
+pos.config/write
+pos.order.line/write
+pos.session/write
+procurement.group/create
+procurement.group/write
+product.category/write
+product.combo.item/unlink
+product.feed/create
+product.pricelist/create
+product.pricelist/write
+product.product/create
+product.product/unlink
+product.product/write
+product.supplierinfo/write
+product.template.attribute.value/unlink
+product.template.attribute.value/write
+product.template/write
+product.value/create
+project.milestone/create
+project.project/create
+project.project/write
+project.task.recurrence/create
+project.task.recurrence/unlink
+project.task.recurrence/write
+project.task.stage.personal/write
+project.task.type/create
+project.task.type/write
+project.task/create
+project.task/write
+project.update/create
+purchase.order.group/create
+purchase.order.group/unlink
+purchase.order.group/write
+purchase.order.line/create
+purchase.order.line/write
+purchase.order/create
+purchase.order/write
+purchase.requisition.line/write
+purchase.requisition/write
+rating.rating/write
+repair.line/unlink
+repair.order/create
+repair.order/write
+res.bank/create
+res.bank/write
+res.currency/write
+res.lang/write
+res.partner.autocomplete.sync/create
+res.partner.iap/create
+res.partner.iap/write
+res.partner/create
+res.users.log/write
+resource.calendar.leaves/create
+resource.calendar.leaves/unlink
+resource.calendar.leaves/write
+resource.calendar/write
+resource.resource/create
+resource.resource/write
+restaurant.floor/create
+restaurant.table/create
+sale.order.coupon.points/unlink
+sale.order.coupon.points/write
+sale.order.line/create
+sale.order.line/unlink
+sale.order.line/write
+sale.order.template.line/write
+sale.order.template.option/write
+sale.order/create
+sale.order/write
+slide.channel.partner/create
+slide.channel.partner/write
+stock.location.route/create
+stock.location.route/write
+stock.location/create
+stock.location/write
+stock.lot/create
+stock.lot/write
+stock.move.line/create
+stock.move.line/unlink
+stock.move.line/write
+stock.move/create
+stock.move/unlink
+stock.move/write
+stock.package/write
+stock.package_level/create
+stock.package_level/unlink
+stock.package_level/write
+stock.picking.batch/create
+stock.picking.batch/write
+stock.picking.type/write
+stock.picking/create
+stock.picking/write
+stock.production.lot/write
+stock.putaway.rule/write
+stock.quant/create
+stock.quant/unlink
+stock.quant/write
+stock.reference/create
+stock.reference/write
+stock.route/create
+stock.route/write
+stock.rule/create
+stock.rule/write
+stock.scrap/write
+stock.valuation.layer/create
+stock.valuation.layer/write
+stock.warehouse.orderpoint/write
+stock.warehouse/create
+survey.question/write
+survey.survey/write
+survey.user_input/write
+uom.category/write
+utm.campaign/create
+utm.campaign/write
+utm.source/create
+utm.source/write
+validate.account.move/create
+website.twitter.tweet/create
+`;
+
+/** Models that have what another one has, by `_inherit` under another name or `_inherits`. */
+export const HEIRS = `
+account.bank.statement.line delegates account.move
+account.common.journal.report inherits account.common.report
+account.invoice.send delegates mail.compose.message
+account.payment delegates account.move
+account.print.journal inherits account.common.journal.report
+account.setup.bank.manual.config delegates res.partner.bank
+account.tour.upload.bill delegates mail.compose.message
+auth_totp.device inherits res.users.apikeys
+coupon.program delegates coupon.reward
+coupon.program delegates coupon.rule
+crm.lead2opportunity.partner.mass inherits crm.lead2opportunity.partner
+event.booth inherits event.type.booth
+event.event.ticket inherits event.type.ticket
+hr.employee delegates hr.version
+hr.recruitment.source delegates utm.source
+ir.actions.act_url inherits ir.actions.actions
+ir.actions.act_window inherits ir.actions.actions
+ir.actions.act_window_close inherits ir.actions.actions
+ir.actions.client inherits ir.actions.actions
+ir.actions.report inherits ir.actions.actions
+ir.actions.server inherits ir.actions.actions
+ir.cron delegates ir.actions.server
+mail.mail delegates mail.message
+mailing.mailing delegates utm.source
+mrp.document delegates ir.attachment
+product.document delegates ir.attachment
+product.product delegates product.template
+project.share.wizard inherits portal.share
+quotation.document delegates ir.attachment
+res.config.installer inherits res.config
+res.device inherits res.device.log
+res.users delegates res.partner
+sale.payment.acquirer.onboarding.wizard inherits payment.acquirer.onboarding.wizard
+sale.payment.provider.onboarding.wizard inherits payment.provider.onboarding.wizard
+task.share.wizard inherits portal.share
+website.controller.page delegates ir.ui.view
+website.page delegates ir.ui.view
+website.page.properties inherits website.page.properties.base
+website.sale.payment.acquirer.onboarding.wizard inherits payment.acquirer.onboarding.wizard
+`;

@@ -1,0 +1,115 @@
+/**
+ * Which fields change records of other models, or send something, when a call sets them. Reads the table in
+ * written-models-data.ts, and rows of its form for what the script that writes it cannot see. Knows no policy.
+ */
+import type { ByteRange } from '../../json/span.ts';
+import { makeNameFilter, type NameFilter } from './name-filter.ts';
+import { WRITTEN_MODELS } from './written-models-data.ts';
+
+export interface WrittenModel {
+  model: string;
+  method: 'create' | 'write' | 'unlink';
+  /** Fields that link a new record to the other one. If given, a new record needs one of them. */
+  linkedBy: readonly string[] | null;
+  /** New records do not have the effect. */
+  isOfExisting: boolean;
+}
+
+const POS_MODULES = [
+  ...['account', 'pos_appointment', 'pos_avatax', 'pos_discount', 'pos_hr', 'pos_loyalty', 'pos_mercury'],
+  ...['pos_restaurant', 'pos_restaurant_appointment', 'pos_sms'],
+];
+
+/**
+ * Mail and followers of each new record, a document that fields name, a ticket of Enterprise, and modules that a point
+ * of sale installs. The totals of an invoice, which is a workflow to the script. Phones of applicants and tickets: Odoo
+ * finds their contact by the email.
+ */
+const FURTHER_ROWS = `
+account.move tax_totals,tax_totals_json=account.move.line/write
+calendar.event partner_ids=mail.mail/create res_id,res_model,res_model_id=mail.activity/create
+event.registration email,state=mail.mail/create
+helpdesk.ticket partner_email=res.partner/write?partner_id partner_phone=res.partner/write?partner_email,partner_id
+helpdesk.ticket stage_id=mail.mail/create
+hr.applicant partner_mobile,partner_phone=res.partner/write?candidate_id,email_from,partner_id
+hr.candidate partner_phone=res.partner/write?email_from,partner_id
+mail.activity user_id=mail.followers/write
+pos.config ${POS_MODULES.map((name) => `module_${name}`).join()}=ir.module.module/write
+`;
+
+/** What the field of the model changes; empty: nothing that needs an entry. */
+export function findWrittenModels(model: string, field: string): readonly WrittenModel[] {
+  return readModel(model)?.rows.get(field) ?? [];
+}
+
+/** A cheap check, which is false for nearly all names without a row. The range includes the quotes. */
+export function couldBeWritten(model: string, bytes: Uint8Array, name: ByteRange): boolean {
+  return readModel(model)?.couldHave(bytes, name) ?? false;
+}
+
+/** Fields by model. */
+export function listWrittenFields(): Map<string, ReadonlyMap<string, readonly WrittenModel[]>> {
+  return new Map([...getLines().keys()].map((model) => [model, readModel(model)!.rows]));
+}
+
+interface ReadModel {
+  rows: ReadonlyMap<string, readonly WrittenModel[]>;
+  couldHave: NameFilter;
+}
+
+/** The lines by model, and those that were read. Both are bounded by the data. */
+let lines: ReadonlyMap<string, readonly string[]> | null = null;
+const read = new Map<string, ReadModel>();
+
+function getLines(): ReadonlyMap<string, readonly string[]> {
+  lines ??= readLines();
+  return lines;
+}
+
+function readLines(): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const line of [...WRITTEN_MODELS.trim().split('\n'), ...FURTHER_ROWS.trim().split('\n')]) {
+    const [model = '', ...words] = line.split(' ');
+    found.set(model, [...(found.get(model) ?? []), ...words]);
+  }
+  return found;
+}
+
+function readModel(model: string): ReadModel | null {
+  const known = read.get(model);
+  if (known !== undefined) return known;
+  const words = getLines().get(model);
+  if (words === undefined) return null;
+  const rows = new Map<string, WrittenModel[]>();
+  for (const word of words) {
+    const { names, written } = readWord(word);
+    for (const name of names) {
+      const others = rows.get(name)?.filter((other) => !isCovered(other, written)) ?? [];
+      rows.set(name, [...others, written]);
+    }
+  }
+  const found = { rows, couldHave: makeNameFilter([...rows.keys()]) };
+  read.set(model, found);
+  return found;
+}
+
+/** Further rows replace those of the script. */
+function isCovered(row: WrittenModel, by: WrittenModel): boolean {
+  return row.model === by.model && row.method === by.method;
+}
+
+const WORD =
+  /^(?<names>[^=]+)=(?<model>[^/]+)\/(?<method>create|write|unlink)(?<existing>!?)(?:\?(?<links>[^@]+))?(?:@.+)?$/;
+
+function readWord(word: string): { names: string[]; written: WrittenModel } {
+  const { names = '', model = '', method, existing, links } = WORD.exec(word)?.groups ?? {};
+  return {
+    names: names.split(','),
+    written: {
+      model,
+      method: method as WrittenModel['method'],
+      linkedBy: links === undefined ? null : links.split(','),
+      isOfExisting: existing !== '',
+    },
+  };
+}

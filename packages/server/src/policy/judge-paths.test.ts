@@ -1,0 +1,120 @@
+import type { Policy } from '@erp-proxy/contract';
+import { describe, expect, test } from 'vitest';
+import { readArguments } from '../odoo/arguments.fixture.ts';
+import { listFieldUses } from '../odoo/fields/field-uses.ts';
+import type { FieldType, FieldTypes } from '../odoo/values/field-types.ts';
+import { compilePolicy } from './compile.ts';
+import { decidePaths, finish } from './decide-fields.ts';
+
+const field = (type: string, relation: string | null = null): FieldType => ({
+  type,
+  relation,
+  related: null,
+  inverse: null,
+  computedFrom: [],
+});
+const TYPES = new Map<string, FieldTypes>([
+  [
+    'x.order',
+    new Map([
+      ['id', field('integer')],
+      ['ordered_on', field('datetime')],
+      ['title', field('char')],
+      ['partner_id', field('many2one', 'res.partner')],
+      ['company_id', field('many2one', 'res.company')],
+      ['carrier_id', field('many2one', 'delivery.carrier')],
+      ['parent_id', field('many2one', 'x.order')],
+      ['line_ids', field('one2many', 'x.line')],
+      ['source', field('reference')],
+      ['res_id', field('many2one_reference')],
+      ['properties', field('properties')],
+    ]),
+  ],
+  ['x.line', new Map([['order_id', field('many2one', 'x.order')]])],
+  ['res.partner', new Map([['user_ids', field('one2many', 'res.users')]])],
+]);
+
+/** The message of the denial; null: the call is allowed. */
+function judge(
+  method: string,
+  params: unknown,
+  { models = {}, keyword = {} }: { models?: Policy['models']; keyword?: object } = {},
+) {
+  const policy = compilePolicy({ instances: ['prod'], models: { 'x.order': ['search'], ...models } });
+  const call = readArguments(JSON.stringify(params), JSON.stringify(keyword));
+  const request = { model: 'x.order', uses: listFieldUses('x.order', method, call, 'read') };
+  const decided = finish(decidePaths(policy.mayReadByPath, request, { types: TYPES, orders: null }));
+  if (decided.kind === 'denied') return decided.message;
+  expect(decided.lacking.types).toEqual(new Map());
+  return null;
+}
+const search = (condition: unknown, models: Policy['models'] = {}) =>
+  judge('search', [[condition]], { models });
+
+describe('a path', () => {
+  test.each([
+    [['partner_id.id', '=', 5]],
+    [['id.partner_id', '=', 5]],
+    [['ordered_on.month_number', '=', 3]],
+    [['parent_id.parent_id.title', '=', 'x']],
+    [['parent_id', 'child_of', 5]],
+    [['id', 'child_of', 5]],
+    [['title', 'ilike', 'x']],
+    // Only the name is compared, which is shown.
+    [['company_id', 'ilike', 'x']],
+  ])('within the own model, and to ids and names, is allowed: %j', (condition) => {
+    expect(search(condition)).toBeNull();
+  });
+
+  test.each([
+    [['partner_id.email', '=', 5], 'reads a field of `res.partner`'],
+    [['id.partner_id.email', '=', 5], 'reads a field of `res.partner`'],
+    [['parent_id.partner_id.email', '=', 5], 'reads a field of `res.partner`'],
+    [['line_ids.order_id', '=', 5], 'reads a field of `x.line`'],
+    [['line_ids', 'any', [['order_id', '=', 5]]], 'reads a field of `x.line`'],
+    [['partner_id.display_name', 'like', 'x'], 'searches `res.partner` by name'],
+    [['partner_id', 'like', 5], 'searches `res.partner` by name'],
+    [['partner_id', 'child_of', 'x'], 'follows the parents in `res.partner`'],
+    [['source.name', '=', 5], 'cannot be told'],
+    [['source', 'like', 'x'], 'cannot be told'],
+    [['res_id.name', '=', 5], 'cannot be told'],
+    [['properties.customer', '=', 5], 'cannot be told'],
+    [['unknown.name', '=', 5], 'cannot be told'],
+    [['unknown', '=', 'x'], 'cannot be told'],
+  ])('into another model is refused: %j', (condition, message) => {
+    expect(search(condition)).toContain(message);
+  });
+
+  test('needs every model on its way', () => {
+    const condition = ['partner_id.user_ids.login', '=', 5];
+    const users = { 'res.users': ['read'] };
+    expect(search(condition, users)).toContain('`res.partner`');
+    expect(search(condition, { 'res.partner': ['read'] })).toContain('`res.users`');
+    expect(search(condition, { ...users, 'res.partner': ['read'] })).toBeNull();
+  });
+
+  test('into a model that is sensitive to read needs an entry that names model and method', () => {
+    const condition = ['carrier_id.margin', '=', 5];
+    expect(search(condition, { 'delivery.*': ['*'], 'delivery.carrier': ['*'] })).toContain(
+      '`delivery.carrier`',
+    );
+    expect(search(condition, { 'delivery.carrier': ['search_read'] })).toBeNull();
+  });
+});
+
+test('names of records are shown behind a many2one field alone', () => {
+  expect(judge('export_data', [[1], ['partner_id', 'title', 'res_id']])).toBeNull();
+  expect(judge('export_data', [[1], ['line_ids']])).toContain('shows names of `x.line`');
+  expect(judge('read_group', [[], ['title:count'], ['partner_id']])).toBeNull();
+  expect(judge('read_group', [[], [], ['line_ids']])).toContain('shows names of `x.line`');
+  expect(judge('read', [[1]])).toBeNull();
+});
+
+test('an import that finds records by name searches their model', () => {
+  expect(judge('load', [['title', 'line_ids/order_id/id'], []])).toBeNull();
+  expect(judge('load', [['partner_id'], []])).toContain('searches `res.partner` by name');
+});
+
+test('values that are written are not judged', () => {
+  expect(judge('create', [{ partner_id: [0, 0, { email: 'x' }] }])).toBeNull();
+});

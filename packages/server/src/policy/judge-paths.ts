@@ -1,0 +1,188 @@
+/**
+ * Decides whether the fields that a call names lead only to records of models that its policy lets be read. Types of
+ * fields tell where they lead. Pure: types that are not known yet are asked for by the caller.
+ *
+ * A field of the call's own model that leads to records shows their ids, and a many2one field their display names. So
+ * these stay allowed.
+ */
+import {
+  findParentField,
+  listNameFields,
+  listSearchedFields,
+  NAME_SEARCH,
+  PARENTS,
+} from '../odoo/fields/field-sources.ts';
+import type { FieldUse } from '../odoo/fields/field-uses.ts';
+import type { FieldType, FieldTypes } from '../odoo/values/field-types.ts';
+import type { LackingTypes } from './judge-fields.ts';
+import { READING_METHODS } from './readable-models.ts';
+
+export interface DeniedPath {
+  /** The model that may not be read; null: it cannot be told. */
+  model: string | null;
+  /** The path by which the call leads to it. */
+  path: readonly string[];
+  /** What the call would use of its records. */
+  used: 'fields' | 'names' | 'search' | 'parents';
+}
+
+/** Where a path has led so far. */
+interface Place {
+  /** Null: it cannot be told. */
+  model: string | null;
+  /** The type of the field that led there; null: it is the call's own model. */
+  via: string | null;
+}
+
+const ID = 'id';
+const DISPLAY_NAME = 'display_name';
+/**
+ * Fields that lead to no records in any model of Community 14 to 19, but for the exceptions. Nearly all conditions with
+ * a text are on one of these, so that types need not be asked for.
+ */
+const PLAIN_FIELDS: ReadonlySet<string> = new Set([
+  'active',
+  'barcode',
+  'code',
+  'complete_name',
+  'create_date',
+  'date',
+  'default_code',
+  'email',
+  'id',
+  'lang',
+  'login',
+  'move_type',
+  'name',
+  'phone',
+  'priority',
+  'sequence',
+  'state',
+  'type',
+  'vat',
+  'write_date',
+]);
+/** Stands for the type of a field that the server does not describe to this user. */
+const UNDESCRIBED = '';
+const EXCEPTIONS: ReadonlySet<string> = new Set(['product.supplierinfo name', 'res.bank state']);
+
+export class PathJudge {
+  /** Grows while uses are judged. */
+  readonly lacking: LackingTypes = new Map();
+  readonly #mayRead: (model: string) => boolean;
+  readonly #types: ReadonlyMap<string, FieldTypes>;
+
+  constructor(mayRead: (model: string) => boolean, types: ReadonlyMap<string, FieldTypes>) {
+    this.#mayRead = mayRead;
+    this.#types = types;
+  }
+
+  /** Null: allowed, as far as the types are known. */
+  judge(own: string, { path, tail, model, isWritten }: FieldUse): DeniedPath | null {
+    // Members of the context name fields of whatever model. Writes to related records are judged by other rules.
+    if (model !== undefined || (isWritten === true && tail === null)) return null;
+    let at: Place = { model: own, via: null };
+    for (const [index, name] of path.entries()) {
+      const isLast = index === path.length - 1;
+      // From 19 on, `id.email` in a domain is `email` of the record itself.
+      if (name === ID && !isLast) continue;
+      const used = this.#judgeField(own, at, name, isWritten === true);
+      if (used !== null) return { model: at.model, path, used };
+      if (isLast && !leadsOn(at.model, name, tail)) return null;
+      if (at.model === null) continue;
+      const type = this.#findType(at.model, name === PARENTS ? findParentField(at.model) : name);
+      if (type === 'lacking') return null;
+      const next = findNext(type, isLast);
+      // What follows is a part of a date.
+      if (next === null) return null;
+      at = next;
+    }
+    return this.#judgeTail(own, at, path, tail);
+  }
+
+  /** What the field would show of a model that may not be read; null: it may be used. */
+  #judgeField(
+    own: string,
+    { model, via }: Place,
+    name: string,
+    isWritten: boolean,
+  ): DeniedPath['used'] | null {
+    if (via === null || isWritten || name === ID || this.#isReadable(own, model)) return null;
+    if (name === NAME_SEARCH) return comparesNamesOnly(model) ? null : 'search';
+    if (name === DISPLAY_NAME) return via === 'many2one' ? null : 'names';
+    return name === PARENTS ? 'parents' : 'fields';
+  }
+
+  #judgeTail(
+    own: string,
+    { model, via }: Place,
+    path: DeniedPath['path'],
+    tail: FieldUse['tail'],
+  ): DeniedPath | null {
+    if (this.#isReadable(own, model)) return null;
+    if (tail === 'searched') return comparesNamesOnly(model) ? null : { model, path, used: 'search' };
+    if (tail === 'parents') return { model, path, used: 'parents' };
+    if (tail === 'all') return { model, path, used: 'names' };
+    return via === 'many2one' ? null : { model, path, used: 'names' };
+  }
+
+  #isReadable(own: string, model: string | null): boolean {
+    return model !== null && (model === own || this.#mayRead(model));
+  }
+
+  /** Null: the server does not describe the field. */
+  #findType(model: string, field: string): FieldType | null | 'lacking' {
+    const types = this.#types.get(model);
+    if (types !== undefined) return types.get(field) ?? null;
+    const fields = this.lacking.get(model) ?? new Set();
+    this.lacking.set(model, fields.add(field));
+    return 'lacking';
+  }
+}
+
+/** Whether the records of the last field are used in a way that a many2one field does not show. */
+function leadsOn(model: string | null, field: string, tail: FieldUse['tail']): boolean {
+  if (tail === null || tail === 'shown' || tail === 'sorted') return false;
+  if (field === NAME_SEARCH || field === DISPLAY_NAME) return false;
+  return !PLAIN_FIELDS.has(field) || EXCEPTIONS.has(`${model} ${field}`);
+}
+
+/** Whether a search by name tells no more than the display name does, which a many2one field shows. */
+function comparesNamesOnly(model: string | null): boolean {
+  if (model === null) return false;
+  const { shown } = listNameFields(model);
+  return (
+    listSearchedFields(model)?.every((field) => shown.includes(field) || field === DISPLAY_NAME) === true
+  );
+}
+
+/** Null: the field leads to no records. */
+function findNext(type: FieldType | null, isLast: boolean): Place | null {
+  if (type === null) return { model: null, via: UNDESCRIBED };
+  const { type: via, relation } = type;
+  if (relation !== null) return { model: relation, via };
+  if (via === 'many2one_reference' && isLast) return null;
+  return via.endsWith('reference') || via.startsWith('properties') ? { model: null, via } : null;
+}
+
+/** For the caller: what to do. */
+export function describeDeniedPath({ model, path, used }: DeniedPath): string {
+  const named = path.filter((name) => name !== NAME_SEARCH && name !== PARENTS).join('.');
+  if (model === null) {
+    return `To which model \`${named}\` leads cannot be told from the fields that the server describes. Check the names, or leave it out: this key may not read all models.`;
+  }
+  return `${USES[used](`\`${named}\``, `\`${model}\``)}, which this key may not read. ${ADVICE[used]}, or ask the operator to allow \`${READING_METHODS[0]}\` of \`${model}\` in \`models\`.`;
+}
+
+const USES: Record<DeniedPath['used'], (path: string, model: string) => string> = {
+  fields: (path, model) => `${path} reads a field of ${model}`,
+  names: (path, model) => `${path} shows names of ${model}`,
+  search: (path, model) => `${path} is compared with a text, which searches ${model} by name`,
+  parents: (path, model) => `${path} follows the parents in ${model}`,
+};
+const ADVICE: Record<DeniedPath['used'], string> = {
+  fields: 'Leave it out',
+  names: 'Read the ids only',
+  search: 'Compare it with ids',
+  parents: 'Name the ids',
+};

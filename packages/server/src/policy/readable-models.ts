@@ -1,0 +1,36 @@
+/**
+ * Which models a path of a call may lead into: those that the policy lets be read. Pure. judge-paths.ts applies it to
+ * the paths that a call names.
+ */
+import { findSensitivity } from '../odoo/sensitive/sensitive-methods.ts';
+import type { ModelRule } from './model-rules.ts';
+
+/** Methods that return whatever fields of their model a call names. One of them is enough. */
+export const READING_METHODS = ['read', 'search_read', 'web_read', 'web_search_read'];
+
+/** Callers choose the models that are asked for, so the answers that are kept are bounded. */
+const MODELS_MAX = 1000;
+
+/** Null: the policy allows one of the methods on `*`, so that paths may lead into any model. */
+export function compileReadableModels(rules: readonly ModelRule[]): ((model: string) => boolean) | null {
+  const readsAny = rules.some(
+    ({ pattern, holdsFor }) => pattern === '*' && READING_METHODS.some((method) => holdsFor('*', method)),
+  );
+  if (readsAny) return null;
+  const known = new Map<string, boolean>();
+  return (model) => {
+    const kept = known.get(model);
+    if (kept !== undefined) return kept;
+    const isReadable = READING_METHODS.some((method) => allowsMethod(rules, model, method));
+    if (known.size === MODELS_MAX) known.clear();
+    known.set(model, isReadable);
+    return isReadable;
+  };
+}
+
+/** As for a call of the method. */
+export function allowsMethod(rules: readonly ModelRule[], model: string, method: string): boolean {
+  const isNamed = rules.some(({ pattern, methods }) => pattern === model && methods.has(method));
+  if (isNamed || findSensitivity(model, method) !== null) return isNamed;
+  return rules.some(({ matches, holdsFor }) => matches(model) && holdsFor(model, method));
+}

@@ -1,0 +1,186 @@
+/** Paths of a call lead only into models that the policy lets be read. */
+import type { Policy } from '@erp-proxy/contract';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { closeAfterFile } from '../close-after-test.ts';
+import { startLimited } from './limited-key.ts';
+
+const METHODS = [
+  ...['read', 'search', 'search_read', 'search_count', 'read_group', 'web_read', 'web_search_read'],
+  ...['export_data', 'mapped', 'search_panel_select_range', 'create'],
+];
+
+let shared: Awaited<ReturnType<typeof startLimited>>;
+/** Names orders alone. */
+let orders: Awaited<ReturnType<typeof shared.limit>>;
+beforeAll(async () => {
+  shared = await startLimited({}, 18, closeAfterFile);
+  orders = await shared.limit({ models: { 'sale.order': METHODS } });
+});
+
+const ADVICE = (model: string) => `ask the operator to allow \`read\` of \`${model}\` in \`models\``;
+
+describe('a path into a model that the policy does not let be read is refused', () => {
+  test.each([
+    ['search_count', [[['partner_id.email', 'like', 'a']]], {}, 'res.partner'],
+    ['search_count', [[['create_uid.partner_id.email', 'like', 'a']]], {}, 'res.users'],
+    ['search_count', [[['order_line.price_unit', '>', 5]]], {}, 'sale.order.line'],
+    ['search_read', [[['partner_id', 'any', [['email', '=', 'x']]]]], { fields: ['name'] }, 'res.partner'],
+    ['search_read', [['|', ['id', '=', 1], ['partner_id', 'not any', [['vat', '=', 1]]]]], {}, 'res.partner'],
+    ['search_count', [[['partner_id', 'ilike', 'a@example.com']]], {}, 'res.partner'],
+    ['search_count', [[['partner_id', '=', 'a@example.com']]], {}, 'res.partner'],
+    ['search_count', [[['create_uid', 'not like', 'admin']]], {}, 'res.users'],
+    ['search_count', [[['partner_id', 'child_of', 1]]], {}, 'res.partner'],
+    ['search', [[]], { order: 'partner_id.email' }, 'res.partner'],
+    ['read', [[1], ['partner_id.email']], {}, 'res.partner'],
+    ['export_data', [[1], ['partner_id/email']], {}, 'res.partner'],
+    ['export_data', [[1], ['order_line']], {}, 'sale.order.line'],
+    ['mapped', [[1], 'partner_id.email'], {}, 'res.partner'],
+    ['web_read', [[1], { order_line: { fields: { display_name: {} } } }], {}, 'sale.order.line'],
+    ['web_read', [[1], { order_line: { fields: { name: {} }, limit: 5 } }], {}, 'sale.order.line'],
+    ['web_read', [[1], { partner_id: { fields: { email: {} } } }], {}, 'res.partner'],
+    ['read_group', [[['partner_id.email', '=', 'x']], ['amount_total'], ['state']], {}, 'res.partner'],
+    ['read_group', [[], ['amount_total'], ['partner_id.country_id']], {}, 'res.partner'],
+    ['search_panel_select_range', ['partner_id'], { expand: true, hierarchize: false }, 'res.partner'],
+  ])('%s %j %j', async (method, params, keyword, model) => {
+    const { error } = await orders.call(method, 'sale.order', params, keyword);
+    expect(error.data).toMatchObject({ type: 'policy_denied', rule: 'models' });
+    expect(error.message).toContain(ADVICE(model));
+  });
+});
+
+test('ids and display names of the records to which a field of the model leads stay allowed', async () => {
+  for (const [method, params, keyword] of [
+    [
+      'search_read',
+      [[['partner_id', '=', 9]]],
+      { fields: ['partner_id', 'order_line'], order: 'partner_id' },
+    ],
+    ['search_count', [[['partner_id', 'in', [9, 10]]]], {}],
+    ['search_count', [[['order_line', '!=', false]]], {}],
+    ['search_count', [[['name', 'ilike', 'S0']]], {}],
+    ['search_count', [[['state', '=', 'sale']]], {}],
+    ['read', [[1]], {}],
+    ['web_read', [[1], { partner_id: { fields: { display_name: {} } }, order_line: {} }], {}],
+    ['read_group', [[], ['amount_total'], ['partner_id']], {}],
+  ] as const) {
+    const answer = await orders.call(method, 'sale.order', [...params], keyword);
+    expect(answer, `${method} ${JSON.stringify(params)}`).toHaveProperty('result');
+  }
+});
+
+test('a specification and a group into a model that may be read run', async () => {
+  const { call } = await shared.limit({
+    models: { 'sale.order': METHODS, 'sale.order.line': ['read'], 'res.partner': ['search_read'] },
+  });
+  for (const [method, params, keyword] of [
+    ['web_read', [[1], { order_line: { fields: { name: {}, price_unit: {} } } }], {}],
+    ['web_search_read', [[], { partner_id: { fields: { email: {} } } }], {}],
+    ['read_group', [[], ['amount_total'], ['partner_id.country_id']], {}],
+    ['read', [[1], ['partner_id']], { context: { show_email: true } }],
+  ] as const) {
+    // The sandbox cannot group by a path.
+    const answer = await call(method, 'sale.order', [...params], keyword);
+    expect(answer.error?.data.type, method).not.toBe('policy_denied');
+  }
+  const { error } = await call('web_read', 'sale.order', [[1], { user_id: { fields: { login: {} } } }]);
+  expect(error.message).toContain(ADVICE('res.users'));
+});
+
+test('`*` stands for imports, exports and conditions that keep to their model', async () => {
+  const own = await shared.limit({ models: { 'crm.lead': ['*'] } });
+  const all = await shared.limit({ models: { '*': ['*'] } });
+  const calls = (column: string, field: string) =>
+    [
+      ['export_data', [[1], ['name', column]]],
+      ['filtered_domain', [[1], [[field, '!=', false]]]],
+    ] as const;
+  for (const [method, params] of [
+    ...calls('partner_id/id', 'partner_id'),
+    ['load', [['name', 'partner_id/.id'], []]],
+  ] as const)
+    for (const { call } of [own, all]) {
+      const { error } = await call(method, 'crm.lead', [...params]);
+      expect(error?.data.type, `${method}: ${error?.message}`).not.toBe('policy_denied');
+    }
+  for (const [method, params] of calls('partner_id/email', 'partner_id.email')) {
+    const { error } = await own.call(method, 'crm.lead', [...params]);
+    expect(error.message, method).toContain(ADVICE('res.partner'));
+  }
+  const byName = await own.call('load', 'crm.lead', [['name', 'partner_id'], []]);
+  expect(byName.error.message).toContain('searches `res.partner` by name');
+  // Under `*`, the models of fields are not asked for.
+  const { error } = await all.call('export_data', 'crm.lead', [[1], ['partner_id/email']]);
+  expect(error.message).toContain('fields of related records');
+});
+
+test.each([
+  ['read', [[1], ['partner_id']], { context: { show_email: true } }, 'res.partner'],
+  ['get_views', [[[1, 'form']]], {}, 'ir.ui.view'],
+  ['get_views', [[[false, 'form']]], { context: { form_view_ref: 'base.view_users_form' } }, 'ir.ui.view'],
+])('names of partners and views need an entry too: %s %j %j', async (method, params, keyword, model) => {
+  const { call } = await shared.limit({ models: { 'sale.order': ['read', 'get_views'] } });
+  const { error } = await call(method, 'sale.order', params, keyword);
+  expect(error.data).toMatchObject({ type: 'policy_denied', rule: 'models' });
+  expect(error.message).toContain(`add \`{"${model}": ["read"]}\``);
+  const wider = await shared.limit({ models: { 'sale.order': ['read', 'get_views'], [model]: ['read'] } });
+  const answer = await wider.call(method, 'sale.order', params, keyword);
+  expect(answer.error?.data.type).not.toBe('policy_denied');
+});
+
+test('a call without such a path asks the server nothing more', async () => {
+  const { call } = await shared.limit({ models: { 'crm.lead': METHODS } });
+  const listCalls = () => ({ ...shared.sandbox.requests.calls });
+  const before = listCalls();
+  await call('search_read', 'crm.lead', [[['name', 'ilike', 'a']]], { fields: ['name', 'partner_id'] });
+  const name = 'crm.lead.search_read';
+  expect(listCalls()).toEqual({ ...before, [name]: (before[name] ?? 0) + 1 });
+});
+
+test('an entry of `models` with a reading method opens the model', async () => {
+  const domain = [[['partner_id.email', '!=', false]]];
+  const count = async (models: Policy['models']) => {
+    const { call } = await shared.limit({ models: { 'sale.order': ['search_count'], ...models } });
+    return await call('search_count', 'sale.order', domain);
+  };
+  for (const models of [
+    { 'res.partner': ['read'] },
+    { 'res.*': ['search_read'] },
+    { 'res.partner': ['web_*'] },
+    { '*': ['*'] },
+  ])
+    expect(await count(models), JSON.stringify(models)).toHaveProperty('result');
+  for (const models of [{ 'res.partner': ['search_count', 'write'] }, { '*': ['search_count'] }])
+    expect((await count(models)).error?.data.rule, JSON.stringify(models)).toBe('models');
+});
+
+test('the rule holds together with rules for fields', async () => {
+  const { call } = await shared.limit({
+    models: { 'sale.order': METHODS },
+    fields: { 'sale.order': { deny: ['note'] } },
+  });
+  const count = async (path: string) =>
+    (await call('search_count', 'sale.order', [[[path, '!=', false]]])).error?.data.rule;
+  expect(await count('note')).toBe('fields["sale.order"]');
+  expect(await count('partner_id.email')).toBe('models');
+  expect(await count('partner_id')).toBeUndefined();
+});
+
+test('values that a call writes are no paths', async () => {
+  const { call } = await shared.limit({ models: { 'res.partner': ['create'] } });
+  const values = { name: 'New', child_ids: [[0, 0, { name: 'Child', email: 'x@example.com' }]] };
+  expect(await call('create', 'res.partner', [values])).toHaveProperty('result');
+});
+
+test('a path whose model cannot be told is refused, and so is an argument that cannot be read', async () => {
+  const { call } = await shared.limit({ models: { 'crm.lead': METHODS } });
+  for (const condition of [
+    ['lead_properties.customer', '=', 5],
+    ['no_such_field.name', '=', 'x'],
+  ]) {
+    const { error } = await call('search_count', 'crm.lead', [[condition]]);
+    expect(error.data.rule).toBe('models');
+    expect(error.message).toContain('cannot be told');
+  }
+  const { error } = await call('search_count', 'crm.lead', [[['partner_id', 'any', 'x']]]);
+  expect(error.message).toContain('which ones `domain` leads to cannot be told');
+});

@@ -1,0 +1,173 @@
+/**
+ * NaN and Infinity, which Odoo stores in floats and prints, although they are no JSON: null for callers of our own forms,
+ * one clear error for plain calls, of any size.
+ */
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import { CheckedStream, ReplacedStream } from '../../src/execute/upstream/non-number-stream.ts';
+import { listNonNumbers, replaceNonNumbers } from '../../src/odoo/values/non-numbers.ts';
+import { printCall } from '../execute/expectations.ts';
+import { send } from '../harness.ts';
+import { startWithScript } from '../mcp/scripted-odoo.ts';
+import { type Pair, startPair } from '../pair.ts';
+import { countCases } from '../random-cases.ts';
+import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
+
+const PREFER = { prefer: 'values=normalized' };
+const TYPES = {
+  id: { type: 'integer' },
+  name: { type: 'char' },
+  target: { type: 'float' },
+  user_id: { type: 'many2one', relation: 'res.users' },
+};
+/** Texts that only look like it. */
+const NAME = '"a \\"target\\": NaN, Infinity \\\\"';
+
+let pair: Pair;
+afterEach(() => pair?.close());
+
+async function open(rows: string[]) {
+  const result = `[${rows.join(', ')}]`;
+  pair = await startPair((socket, { body }) => {
+    const isTypes = body.includes('"fields_get"');
+    answerLikeOdoo(socket, printResult(isTypes ? JSON.stringify(TYPES) : result));
+  });
+}
+
+const read = (headers: Record<string, string> = {}) =>
+  pair.proxy.post(printCall(pair.upstream.url, { action: '"search_read"', params: '[]' }), headers);
+const row = (id: number, target: string) =>
+  `{"id": ${id}, "name": ${NAME}, "user_id": false, "target": ${target}}`;
+const rows = (count: number, target: string, at = count - 1) =>
+  Array.from({ length: count }, (_, index) => row(index + 1, index === at ? target : '1.0'));
+
+describe.each(['NaN', 'Infinity', '-Infinity'])('%s', (target) => {
+  test('in a short answer is one error that names cause and field', async () => {
+    await open(rows(2, target));
+    for (let time = 0; time < 2; time++) {
+      const { status, body } = await read();
+      const { error } = JSON.parse(body.toString());
+      expect([status, error.data.type, error.data.path]).toEqual([502, 'upstream_bad_response', 'target']);
+      expect(error.message).toMatch(/NaN or Infinity.*values=normalized/);
+      expect(error.message).not.toContain('base address');
+    }
+  });
+
+  test('in a long answer never gives a whole answer that no parser reads, and then the same error', async () => {
+    await open(rows(3000, target));
+    await expect(read()).rejects.toThrow();
+    const { status, body } = await read();
+    expect([status, JSON.parse(body.toString()).error.data.path]).toEqual([502, 'target']);
+  });
+
+  test.each([2, 3000])('is null for a caller of normalized values, in %i records', async (count) => {
+    await open(rows(count, target));
+    const { status, body, headers } = await read(PREFER);
+    const { result } = JSON.parse(body.toString());
+    expect([status, result.length, result.at(-1).target, result[0].target]).toEqual([200, count, null, 1]);
+    expect(result.at(-1).name).toBe(JSON.parse(NAME));
+    if (count === 2) expect(headers['erp-proxy-null-field']).toBe('target');
+  });
+});
+
+test('texts that only look like it pass, in short and long answers', async () => {
+  for (const count of [2, 3000]) {
+    await open(rows(count, '1.0'));
+    for (const headers of [{}, PREFER]) {
+      const { status, body } = await read(headers);
+      expect([status, JSON.parse(body.toString()).result.length]).toEqual([200, count]);
+    }
+    await pair.close();
+  }
+});
+
+test('an export has null', async () => {
+  await open(rows(2, 'NaN'));
+  const answer = await send(`${pair.proxy.url}/api/erp/export`, {
+    method: 'POST',
+    headers: { 'x-proxy-api': pair.proxy.key, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model_id: 'crm.team',
+      fields: ['target'],
+      limit: 2,
+      erp_instance: JSON.parse(printCall(pair.upstream.url, {})).erp_instance,
+    }),
+  });
+  expect(answer.status).toBe(200);
+  const lines = answer.body.toString().trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line).target)).toEqual([1, null]);
+});
+
+test('whatever the pieces are, a stream replaces what a parser of the whole does', async () => {
+  const values = fc.array(
+    fc.record({
+      a: fc.constantFrom(
+        'NaN',
+        '-Infinity',
+        'Infinity',
+        '1.5',
+        'null',
+        '"NaN"',
+        '": NaN, "'.replaceAll('"', ''),
+      ),
+      text: fc.oneof(fc.string(), fc.constantFrom('", "a": NaN,', '\\": Infinity', ': NaN')),
+    }),
+    { maxLength: 8 },
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      values,
+      fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }),
+      async (records, sizes) => {
+        const printed = records.map(
+          ({ a, text }) => `{"t": ${JSON.stringify(text)}, "a": ${a.startsWith(':') ? '0' : a}}`,
+        );
+        const bytes = Buffer.from(`[${printed.join(', ')}]`);
+        const pieces: Uint8Array[] = [];
+        for (let at = 0, index = 0; at < bytes.length; index++) {
+          const size = sizes[index % sizes.length]!;
+          pieces.push(bytes.subarray(at, at + size));
+          at += size;
+        }
+        const stream = new ReplacedStream({ next: () => pieces.shift() ?? null, cancel: () => {} }, () => {});
+        const given: Uint8Array[] = [];
+        for (let piece = await stream.next(); piece !== null; piece = await stream.next()) given.push(piece);
+        const whole = replaceNonNumbers(bytes, listNonNumbers(bytes));
+        expect(Buffer.concat(given).toString()).toBe(Buffer.from(whole).toString());
+        expect(() => JSON.parse(Buffer.from(whole).toString())).not.toThrow();
+      },
+    ),
+    { numRuns: countCases(300) },
+  );
+});
+
+test('a plain stream breaks off wherever the pieces of a long answer end', async () => {
+  const text = JSON.stringify('x'.repeat(400));
+  const bytes = Buffer.from(`[{"t": ${text}, "amount_total_in_currency_signed": -Infinity, "u": ${text}}]`);
+  for (let cut = 1; cut < bytes.length; cut++) {
+    const pieces = [bytes.subarray(0, cut), bytes.subarray(cut)];
+    const stream = new CheckedStream({ next: () => pieces.shift() ?? null, cancel: () => {} }, () => {});
+    const readAll = () => {
+      while (stream.next() !== null);
+    };
+    expect(readAll, `cut at ${cut}`).toThrow('amount_total_in_currency_signed');
+  }
+});
+
+test('a tool says once that null stands for such a value', async () => {
+  const { post } = await startTool(`[${row(1, 'NaN')}]`);
+  const args = { model: 'crm.team', fields: ['target'] };
+  const params = { name: 'search_records', arguments: args };
+  const answer = await post(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }));
+  expect(answer.match(/target of a record is NaN or Infinity/g)).toHaveLength(2);
+  expect(answer).toContain('\\"target\\":null');
+});
+
+async function startTool(result: string) {
+  const post = await startWithScript((socket, { body }) => {
+    const { args } = JSON.parse(body.toString()).params;
+    const results: Record<string, string> = { fields_get: JSON.stringify(TYPES), context_get: '{}' };
+    answerLikeOdoo(socket, printResult(results[args[4]] ?? result));
+  });
+  return { post };
+}

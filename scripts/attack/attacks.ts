@@ -1,0 +1,943 @@
+/**
+ * Calls with which keys reached more than their policies name, on real servers. Each must be refused by the policy, and
+ * each policy must still allow what it is for.
+ */
+import type { Policy } from '@erp-proxy/contract';
+import type { Answer, KeyCall, Target } from './target.ts';
+
+export interface Attack {
+  name: string;
+  /** First and last major version that has it. Default: 14 to 19. */
+  versions?: readonly [number, number];
+  /** What got through; null: nothing. `absent`: the server lacks a module. */
+  run(target: Target): Promise<string | 'absent' | null>;
+}
+
+type Call = readonly [action: string, model: string, params: readonly unknown[], keyword?: object];
+
+interface RefusedCalls {
+  name: string;
+  versions?: Attack['versions'];
+  policy: Omit<Policy, 'origins'>;
+  /** The model that must be installed. */
+  needs?: string;
+  /** Calls that must run, so that the policy is not one that refuses everything. */
+  allowed?: readonly Call[] | ((target: Target) => Promise<readonly Call[]>);
+  /** Calls that must be denied by the policy. */
+  refused: readonly Call[] | ((target: Target) => Promise<readonly Call[]>);
+}
+
+const LEAD = { 'crm.lead': ['*'] };
+const PASSWORD = { default_login: 'attack', default_password: 'attack-1', default_name: 'attack' };
+
+/** Values of an event in the future, to which Odoo invites. */
+function event(values: object = {}): object {
+  return { name: 'attack', start: '2099-01-01 10:00:00', stop: '2099-01-01 11:00:00', ...values };
+}
+
+const REFUSED: readonly RefusedCalls[] = [
+  {
+    name: 'find_or_create_record creates records of any model',
+    versions: [18, 19],
+    policy: { models: LEAD },
+    needs: 'crm.lead',
+    allowed: [
+      ['search_read', 'crm.lead', [[], ['name']], { limit: 1 }],
+      ['create', 'crm.lead', [{ name: 'attack' }]],
+    ],
+    refused: [
+      'res.users',
+      'ir.cron',
+      'ir.config_parameter',
+      'res.groups',
+      'mail.template',
+      'res.company',
+      'utm.source',
+    ].map((model) => ['find_or_create_record', 'crm.lead', [model, 'attack'], { context: PASSWORD }]),
+  },
+  {
+    name: 'a method that no table knows is not part of *',
+    policy: { models: LEAD },
+    needs: 'crm.lead',
+    refused: [
+      ['x_sync', 'crm.lead', [[1]]],
+      ['action_of_nobody', 'crm.lead', []],
+    ],
+  },
+  {
+    name: 'get_activity_data reads any model',
+    policy: { models: { 'mail.activity': ['*'] } },
+    needs: 'mail.activity',
+    refused: [['get_activity_data', 'mail.activity', ['res.partner', [['email', 'like', 'a']]]]],
+  },
+  {
+    name: 'get_display_names_for_spreadsheet reads any model',
+    versions: [18, 19],
+    policy: { models: { 'res.currency': ['*'] } },
+    allowed: [['search_read', 'res.currency', [[], ['name']], { limit: 1 }]],
+    refused: [['get_display_names_for_spreadsheet', 'res.currency', [[{ model: 'res.users', id: 2 }]]]],
+  },
+  {
+    name: 'rating_send_request renders a template of the call',
+    versions: [17, 19],
+    policy: { models: { 'project.task': ['*'] } },
+    needs: 'project.task',
+    refused: [['rating_send_request', 'project.task', [[1], 1]]],
+  },
+  {
+    name: 'message_post takes the author of the call',
+    policy: { models: { 'res.partner': ['*'] } },
+    needs: 'mail.message',
+    allowed: [['message_post', 'res.partner', [[1]], { body: 'attack' }]],
+    refused: [
+      ['message_post', 'res.partner', [[1]], { body: 'attack', author_id: 3 }],
+      ['message_post', 'res.partner', [[1]], { body: 'attack', email_from: 'a@example.com' }],
+      ['message_post', 'res.partner', [[1]], { body: 'attack', context: { default_author_id: 3 } }],
+      ['message_notify', 'res.partner', [[1]], { body: 'attack', partner_ids: [3], author_id: 3 }],
+    ],
+  },
+  {
+    name: 'what belongs to messages of other records is forged',
+    policy: { models: { 'mail.*': ['*'] } },
+    allowed: [['search_read', 'mail.tracking.value', [[], ['id']], { limit: 1 }]],
+    refused: async ({ odoo, version }) => {
+      const [id] = await odoo('mail.message', 'search', [[['model', '=', 'res.partner']]], { limit: 1 });
+      const [field] = await odoo('ir.model.fields', 'search', [[['model', '=', 'res.partner']]], {
+        limit: 1,
+      });
+      const named = version < 17 ? { field, field_desc: 'attack', field_type: 'char' } : { field_id: field };
+      return [
+        ['create', 'mail.tracking.value', [{ mail_message_id: id, new_value_char: 'attack', ...named }]],
+        ['create', 'mail.notification', [{ mail_message_id: id, res_partner_id: 3 }]],
+        ['create', 'mail.message.reaction', [{ message_id: id, partner_id: 3, content: 'a' }]],
+      ] as const;
+    },
+  },
+  {
+    name: 'message_post sends files, layouts and mails of the call',
+    policy: { models: { 'res.partner': ['*'] } },
+    needs: 'mail.message',
+    refused: [
+      ['message_post', 'res.partner', [[1]], { body: 'attack', attachment_ids: [1] }],
+      ['message_post', 'res.partner', [[1]], { body: 'attack', outgoing_email_to: 'a@example.com' }],
+      ['message_post', 'res.partner', [[1]], { body: 'attack', email_layout_xmlid: 'web.login' }],
+      ['message_post', 'res.partner', [[1]], { body: 'attack', context: { default_public: true } }],
+    ],
+  },
+  {
+    name: 'wizards change payment, share documents and make activities',
+    policy: {
+      models: { 'sale.*': ['*'], 'task.*': ['*'], 'calendar.event': ['*'], 'account.journal': ['*'] },
+    },
+    needs: 'sale.order',
+    refused: [
+      ['create', 'sale.payment.provider.onboarding.wizard', [{ payment_method: 'manual' }]],
+      ['create', 'task.share.wizard', [{ res_model: 'project.task', res_id: 1 }]],
+      ['create', 'calendar.event', [{ name: 'attack', res_model: 'res.users', res_id: 2 }]],
+      ['write', 'account.journal', [[1], { bank_acc_number: 'attack' }]],
+    ],
+  },
+  {
+    name: 'members of a context create users',
+    policy: { models: { 'res.partner': ['*'] } },
+    refused: [
+      ['create', 'res.partner', [{ name: 'attack', user_ids: [[0, 0, { login: 'attack' }]] }]],
+      ['create', 'res.partner', [{ name: 'attack', user_ids: [[0, 0, {}]] }], { context: PASSWORD }],
+      ['create', 'res.partner', [{ name: 'attack' }], { context: PASSWORD }],
+      [
+        'create',
+        'res.partner',
+        [{ name: 'attack' }],
+        { context: { default_user_ids: [[0, 0, { login: 'attack' }]] } },
+      ],
+    ],
+  },
+  {
+    name: 'members lead to users, actions, models and access rights',
+    policy: {
+      models: { 'web_tour.tour': ['*'], 'spreadsheet.dashboard': ['*'], 'report.paperformat': ['*'] },
+    },
+    refused: async ({ has, version }) => [
+      [
+        'create',
+        'report.paperformat',
+        [{ name: 'attack', report_ids: [[0, 0, { name: 'attack', model: 'res.users', report_name: 'a' }]] }],
+      ],
+      ...((await has('web_tour.tour')) && version >= 18
+        ? [
+            [
+              'create',
+              'web_tour.tour',
+              [{ name: 'attack', user_consumed_ids: [[0, 0, { name: 'attack', login: 'attack' }]] }],
+            ] as const,
+          ]
+        : []),
+      ...((await has('spreadsheet.dashboard')) && version >= 18
+        ? [
+            [
+              'create',
+              'spreadsheet.dashboard',
+              [
+                {
+                  name: 'attack',
+                  dashboard_group_id: 1,
+                  main_data_model_ids: [[0, 0, { name: 'attack', model: 'x_attack' }]],
+                },
+              ],
+            ] as const,
+          ]
+        : []),
+    ],
+  },
+  {
+    name: 'moderators of a channel',
+    versions: [14, 14],
+    policy: { models: { 'mail.channel': ['*'] } },
+    needs: 'mail.channel',
+    refused: [['create', 'mail.channel', [{ name: 'attack', moderator_ids: [[0, 0, { login: 'attack' }]] }]]],
+  },
+  {
+    name: 'addresses of a team and a project run code and create records',
+    policy: { models: { 'crm.team': ['*'], 'project.project': ['*'] } },
+    needs: 'crm.team',
+    refused: [
+      ['create', 'crm.team', [{ name: 'attack', alias_defaults: "{'user_id': 2}" }]],
+      ['create', 'project.project', [{ name: 'attack', alias_defaults: '{}' }]],
+    ],
+  },
+  {
+    name: 'an order reaches its deliveries and its followers',
+    policy: { models: { 'sale.order': ['*'], 'sale.order.line': ['*'] } },
+    needs: 'sale.order',
+    allowed: async ({ odoo }) => {
+      const [id] = await odoo('sale.order', 'search', [[['state', '=', 'draft']]], { limit: 1 });
+      return [
+        [
+          'write',
+          'sale.order',
+          [[id], { order_line: [[0, 0, { display_type: 'line_note', name: 'attack' }]] }],
+        ],
+      ];
+    },
+    refused: async ({ odoo, has }) => {
+      const [id] = await odoo('sale.order', 'search', [[]], { limit: 1 });
+      const values: object[] = [
+        { message_partner_ids: [[4, 3]] },
+        { message_follower_ids: [[0, 0, { partner_id: 3 }]] },
+        { message_ids: [[0, 0, { body: 'attack' }]] },
+        { activity_ids: [[0, 0, { summary: 'attack', user_id: 2 }]] },
+        ...((await has('stock.picking')) ? [{ picking_ids: [[1, 1, { note: 'attack' }]] }] : []),
+        ...((await has('account.move')) ? [{ invoice_ids: [[2, 1]] }] : []),
+      ];
+      return values.map((each) => ['write', 'sale.order', [[id], each]] as const);
+    },
+  },
+  {
+    name: 'a lead changes the email of a contact',
+    policy: { models: { 'crm.lead': ['*'] } },
+    needs: 'crm.lead',
+    allowed: [['create', 'crm.lead', [{ name: 'attack', email_from: 'attack@example.com', phone: '1' }]]],
+    refused: async ({ odoo }) => {
+      const [id] = await odoo('crm.lead', 'search', [[]], { limit: 1 });
+      return [
+        ['write', 'crm.lead', [[id], { partner_id: 3, email_from: 'attack@example.com' }]],
+        ['create', 'crm.lead', [{ name: 'attack', partner_id: 3, email_from: 'attack@example.com' }]],
+      ];
+    },
+  },
+  {
+    name: 'values as arguments or as defaults change a contact or add followers',
+    policy: {
+      models: { 'crm.lead': ['*'], 'hr.employee': ['*'], 'project.task': ['*'], 'sale.order': ['*'] },
+    },
+    needs: 'crm.lead',
+    allowed: async ({ odoo }) => {
+      const id = await odoo('crm.lead', 'create', [{ name: 'attack' }]);
+      return [
+        ['action_set_lost', 'crm.lead', [[id]]],
+        [
+          'create',
+          'crm.lead',
+          [{ name: 'attack' }],
+          { context: { default_email_from: 'attack@example.com' } },
+        ],
+        ['create', 'crm.lead', [{ name: 'attack' }], { context: { default_partner_id: 3 } }],
+      ];
+    },
+    refused: async ({ odoo }) => {
+      const id = await odoo('crm.lead', 'create', [{ name: 'attack' }]);
+      const email = 'attack@example.com';
+      return [
+        ['action_set_lost', 'crm.lead', [[id]], { email_from: email }],
+        ['action_set_lost', 'crm.lead', [[id]], { message_partner_ids: [[4, 3]] }],
+        [
+          'create',
+          'crm.lead',
+          [{ name: 'attack', partner_id: 3 }],
+          { context: { default_email_from: email } },
+        ],
+        [
+          'create',
+          'crm.lead',
+          [{ name: 'attack' }],
+          { context: { default_partner_id: 3, default_email_from: email } },
+        ],
+        [
+          'create',
+          'hr.employee',
+          [{ name: 'attack' }],
+          { context: { default_work_contact_id: 3, default_work_email: email } },
+        ],
+        ['create', 'project.task', [{ name: 'attack', parent_id: 1, partner_phone: '1' }]],
+        ['action_confirm', 'sale.order', [[1]], { context: { default_partner_email: email } }],
+        ['action_confirm', 'sale.order', [[1]], { context: { default_email_from: email } }],
+      ] as const;
+    },
+  },
+  {
+    name: 'defaults are read from a record of another model',
+    policy: { models: { 'res.partner': ['*'] } },
+    needs: 'crm.lead',
+    allowed: [
+      ['default_get', 'res.partner', [['name', 'street']], { context: { active_model: 'res.partner' } }],
+    ],
+    refused: [
+      [
+        'default_get',
+        'res.partner',
+        [['name', 'street']],
+        { context: { active_model: 'crm.lead', active_id: 1, active_ids: [1] } },
+      ],
+    ],
+  },
+  {
+    name: 'a file is published at an address of Odoo by defaults',
+    policy: { models: { 'res.partner': ['*'] } },
+    needs: 'mail.message',
+    allowed: [['message_post', 'res.partner', [[1]], { body: 'attack', attachments: [['a.txt', 'attack']] }]],
+    refused: [
+      [
+        'message_post',
+        'res.partner',
+        [[1]],
+        { body: 'attack', attachments: [['a.js', 'attack']], context: { default_url: '/attack.js' } },
+      ],
+      ['write', 'res.partner', [[1], { image_1920: 'PHN2Zy8+' }], { context: { default_public: true } }],
+    ],
+  },
+  {
+    name: 'an employee changes the email of a contact',
+    policy: { models: { 'hr.employee': ['*'] } },
+    needs: 'hr.employee',
+    refused: [
+      ['create', 'hr.employee', [{ name: 'attack', work_contact_id: 3, work_email: 'attack@example.com' }]],
+    ],
+  },
+  {
+    name: 'an applicant changes the phone of a contact',
+    policy: { models: { 'hr.applicant': ['*'], 'hr.candidate': ['*'] } },
+    needs: 'hr.applicant',
+    allowed: ({ version }) => {
+      const email_from = 'attack@example.com';
+      if (version === 18)
+        return Promise.resolve([['create', 'hr.candidate', [{ partner_name: 'attack', email_from }]]]);
+      const values = { partner_name: 'attack', email_from, ...(version < 18 && { name: 'attack' }) };
+      return Promise.resolve([['create', 'hr.applicant', [values]]]);
+    },
+    refused: ['hr.applicant', 'hr.candidate'].map((model) => [
+      'create',
+      model,
+      [{ partner_name: 'attack', email_from: 'attack@example.com', partner_phone: '1' }],
+    ]),
+  },
+  {
+    name: 'fields of employees, departments and jobs give rights',
+    policy: { models: { 'hr.*': ['*', 'create', 'write'] } },
+    needs: 'hr.employee',
+    allowed: [
+      ['create', 'hr.employee', [{ name: 'attack', work_email: 'attack@example.com' }]],
+      ['create', 'hr.department', [{ name: 'attack' }]],
+    ],
+    refused: async ({ odoo, has }) => {
+      const id = await odoo('hr.employee', 'create', [{ name: 'attack' }]);
+      const values: object[] = [
+        { leave_manager_id: 2 },
+        { parent_id: id },
+        { attendance_manager_id: 2 },
+        { work_email: 'attack@example.com' },
+      ];
+      return [
+        ...values.map((each) => ['write', 'hr.employee', [[id], each]] as const),
+        ['create', 'hr.employee', [{ name: 'attack' }], { context: { default_leave_manager_id: 2 } }],
+        ['create', 'hr.department', [{ name: 'attack', manager_id: id }]],
+        ...((await has('hr.job'))
+          ? [['create', 'hr.job', [{ name: 'attack', interviewer_ids: [[6, 0, [2]]] }]] as const]
+          : []),
+      ];
+    },
+  },
+  {
+    name: 'a stage or a state sends a template',
+    policy: { models: { 'project.*': ['*'], 'hr.applicant': ['*'], 'event.*': ['*'] } },
+    needs: 'project.task',
+    allowed: [['create', 'project.task', [{ name: 'attack' }]]],
+    refused: async ({ odoo, has }) => {
+      const id = await odoo('project.task', 'create', [{ name: 'attack' }]);
+      return [
+        ['write', 'project.task', [[id], { stage_id: 1 }]],
+        ['create', 'project.task', [{ name: 'attack', stage_id: 1 }]],
+        ['create', 'project.task', [{ name: 'attack' }], { context: { default_stage_id: 1 } }],
+        ...((await has('hr.applicant')) ? [['write', 'hr.applicant', [[1], { stage_id: 1 }]] as const] : []),
+        ...((await has('event.registration'))
+          ? ([
+              ['create', 'event.registration', [{ event_id: 1, email: 'attack@example.com' }]],
+              ['write', 'event.registration', [[1], { state: 'open' }]],
+            ] as const)
+          : []),
+      ];
+    },
+  },
+  {
+    name: 'a stage changes where the policy names the mail',
+    policy: { models: { 'project.task': ['*'], 'mail.mail': ['create'] } },
+    needs: 'project.task',
+    allowed: async ({ odoo }) => {
+      const project = await odoo('project.project', 'create', [{ name: 'attack' }]);
+      const stage = await odoo('project.task.type', 'create', [
+        { name: 'attack', project_ids: [[6, 0, [project]]] },
+      ]);
+      const id = await odoo('project.task', 'create', [{ name: 'attack', project_id: project }]);
+      return [['write', 'project.task', [[id], { stage_id: stage }]]];
+    },
+    refused: [],
+  },
+  {
+    name: 'an event invites partners',
+    policy: { models: { 'calendar.event': ['*'], 'res.partner': ['read'] } },
+    needs: 'calendar.event',
+    allowed: [['create', 'calendar.event', [event()]]],
+    refused: [
+      ['create', 'calendar.event', [event({ partner_ids: [[6, 0, [3]]] })]],
+      ['create', 'calendar.event', [event()], { context: { default_partner_ids: [3] } }],
+      ['write', 'calendar.event', [[1], { partner_ids: [[4, 3]] }]],
+    ],
+  },
+  {
+    name: 'a supplier of lunches changes a contact and a scheduled action',
+    policy: { models: { 'lunch.*': ['*'] } },
+    needs: 'lunch.supplier',
+    allowed: [['search_read', 'lunch.supplier', [[], ['name']], { limit: 1 }]],
+    refused: [
+      ['write', 'lunch.supplier', [[1], { email: 'attack@example.com' }]],
+      ['create', 'lunch.supplier', [{ partner_id: 3, email: 'attack@example.com' }]],
+      ['write', 'lunch.supplier', [[1], { automatic_email_time: 1 }]],
+    ],
+  },
+  {
+    name: 'a wizard changes the company',
+    policy: { models: { 'base.document.layout': ['create', 'write'], 'account.automatic.*': ['*'] } },
+    needs: 'base.document.layout',
+    allowed: [['create', 'base.document.layout', [{}]]],
+    refused: [
+      ['create', 'base.document.layout', [{ company_id: 1, report_footer: 'attack' }]],
+      ['create', 'base.document.layout', [{ report_footer: 'attack' }]],
+      ['write', 'base.document.layout', [[1], { company_details: 'attack' }]],
+    ],
+  },
+  {
+    name: 'a company changes its contact, and a journal its bank account',
+    policy: { models: { 'res.company': ['write'], 'account.journal': ['*'] } },
+    needs: 'account.journal',
+    allowed: [['search_read', 'account.journal', [[], ['name']], { limit: 1 }]],
+    refused: [
+      ['write', 'res.company', [[1], { email: 'attack@example.com' }]],
+      ['write', 'account.journal', [[1], { company_id: 1 }]],
+    ],
+  },
+  {
+    name: 'a task changes the properties of its project',
+    versions: [16, 19],
+    policy: { models: { 'project.task': ['*'] } },
+    needs: 'project.task',
+    refused: [
+      [
+        'write',
+        'project.task',
+        [[1], { task_properties: [{ name: 'a', type: 'char', string: 'a', definition_changed: true }] }],
+      ],
+    ],
+  },
+  {
+    name: 'an attachment is published as a document of a product',
+    versions: [17, 19],
+    policy: { models: { 'product.*': ['*'] } },
+    needs: 'product.document',
+    refused: [
+      [
+        'create',
+        'product.document',
+        [{ name: 'attack.js', mimetype: 'text/javascript', public: true, raw: 'alert(1)' }],
+      ],
+      [
+        'create',
+        'product.template',
+        [
+          {
+            name: 'attack',
+            product_document_ids: [[0, 0, { name: 'attack.js', mimetype: 'text/javascript' }]],
+          },
+        ],
+      ],
+    ],
+  },
+  {
+    name: 'a read makes a token to sign up',
+    policy: { models: { 'res.partner': ['*'] }, read_only: true },
+    needs: 'res.partner',
+    allowed: [['read', 'res.partner', [[1], ['name']], { context: { lang: 'en_US' } }]],
+    refused: [
+      ['read', 'res.partner', [[1], ['signup_url']], { context: { signup_valid: true } }],
+      ['search_read', 'res.partner', [[], ['signup_url']], { limit: 1, context: { signup_valid: 1 } }],
+    ],
+  },
+  {
+    name: 'a denied field of attachments under other names',
+    policy: {
+      models: { 'ir.attachment': ['read', 'search_read', 'search'] },
+      fields: { 'ir.attachment': { deny: ['datas'] } },
+    },
+    allowed: [['search_read', 'ir.attachment', [[['id', '>', 0]], ['name']], { limit: 1 }]],
+    refused: ['datas', 'raw', 'db_datas', 'index_content', 'checksum', 'file_size'].map((field) => [
+      'search_read',
+      'ir.attachment',
+      [[['id', '>', 0]], [field]],
+      { limit: 1 },
+    ]),
+  },
+  {
+    name: 'a denied code of products under other names',
+    policy: {
+      models: { 'product.*': ['read', 'search_read', 'search'] },
+      fields: { 'product.*': { deny: ['default_code'] } },
+    },
+    needs: 'product.product',
+    allowed: [['search_read', 'product.product', [[], ['list_price']], { limit: 1, order: 'id' }]],
+    refused: ['default_code', 'code', 'partner_ref', 'display_name'].map((field) => [
+      'search_read',
+      'product.product',
+      [[], [field]],
+      { limit: 1, order: 'id' },
+    ]),
+  },
+  {
+    name: 'a denied code of products in the address of a page and in names of records',
+    policy: { models: { '*': ['*'] }, fields: { 'product.*': { deny: ['default_code'] } } },
+    needs: 'website.page',
+    allowed: [
+      ['search_read', 'product.template', [[], ['list_price']], { limit: 1, order: 'id' }],
+      ['search_read', 'ir.attachment', [[['id', '>', 0]], ['name', 'res_id']], { limit: 1 }],
+    ],
+    refused: [
+      ['search_read', 'product.template', [[], ['website_url']], { limit: 1, order: 'id' }],
+      ['search_read', 'ir.attachment', [[['id', '>', 0]], ['res_name']], { limit: 1 }],
+      ['search_read', 'mail.activity', [[], ['res_name']], { limit: 1 }],
+    ],
+  },
+  {
+    name: 'a denied address of contacts in leads and registrations',
+    policy: { models: { '*': ['*'] }, fields: { 'res.partner': { deny: ['street', 'email'] } } },
+    needs: 'event.lead.rule',
+    allowed: [['search_read', 'crm.lead', [[], ['name']], { limit: 1 }]],
+    refused: [
+      ['search_read', 'crm.lead', [[], ['street']], { limit: 1 }],
+      ['search_read', 'event.registration', [[], ['email']], { limit: 1 }],
+    ],
+  },
+  {
+    name: 'a point of sale installs modules',
+    policy: { models: { 'pos.config': ['*'] } },
+    needs: 'pos.config',
+    allowed: [['search_read', 'pos.config', [[], ['name']], { limit: 1 }]],
+    refused: [
+      ['write', 'pos.config', [[1], { module_pos_restaurant: true }]],
+      ['install_pos_restaurant', 'pos.config', []],
+      ['load_onboarding_bar_scenario', 'pos.config', []],
+    ],
+  },
+  {
+    name: 'forms that send mail of the call',
+    versions: [18, 19],
+    policy: { models: { 'fleet.*': ['read', 'create', 'action_*'] } },
+    needs: 'fleet.vehicle.send.mail',
+    allowed: [['read', 'fleet.vehicle', [[1], ['name']]]],
+    refused: [
+      ['create', 'fleet.vehicle.send.mail', [{ subject: '{{ object.env.user.login }}', body: 'attack' }]],
+      ['action_send', 'fleet.vehicle.send.mail', [[1]]],
+    ],
+  },
+  {
+    name: 'methods of a point of sale return records of other models',
+    versions: [18, 19],
+    policy: { models: { 'sale.order': ['*'], 'pos.order': ['*'], 'res.partner': ['*'] } },
+    needs: 'pos.order',
+    allowed: [['search_read', 'pos.order', [[], ['name']], { limit: 1 }]],
+    refused: [
+      ['load_sale_order_from_pos', 'sale.order', [[1], 1]],
+      ['get_new_partner', 'res.partner', [1, [], 0]],
+      ['read_pos_data', 'pos.order', [[1], [], 1]],
+      ['read_pos_orders', 'pos.order', [[]]],
+    ],
+  },
+  {
+    name: 'denied amounts under other names',
+    policy: {
+      models: { 'sale.order': ['read', 'search_read', 'search'] },
+      fields: { 'sale.order': { deny: ['amount_*'] } },
+    },
+    needs: 'sale.order',
+    allowed: [['search_read', 'sale.order', [[], ['name']], { limit: 1, order: 'id' }]],
+    refused: ['amount_total', 'amount_undiscounted'].map((field) => [
+      'search_read',
+      'sale.order',
+      [[], [field]],
+      { limit: 1, order: 'id' },
+    ]),
+  },
+  {
+    name: 'related records without limit',
+    policy: { models: { '*': ['*', 'web_read'], 'res.country': ['web_read'] }, limit_max: 2 },
+    versions: [17, 19],
+    allowed: [['web_read', 'res.country', [[233]], { specification: { name: {} } }]],
+    refused: [
+      ['web_read', 'res.country', [[233]], { specification: { state_ids: { fields: { name: {} } } } }],
+      ['web_search_read', 'res.country', [[], { state_ids: { fields: { name: {} } } }], { limit: 1 }],
+    ],
+  },
+  {
+    name: 'writes and forms return related records without limit',
+    policy: {
+      models: { 'res.country': ['web_save', 'onchange', 'export_data'], 'res.country.state': ['read'] },
+      limit_max: 2,
+    },
+    versions: [17, 19],
+    allowed: [
+      ['web_save', 'res.country', [[233], {}, { name: {}, state_ids: { fields: { name: {} }, limit: 2 } }]],
+      ['export_data', 'res.country', [[233], ['name', 'code']]],
+    ],
+    refused: [
+      ['web_save', 'res.country', [[233], {}, { state_ids: { fields: { name: {} } } }]],
+      ['web_save', 'res.country', [[233], {}, { name: {} }, [1, 2, 3, 4]]],
+      ['onchange', 'res.country', [[233], {}, [], { state_ids: { fields: { name: {} } } }]],
+      ['export_data', 'res.country', [[233], ['state_ids/name']]],
+      ['export_data', 'res.country', [[1, 2, 3], ['name']]],
+    ],
+  },
+  {
+    name: 'a progress bar returns each value of a field',
+    policy: { models: { 'res.country': ['*'] }, limit_max: 2 },
+    allowed: [['read_group', 'res.country', [[], ['name'], ['name']]]],
+    refused: [
+      ['read_progress_bar', 'res.country', [[], 'name', { field: 'code', colors: { BE: 'success' } }]],
+    ],
+  },
+  {
+    name: 'a form of 14 to 16 returns related records without limit',
+    policy: { models: { 'res.country': ['onchange'], 'res.country.state': ['read'] }, limit_max: 2 },
+    versions: [14, 16],
+    refused: [['onchange', 'res.country', [[233], {}, 'name', { state_ids: '', 'state_ids.name': '' }]]],
+  },
+  {
+    name: 'fields of related records lead into models that the policy does not name',
+    policy: { models: { 'sale.order': ['*'], 'sale.order.line': ['read'], 'res.country': ['read'] } },
+    needs: 'sale.order',
+    allowed: ({ version }) =>
+      Promise.resolve([
+        ['export_data', 'sale.order', [[1], ['name', 'partner_id/id', 'order_line/name']]],
+        ['load', 'sale.order', [['id', 'partner_id/.id'], []]],
+        ...(version >= 17
+          ? [['web_read', 'sale.order', [[1], { order_line: { fields: { name: {} } } }]] as const]
+          : [['read_group', 'sale.order', [[], ['amount_total'], ['partner_id']]] as const]),
+      ]),
+    refused: ({ version }) => {
+      const email = { partner_id: { fields: { email: {} } } };
+      const panel = { expand: true, hierarchize: false };
+      return Promise.resolve([
+        ['export_data', 'sale.order', [[1], ['partner_id/email']]],
+        ['load', 'sale.order', [['id', 'partner_id'], [['a', 'azure']]]],
+        ['search_panel_select_range', 'sale.order', ['partner_id'], panel],
+        ['read', 'sale.order', [[1], ['partner_id']], { context: { show_email: true } }],
+        version >= 19
+          ? ['formatted_read_group', 'sale.order', [[], ['partner_id.country_id']]]
+          : ['read_group', 'sale.order', [[], ['amount_total'], ['partner_id.country_id']]],
+        ...(version >= 17
+          ? [
+              ['web_read', 'sale.order', [[1], email]] as const,
+              ['web_search_read', 'sale.order', [[], email]] as const,
+              ['web_save', 'sale.order', [[1], {}, email]] as const,
+              ['onchange', 'sale.order', [[], {}, [], email]] as const,
+            ]
+          : [['onchange', 'sale.order', [[], {}, 'name', { 'partner_id.email': '' }]] as const]),
+      ]);
+    },
+  },
+  {
+    name: 'a view of another model, by its id',
+    policy: { models: LEAD },
+    needs: 'crm.lead',
+    allowed: ({ version }) =>
+      Promise.resolve([
+        [
+          version >= 16 ? 'get_views' : 'load_views',
+          'crm.lead',
+          [
+            [
+              [false, 'form'],
+              [false, 'list'],
+            ],
+          ],
+        ] as const,
+      ]),
+    refused: async ({ odoo, version }) => {
+      const [id] = await odoo('ir.ui.view', 'search', [[['model', '=', 'res.users']]], { limit: 1 });
+      const context = { form_view_ref: 'base.view_users_form' };
+      const one = version >= 16 ? 'get_view' : 'fields_view_get';
+      const several = version >= 16 ? 'get_views' : 'load_views';
+      return [
+        [several, 'crm.lead', [[[id, 'form']]]],
+        [several, 'crm.lead', [[[false, 'form']]], { context }],
+        [one, 'crm.lead', [id, 'form']],
+        [one, 'crm.lead', [], { view_id: id }],
+        [one, 'crm.lead', [false, 'form'], { context }],
+      ] as const;
+    },
+  },
+  {
+    name: 'activities and attachments show names of records of any model',
+    policy: { models: { ...LEAD, 'mail.activity': ['*'], 'ir.attachment': ['*'] } },
+    needs: 'crm.lead',
+    allowed: async ({ odoo }) => {
+      const [id] = await odoo('crm.lead', 'search', [[]], { limit: 1 });
+      const context = { default_res_model: 'crm.lead' };
+      return [
+        ['create', 'mail.activity', [{ summary: 'attack', res_id: id }], { context }],
+        ['create', 'ir.attachment', [{ name: 'attack', res_model: 'crm.lead', res_id: id }]],
+      ];
+    },
+    refused: async ({ odoo, version }) => {
+      const [lead] = await odoo('ir.model', 'search', [[['model', '=', 'crm.lead']]]);
+      const [users] = await odoo('ir.model', 'search', [[['model', '=', 'res.users']]]);
+      const context = { default_res_model: 'res.users', default_res_id: 2 };
+      return [
+        ['create', 'mail.activity', [{ summary: 'attack', res_model_id: users, res_id: 2 }]],
+        ['create', 'mail.activity', [{ res_model: 'res.users', res_model_id: lead, res_id: 2 }]],
+        ['create', 'mail.activity', [{ summary: 'attack' }], { context }],
+        ['write', 'mail.activity', [[1], { res_id: 2 }]],
+        [
+          'onchange',
+          'mail.activity',
+          [
+            [],
+            { res_model: 'res.users', res_id: 2 },
+            [],
+            version >= 17 ? { res_name: {} } : { res_name: '' },
+          ],
+        ],
+        ['activity_schedule', 'crm.lead', [[1]], { res_model_id: users, res_id: 2 }],
+        ['create', 'ir.attachment', [{ name: 'attack', res_model: 'res.users', res_id: 2 }]],
+        ['load', 'ir.attachment', [['name', 'res_model', 'res_id'], [['attack', 'res.users', '2']]]],
+      ] as const;
+    },
+  },
+  {
+    name: 'references show names of records of any model',
+    versions: [17, 19],
+    policy: { models: { 'gamification.karma.tracking': ['*'], 'ir.attachment': ['*'] } },
+    needs: 'gamification.karma.tracking',
+    allowed: async ({ odoo }) => {
+      const [id] = await odoo('gamification.karma.tracking', 'search', [[]], { limit: 1 });
+      return [['web_read', 'gamification.karma.tracking', [[id], { origin_ref: {} }]]];
+    },
+    refused: async ({ odoo }) => {
+      const [id] = await odoo('gamification.karma.tracking', 'search', [[]], { limit: 1 });
+      const values = { user_id: 2, new_value: 1, origin_ref: 'res.users,2' };
+      const shown = { fields: { display_name: {} } };
+      return [
+        ['web_read', 'gamification.karma.tracking', [[id], { origin_ref: shown }]],
+        ['export_data', 'gamification.karma.tracking', [[id], ['origin_ref/display_name']]],
+        ['search_count', 'gamification.karma.tracking', [[['origin_ref.login', '=', 'admin']]]],
+        ['onchange', 'gamification.karma.tracking', [[], values, [], { origin_ref: shown }]],
+        ['web_save', 'gamification.karma.tracking', [[], values, { origin_ref: shown }]],
+        ['web_read', 'ir.attachment', [[1], { res_id: shown }]],
+      ] as const;
+    },
+  },
+  {
+    name: 'a finished activity takes files of any record into a message',
+    policy: { models: { ...LEAD, 'purchase.order': ['*'] } },
+    needs: 'crm.lead',
+    allowed: [['activity_feedback', 'crm.lead', [[1], ['mail.mail_activity_data_call'], null, 'attack']]],
+    refused: [
+      ['activity_feedback', 'crm.lead', [[1], [], null, 'attack', [1]]],
+      ['activity_feedback', 'crm.lead', [[1], []], { attachment_ids: [1] }],
+      ['action_create_invoice', 'purchase.order', [[1], [1]]],
+    ],
+  },
+  {
+    name: 'a property shows names of records of any model',
+    versions: [16, 19],
+    policy: { models: { 'crm.team': ['*'], 'crm.lead': ['*'] } },
+    needs: 'crm.lead',
+    allowed: async ({ odoo }) => {
+      const [id] = await odoo('crm.team', 'create', [[{ name: 'attack' }]]);
+      const definition = { name: 'a', type: 'many2one', string: 'a', comodel: 'crm.lead' };
+      return [['write', 'crm.team', [[id], { lead_properties_definition: [definition] }]]];
+    },
+    refused: async ({ odoo }) => {
+      const [id] = await odoo('crm.team', 'create', [[{ name: 'attack' }]]);
+      const definition = { name: 'a', type: 'many2one', string: 'a', comodel: 'res.users' };
+      return [
+        ['write', 'crm.team', [[id], { lead_properties_definition: [definition] }]],
+        ['write', 'crm.lead', [[1], { lead_properties: [{ ...definition, definition_changed: true }] }]],
+        ['search_count', 'crm.lead', [[['lead_properties.a', 'ilike', 'a']]]],
+      ] as const;
+    },
+  },
+  {
+    name: 'a page probes models that its policy does not name',
+    policy: { models: { 'product.template': ['read', 'search_read', 'search_count'] }, read_only: true },
+    needs: 'product.template',
+    allowed: [
+      ['search_read', 'product.template', [[['name', '!=', false]], ['name', 'categ_id']], { limit: 1 }],
+    ],
+    refused: [
+      [['create_uid.partner_id.email', 'like', 'a']],
+      [['create_uid.login', 'like', 'a']],
+      [['seller_ids.price', '>', 1]],
+      [['message_ids.body', 'like', 'a']],
+      [['product_variant_ids.stock_quant_ids.quantity', '>', 0]],
+    ].map((domain) => ['search_count', 'product.template', [domain]]),
+  },
+];
+
+export const ATTACKS: readonly Attack[] = [
+  ...REFUSED.map(makeRefused),
+  {
+    name: 'a denied field in a domain over many models',
+    run: attackManyModels,
+  },
+  {
+    name: 'methods of other names write without an approval',
+    run: attackApprovals,
+  },
+  {
+    name: 'default_get returns what was not asked',
+    async run({ limit }) {
+      const call = await limit({
+        models: { 'res.partner': ['default_get'] },
+        fields: { 'res.partner': { deny: ['company_id'] } },
+      });
+      const { result, error } = await call('default_get', 'res.partner', [['parent_id']]);
+      if (error !== undefined) return `refused, though its policy allows it: ${error.message}`;
+      const names = Object.keys(result);
+      return names.every((name) => name === 'parent_id') ? null : `it returned ${names.join(', ')}`;
+    },
+  },
+];
+
+async function attackApprovals({ odoo, limit, version }: Target): Promise<string | null> {
+  const [id] = await odoo('res.partner', 'create', [[{ name: 'attack' }]]);
+  const call = await limit({
+    models: { 'res.partner': ['*'], 'product.product': ['*'], 'product.template': ['*'] },
+    approve: { 'res.partner': ['create', 'write', 'unlink'], 'product.template': ['write'] },
+  });
+  const values = { name: 'attack' };
+  const calls: readonly Call[] = [
+    ['action_archive', 'res.partner', [[id]]],
+    ['copy', 'res.partner', [id]],
+    ['load', 'res.partner', [['.id', 'name'], [[`${id}`, 'attack']]]],
+    ['write', 'res.partner', [[id], { child_ids: [[2, id]] }]],
+    ['write', 'product.product', [[1], values]],
+    ...(version < 17
+      ? []
+      : [
+          ['web_save', 'res.partner', [[id], values, {}]] as const,
+          ['web_save', 'res.partner', [[], values, {}]] as const,
+        ]),
+  ];
+  for (const each of calls) {
+    const { error } = await make(call, each);
+    if (error?.data.type !== 'approval_required') return `${print(each)}: ${error?.message ?? 'it ran'}`;
+  }
+  const { error } = await call('read', 'res.partner', [[id], ['name']]);
+  return error === undefined ? null : `refused, though its policy allows it: ${error.message}`;
+}
+
+/** An OR of one denied path and many harmless ones, each into another model. */
+async function attackManyModels({ odoo, limit }: Target): Promise<string | null> {
+  const fields: Record<string, { type: string; relation?: string; searchable?: boolean; name: string }> =
+    await odoo('res.partner', 'fields_get', [], { attributes: ['type', 'relation', 'searchable'] });
+  const [id] = await odoo('res.partner', 'create', [[{ name: 'attack', vat: false, ref: 'attack-secret' }]]);
+  const harmless = new Map<string, string>();
+  const follow = async (prefix: string, of: typeof fields, depth: number) => {
+    for (const [name, { relation, searchable }] of Object.entries(of)) {
+      if (relation === undefined || searchable === false || harmless.has(relation) || harmless.size > 120)
+        continue;
+      harmless.set(relation, `${prefix}${name}.id`);
+      if (depth === 0) continue;
+      const next = await odoo(relation, 'fields_get', [], {
+        attributes: ['type', 'relation', 'searchable'],
+      }).catch(() => ({}));
+      await follow(`${prefix}${name}.`, next, depth - 1);
+    }
+  };
+  await follow('', fields, 2);
+  const call = await limit({
+    models: { '*': ['*'] },
+    fields: { 'res.partner': { deny: ['ref'] } },
+  });
+  for (const count of [10, 62, 63, 64, 65, 79, 112]) {
+    const paths = [...harmless.values()].slice(0, count).map((path) => [path, '=', -1]);
+    const secret = ['child_ids.parent_id.ref', '=', 'attack-secret'];
+    const domain = [...Array(paths.length).fill('|'), ...paths, secret];
+    const { error } = await call('search_count', 'res.partner', [domain]);
+    if (!isDenied(error))
+      return `${paths.length} paths before it: ${JSON.stringify(error?.message ?? 'it ran')}`;
+  }
+  await odoo('res.partner', 'unlink', [[id]]);
+  return null;
+}
+
+function makeRefused({ name, versions, policy, needs, allowed = [], refused }: RefusedCalls): Attack {
+  return {
+    name,
+    ...(versions === undefined ? {} : { versions }),
+    async run(target) {
+      if (needs !== undefined && !(await target.has(needs))) return 'absent';
+      const call = await target.limit(policy);
+      const lists = [allowed, refused].map((list) => (typeof list === 'function' ? list(target) : list));
+      const [mayRun = [], mustNot = []] = await Promise.all(lists);
+      const found: string[] = [];
+      for (const each of mayRun) {
+        const { error } = await make(call, each);
+        if (error !== undefined)
+          found.push(`refused, though its policy allows it: ${print(each)}: ${error.message}`);
+      }
+      for (const each of mustNot) {
+        const { error } = await make(call, each);
+        if (!isDenied(error)) found.push(`${print(each)}: ${error?.message ?? 'it ran'}`);
+      }
+      return found.length === 0 ? null : found.join('\n         ');
+    },
+  };
+}
+
+const make = (call: KeyCall, [action, model, params, keyword]: Call) => call(action, model, params, keyword);
+
+/** Any other error means that the call has reached Odoo. */
+export function isDenied(error: Answer['error']): boolean {
+  return error?.data.type === 'policy_denied';
+}
+
+function print([action, model, params]: Call): string {
+  return `${action} of ${model} ${JSON.stringify(params).slice(0, 200)}`;
+}

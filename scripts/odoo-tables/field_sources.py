@@ -1,0 +1,421 @@
+#!/usr/bin/env python3
+"""Prints which fields of Odoo show the value of others, as far as `fields_get` does not tell it.
+
+Usage: field_sources.py 14=PATH 15=PATH ... > packages/server/src/odoo/fields/computed-fields-table.ts
+
+Each PATH is a checkout, as for read_odoo.py. All versions together make one table. It has one model a line, with its
+fields; `any` stands for any model:
+
+- `field`: stored, and shows no other field
+- `field=source,...`: a source is a field of the record, or `model:field`
+- `=writer` among the sources: a field that writes this one. It is shown, but not what it is computed from
+- `*` among the sources: all fields on which the field depends, though it is stored
+
+With `--keys`, prints the context keys that display names read instead, with what a condition on a key controls. Too
+much is listed there. Choose from it what packages/server/src/odoo/fields/field-context.ts needs.
+
+Left out are:
+
+- what `fields_get` declares of a field that is not stored
+- sums over many records
+- stored relations, numbers, dates and choices that a user may change: what is computed is only their first value
+- what is more than two calls away
+- units and currencies
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from odoo_sources import CORE_MODEL, Method, ModelClass, read_checkout
+from value_flow import NOTHING, CallStep, Value, trace_values
+
+ANY_MODEL = "any"
+NAME = "display_name"
+# Functions that give names to records, up to 16 and from 17 on.
+NAME_FUNCTIONS = ("name_get", "_compute_display_name")
+DEPTH_MAX = 2
+# Calls that are followed for one field. A function that makes more is no formula.
+CALLS_MAX = 150
+# A row of so many models is one of a mixin, which other modules can use too.
+MODELS_OF_MIXIN = 4
+
+NUMBER, TEXT, RELATION, DATE, CHOICE = "number", "text", "relation", "date", "choice"
+KINDS = {
+    "Integer": NUMBER, "Float": NUMBER, "Monetary": NUMBER,
+    "Many2one": RELATION, "One2many": RELATION, "Many2many": RELATION,
+    "Date": DATE, "Datetime": DATE,
+    "Boolean": CHOICE, "Selection": CHOICE,
+}  # fmt: skip
+# What a field of a kind can show.
+SHOWN_KINDS = {
+    NUMBER: {NUMBER}, TEXT: {TEXT, NUMBER}, RELATION: {RELATION}, DATE: {DATE}, CHOICE: {CHOICE, TEXT},
+}  # fmt: skip
+# Units and settings: they take part in many formulas, and none shows them.
+PLAIN_MODELS = {"res.currency", "res.currency.rate", "uom.uom", "ir.config_parameter", "ir.default", "res.lang"}
+PLAIN_FIELDS = {
+    "company_id", "currency_id", "company_currency_id", "uom_id", "product_uom_id", "product_uom", "sequence", "lang",
+    "direction_sign", "id", "active", "display_type",
+}  # fmt: skip
+# Editable numbers that repeat the value of another field.
+REPEATED = {("sale.order.line", "purchase_price")}
+
+
+class Shown(NamedTuple):
+    model: str
+    field: str
+
+
+class Place(NamedTuple):
+    """Where a path has led: to records (`field` None) or to the value of a field."""
+
+    model: str | None
+    # The field whose value it is, with its model.
+    shown: Shown | None
+    is_self: bool
+    # Reached through many records.
+    is_many: bool
+
+
+Places = frozenset
+
+
+@dataclass
+class Model:
+    name: str
+    classes: list[ModelClass] = field(default_factory=list)
+    mixins: list[str] = field(default_factory=list)
+    delegates: list[str] = field(default_factory=list)
+    # With those of mixins.
+    fields: dict[str, dict[str, object]] = field(default_factory=dict)
+    types: dict[str, str] = field(default_factory=dict)
+    methods: dict[str, list[Method]] = field(default_factory=dict)
+
+    @property
+    def is_abstract(self) -> bool:
+        return all(known.kind == "abstract" for known in self.classes)
+
+
+class Sources:
+    def __init__(self, classes: Iterable[ModelClass]) -> None:
+        self.models: dict[str, Model] = {}
+        for known in classes:
+            model = self.models.setdefault(known.name, Model(known.name))
+            model.classes.append(known)
+            model.mixins += [name for name in known.inherit if name != known.name and name not in model.mixins]
+            model.delegates += [name for name in known.delegates if name not in model.delegates]
+            for method in known.methods:
+                model.methods.setdefault(method.name, []).append(method)
+        self.ancestors = {name: self._list_ancestors(name) for name in self.models}
+        for name, model in self.models.items():
+            model.fields[NAME], model.types[NAME] = {}, "Char"
+            for ancestor in reversed(self.ancestors[name]):
+                for known in self.models[ancestor].classes:
+                    for each, definition in known.fields.items():
+                        model.fields.setdefault(each, {}).update(definition.keywords)
+                        model.types[each] = definition.type
+        for model in self.models.values():
+            for delegate in model.delegates:
+                inherited = self.models.get(delegate)
+                for each, keywords in inherited.fields.items() if inherited else ():
+                    if each not in model.fields:
+                        comodel = {key: keywords[key] for key in ("comodel_name",) if key in keywords}
+                        model.fields[each] = {"related": each, **comodel}
+                        model.types[each] = inherited.types[each]
+        self.returns: dict[tuple, Places] = {}
+        self.calls = 0
+
+    def _list_ancestors(self, name: str) -> list[str]:
+        found: list[str] = []
+        pending = [name]
+        while pending:
+            each = pending.pop(0)
+            if each not in found and each in self.models and (each != CORE_MODEL or name == CORE_MODEL):
+                found.append(each)
+                pending += self.models[each].mixins
+        return found
+
+    def methods_of(self, model: str, name: str) -> list[Method]:
+        return [
+            method for each in self.ancestors.get(model, ()) for method in self.models[each].methods.get(name, ())
+        ]
+
+    def list_depends(self, model: str, compute: str) -> set[Shown | None]:
+        """The fields on which a method declares to depend. None stands for those that no constant names."""
+        depends: set[Shown | None] = set()
+        for method in self.methods_of(model, compute):
+            for path in method.depends:
+                depends.add(None if path == "?" else self._find_last(model, path))
+        return depends
+
+    def _find_last(self, model: str, path: str) -> Shown | None:
+        at: object = model
+        last = Shown(model, path)
+        for step in path.split("."):
+            known = self.models.get(at) if isinstance(at, str) else None
+            if known is None or step not in known.fields:
+                return last
+            last = Shown(known.name, step)
+            at = known.fields[step].get("comodel_name")
+        return last
+
+    def call(self, model: str, name: str, place: Place, given: tuple, named: tuple, depth: int) -> Places:
+        """What a method returns for records and arguments."""
+        key = (model, name, place, given, named)
+        known = self.returns.get(key)
+        if known is not None:
+            return known
+        self.calls += 1
+        if self.calls > CALLS_MAX or depth >= DEPTH_MAX:
+            return frozenset()
+        # For a method that calls itself.
+        self.returns[key] = frozenset()
+        found: Places = frozenset()
+        for method in self.methods_of(model, name):
+            frame = Frame(self, frozenset({place}), _bind_arguments(method, given, dict(named)), depth + 1)
+            found |= frame.resolve(method.facts.returned)
+        self.returns[key] = found
+        return found
+
+    # Assignments
+
+    def list_assigned(self, model: str, name: str) -> dict[str, set[Place]]:
+        """What a method, with those that it calls, assigns to fields of its own records."""
+        assigned: dict[str, set[Place]] = {}
+        for frame, method in self._list_frames(model, name):
+            for (records, target), value in method.facts.assigned.items():
+                if frame.is_own(records):
+                    assigned.setdefault(target, set()).update(frame.resolve(value))
+            for records, path in method.facts.spread:
+                if frame.is_own(records):
+                    self._spread(frame, path, assigned)
+        return assigned
+
+    def list_keyed(self, model: str, name: str) -> dict[str, set[Place]]:
+        """By context key: the values that conditions on it control in a method, and in those that it calls."""
+        keyed: dict[str, set[Place]] = {}
+        for frame, method in self._list_frames(model, name):
+            for key in method.facts.keys:
+                keyed.setdefault(key, set()).update(frame.resolve(method.facts.keyed.get(key, NOTHING)))
+        return keyed
+
+    def _list_frames(self, model: str, name: str) -> Iterator[tuple[Frame, Method]]:
+        """The definitions of a method and of those that it calls on its own records."""
+        self.calls = 0
+        self.returns = {}
+        start: Places = frozenset({Place(model, None, True, False)})
+        pending: list[tuple[str, tuple, dict, int]] = [(name, (), {}, 0)]
+        seen: set[str] = set()
+        while pending:
+            name, given, named, depth = pending.pop()
+            if name in seen or depth > DEPTH_MAX:
+                continue
+            seen.add(name)
+            for method in self.methods_of(model, name):
+                frame = Frame(self, start, _bind_arguments(method, given, named), 0)
+                yield frame, method
+                for path in method.facts.calls:
+                    if frame.is_own(path[:-1]):
+                        pending.append((path[-1].method, *frame.arguments(path[-1]), depth + 1))
+
+    def _spread(self, frame: Frame, path: tuple, assigned: dict) -> None:
+        for place in frame.follow(path[:-1]):
+            for callee in self.methods_of(place.model, path[-1].method) if place.model else ():
+                bound = _bind_arguments(callee, *frame.arguments(path[-1]))
+                inner = Frame(self, frozenset({place}), bound, 1)
+                for key, value in callee.facts.entries.items():
+                    assigned.setdefault(key, set()).update(inner.resolve(value))
+
+
+class Frame:
+    """One call of a method, with what its paths lead to."""
+
+    def __init__(self, sources: Sources, start: Places, parameters: dict[str, Places], depth: int) -> None:
+        self.sources = sources
+        self.start = start
+        self.parameters = parameters
+        self.depth = depth
+        self.known: dict[tuple, Places] = {}
+
+    def resolve(self, value: Value) -> Places:
+        return frozenset().union(*map(self.follow, value))
+
+    def is_own(self, path: tuple) -> bool:
+        return any(place.is_self for place in self.follow(path))
+
+    def arguments(self, step: CallStep) -> tuple[tuple, dict]:
+        given = tuple(self.resolve(each) for each in step.arguments)
+        return given, {name: self.resolve(each) for name, each in step.keywords}
+
+    def follow(self, path: tuple) -> Places:
+        known = self.known.get(path)
+        if known is None:
+            known = self._begin(path[0]) if len(path) == 1 else self._step(self.follow(path[:-1]), path[-1])
+            self.known[path] = known
+        return known
+
+    def _begin(self, root: str) -> Places:
+        if root == "self":
+            return self.start
+        if root.startswith("@"):
+            is_known = root[1:] in self.sources.models
+            return frozenset({Place(root[1:], None, False, True)}) if is_known else frozenset()
+        return self.parameters.get(root[1:], frozenset())
+
+    def _step(self, places: Places, step: object) -> Places:
+        found: set[Place] = set()
+        for place in places:
+            model = self.sources.models.get(place.model) if place.model else None
+            if isinstance(step, CallStep):
+                given, named = self.arguments(step)
+                if model is not None and self.sources.methods_of(model.name, step.method):
+                    arguments = (given, tuple(sorted(named.items(), key=lambda item: item[0])))
+                    found |= self.sources.call(model.name, step.method, place, *arguments, self.depth)
+                else:
+                    found.update(*given, *named.values())
+                    # A method of a text or a number.
+                    if model is None and place.shown:
+                        found.add(place)
+            elif model is None:
+                if place.shown:
+                    found.add(place)
+            elif step in model.fields:
+                comodel = model.fields[step].get("comodel_name")
+                is_many = place.is_many or model.types[step] in ("One2many", "Many2many")
+                shown = Shown(model.name, step)
+                found.add(Place(comodel if isinstance(comodel, str) else None, shown, False, is_many))
+        return frozenset(found)
+
+
+def _bind_arguments(method: Method, given: tuple, named: dict) -> dict[str, Places]:
+    bound: dict[str, Places] = dict(named)
+    for index, name in enumerate(method.parameters):
+        if name.startswith("*"):
+            bound[name.lstrip("*")] = frozenset().union(*given[index:], *named.values())
+            if not name.startswith("**"):
+                break
+        elif index < len(given):
+            bound[name] = given[index]
+    return bound
+
+
+class Table:
+    """Rows of all versions together."""
+
+    def __init__(self) -> None:
+        # By model and field. A stored field without sources has an empty set.
+        self.rows: dict[tuple[str, str], set[str]] = {}
+        # By context key and model.
+        self.keys: dict[tuple[str, str], set[str]] = {}
+
+    def add(self, sources: Sources) -> None:
+        for name, model in sources.models.items():
+            if model.is_abstract:
+                continue
+            assigned: dict[str, dict[str, set[Place]]] = {}
+            for each, keywords in model.fields.items():
+                compute, inverse = keywords.get("compute"), keywords.get("inverse")
+                if isinstance(compute, str) and each != NAME:
+                    if compute not in assigned:
+                        assigned[compute] = sources.list_assigned(name, compute)
+                    self._add_computed(sources, model, each, assigned[compute].get(each, set()))
+                if isinstance(inverse, str) and not keywords.get("store"):
+                    self._add_written(sources, model, each, inverse)
+            self._add_keys(sources, model)
+
+    def _add_computed(self, sources: Sources, model: Model, name: str, places: set[Place]) -> None:
+        keywords = model.fields[name]
+        depends = sources.list_depends(model.name, str(keywords["compute"]))
+        kind = _kind_of(model, name)
+        is_editable = bool(keywords.get("store")) and keywords.get("readonly") is False
+        is_own = is_editable and kind != TEXT and (model.name, name) not in REPEATED
+        found: set[str] = set()
+        for place in places if not is_own else ():
+            shown = place.shown
+            if shown is None or shown == (model.name, name) or not _is_telling(shown):
+                continue
+            source = _kind_of(sources.models[shown.model], shown.field)
+            is_sum = place.is_many and source == NUMBER
+            if source in SHOWN_KINDS[kind] and not is_sum and (keywords.get("store") or shown not in depends):
+                found.add(_describe(shown, model.name))
+        if keywords.get("store") and None in depends and not is_own:
+            found.add("*")
+        if found or keywords.get("store"):
+            self.rows.setdefault((model.name, name), set()).update(found)
+
+    def _add_written(self, sources: Sources, model: Model, name: str, inverse: str) -> None:
+        """A field that is written by another one shows its value."""
+        for target, places in sources.list_assigned(model.name, inverse).items():
+            is_source = any(place.shown == (model.name, name) for place in places)
+            if is_source and target != name and target in model.fields and "compute" not in model.fields[target]:
+                self.rows.setdefault((model.name, target), set()).add(f"={name}")
+
+    def _add_keys(self, sources: Sources, model: Model) -> None:
+        for function in NAME_FUNCTIONS:
+            for key, places in sources.list_keyed(model.name, function).items():
+                shown = {place.shown for place in places if place.shown and _is_telling(place.shown)}
+                found = {_describe(each, model.name) for each in shown} - {NAME}
+                self.keys.setdefault((key, model.name), set()).update(found)
+
+    def render(self) -> Iterator[str]:
+        models = {model: {} for model, _ in self.rows}
+        for (model, name), found in self.rows.items():
+            models[model][name] = f"{name}={','.join(sorted(found))}" if found else name
+        common = Counter(row for rows in models.values() for row in rows.values() if "=" in row)
+        mixed = {row for row, count in common.items() if count >= MODELS_OF_MIXIN}
+        if mixed:
+            yield f"{ANY_MODEL} {' '.join(sorted(mixed))}"
+        for model, rows in sorted(models.items()):
+            own = sorted(row for row in rows.values() if row not in mixed)
+            if own:
+                yield f"{model} {' '.join(own)}"
+
+    def render_keys(self) -> Iterator[str]:
+        for (key, model), found in sorted(self.keys.items()):
+            yield f"{key} {model} {','.join(sorted(found))}"
+
+
+def _kind_of(model: Model, name: str) -> str:
+    return KINDS.get(model.types[name], TEXT)
+
+
+def _is_telling(shown: Shown) -> bool:
+    return shown.model not in PLAIN_MODELS and shown.field not in PLAIN_FIELDS
+
+
+def _describe(shown: Shown, model: str) -> str:
+    return shown.field if shown.model == model else f"{shown.model}:{shown.field}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Prints which fields show the value of others.")
+    parser.add_argument("--keys", action="store_true", help="print the context keys of display names")
+    parser.add_argument("checkouts", nargs="+", metavar="VERSION=PATH", help="version and folder with odoo/addons")
+    table = Table()
+    versions: list[str] = []
+    options = parser.parse_args()
+    for each in options.checkouts:
+        version, _, path = each.partition("=")
+        if not (Path(path) / "odoo" / "addons").is_dir():
+            parser.error(f"{path} has no folder odoo/addons")
+        versions.append(version)
+        table.add(Sources(read_checkout(Path(path), trace_values)))
+    if options.keys:
+        print("\n".join(table.render_keys()))
+        return
+    print("/**")
+    print(f" * Computed fields of Odoo Community {', '.join(versions)}, and what they show. Written by")
+    print(" * scripts/odoo-tables/field_sources.py, which describes the form.")
+    print(" */")
+    print("export const COMPUTED_FIELDS = `")
+    print("\n".join(table.render()))
+    print("`;")
+
+
+if __name__ == "__main__":
+    main()

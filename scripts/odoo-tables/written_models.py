@@ -1,0 +1,459 @@
+#!/usr/bin/env python3
+"""Prints which fields of Odoo change records of other models, or send something, when a caller sets them.
+
+Usage: written_models.py 14=PATH 15=PATH ... > packages/server/src/odoo/sensitive/written-models-data.ts
+
+Each PATH is a checkout, as for read_odoo.py. A field is found if it has
+
+- `related` with `readonly=False`: its value is kept in the record that the path leads to
+- `inverse`: what the method, and methods that it calls, change
+- a place in `create` or `write` of its model, or in a method that these call, that looks the field up in the values and
+  changes other records then; also what is called on the records that the field leads to
+- a place in `_track_template`, by which Odoo sends a template when the field changes
+
+A field has the targets of the fields that it changes in turn, such as `manager_id` of a department those of `parent_id`
+of its employees. Targets are a model with `create`, `write` or `unlink`. Mail counts as `create` of `mail.mail`, and
+new followers as `write` of `mail.followers`.
+
+`targets` of review.json says which targets need an entry in a policy; the others are left out. With `--rows`, prints
+all of them, with the versions, how they were found, the fields that are changed, and those that link. In the output,
+each line is a model with rows:
+
+- `field,field=model/method`: fields with a target
+- `!` after the target: new records do not have it
+- `?field,...`: a new record has it only if one of these fields links it to the other record
+- `@14-16`: the versions, if these are not all
+
+Two further lists follow: the targets that are left out, except those that `harmless` of the review has, and the models
+that have the fields and methods of another one.
+
+Not seen are effects that need no field, such as mail that each new record sends; fields that are compared with their
+value before; and what `create` and `write` of the other record do, except that it changes fields that have rows.
+Messages to the followers of a record do not count, nor do followers of other records.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import NamedTuple
+
+from effect_flow import ANYTHING, ASSIGNMENT, CALLED, FOLLOWS, MAILS, Effect, trace_effects
+from field_sources import Sources
+from odoo_sources import CORE_MODEL, read_checkout
+
+REVIEW = Path(__file__).with_name("review.json")
+# Calls that are followed from `create`, `write` or an inverse.
+DEPTH_MAX = 8
+CREATES = {"create", "copy", "name_create", "find_or_create", "_load_records"}
+WRITES = {"write", "_write", "update", ASSIGNMENT, "toggle_active", "action_archive", "action_unarchive"}
+# Methods that return records of the same model.
+SAME_RECORDS = {
+    "sudo", "with_context", "with_user", "with_env", "with_company", "filtered", "exists", "filtered_domain", "sorted",
+    "search", "browse", "search_fetch", "concat", "union", "ensure_one", "mapped",
+}  # fmt: skip
+# Methods that tell the followers or the users of a record what happened to it, as every tracked change does.
+TELLING = {
+    "message_post", "message_post_with_view", "_message_log", "_message_log_batch", "_message_log_with_view",
+    "message_unsubscribe", "activity_schedule", "activity_schedule_with_view", "_activity_schedule_with_view",
+    "activity_reschedule", "activity_unlink", "activity_feedback", "activity_update",
+}  # fmt: skip
+# How the value of a field gets into the other record itself.
+DIRECT = ("related", "inverse")
+MAIL = ("mail.mail", "create")
+FOLLOWER = ("mail.followers", "write")
+
+
+class Hit(NamedTuple):
+    """What a field does to records of a model."""
+
+    model: str
+    method: str
+    # The field that is set; empty: not known.
+    field: str
+    # The field that links the record to the other one; empty: none does.
+    link: str
+    # `related`, `inverse`, `create`, `write` or `track`.
+    how: str
+
+
+class Place(NamedTuple):
+    """Records that a path leads to."""
+
+    model: str
+    # The field of the record of the call by which the path begins.
+    link: str
+    is_own: bool
+
+
+@dataclass
+class Step:
+    """A method that is called, with what is known of the call."""
+
+    model: str
+    method: str
+    is_own: bool
+    keys: frozenset
+    link: str
+    depth: int
+
+
+class Finder:
+    """Finds the hits of each field of a version."""
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+        # By model and field.
+        self.hits: dict[tuple[str, str], set[Hit]] = {}
+        for name, model in sources.models.items():
+            if not model.is_abstract and name != CORE_MODEL:
+                self._find(name, model.fields)
+
+    def _find(self, model: str, fields: dict) -> None:
+        for name, keywords in fields.items():
+            if isinstance(keywords.get("inverse"), str):
+                for _, hit in self._follow(model, keywords["inverse"], "inverse"):
+                    self._add(model, name, hit)
+            if keywords.get("related") and keywords.get("readonly") is False:
+                self._add_related(model, name, keywords["related"])
+        for method in ("create", "write"):
+            for key, hit in self._follow(model, method, method):
+                if key is not None:
+                    self._add(model, key, hit)
+        for method in self.sources.methods_of(model, "_track_template"):
+            for key in method.facts.returned_keys & fields.keys():
+                self._add(model, key, Hit(*MAIL, "", "", "track"))
+
+    def _add(self, model: str, name: str, hit: Hit) -> None:
+        self.hits.setdefault((model, name), set()).add(hit)
+
+    def _add_related(self, model: str, name: str, related: object) -> None:
+        path = list(related) if isinstance(related, (list, tuple)) else str(related).split(".")
+        at: object = model
+        for step in path[:-1]:
+            known = self.sources.models.get(at) if isinstance(at, str) else None
+            at = known.fields.get(step, {}).get("comodel_name") if known else None
+        if isinstance(at, str) and len(path) > 1:
+            self._add(model, name, Hit(at, "write", path[-1], path[0], "related"))
+
+    def _follow(self, model: str, method: str, how: str) -> Iterator[tuple[str | None, Hit]]:
+        """What a method does, with the fields that it looks up for that; None: it looks up none."""
+        own = self.sources.models[model].fields.keys()
+        pending = [Step(model, method, True, frozenset(), "", 0)]
+        seen: set[tuple] = set()
+        while pending:
+            step = pending.pop()
+            mark = (step.model, step.method, step.is_own, step.keys, step.link)
+            if mark in seen or step.depth > DEPTH_MAX:
+                continue
+            seen.add(mark)
+            for definition in self.sources.methods_of(step.model, step.method):
+                for effect in definition.facts.effects:
+                    looked_up = frozenset(self._list_keys(step.model, effect) & own) if step.is_own else frozenset()
+                    keys = looked_up or step.keys
+                    for place in self._list_places(effect, step.model):
+                        link = step.link or (place.link if step.is_own else "")
+                        is_own = step.is_own and place.is_own
+                        # What is called on records that a field leads to depends on the field.
+                        by_link = how != "inverse" and step.is_own and place.link in own
+                        given = keys or (frozenset({place.link}) if by_link else frozenset())
+                        hits = list(self._list_hits(place.model, effect, link, how))
+                        if FOLLOWER in (hit[:2] for hit in hits) and effect.method in FOLLOWS:
+                            # Other records have followers of their own by what their modules do.
+                            hits = hits if step.is_own and (place.is_own or place.model == "") else []
+                        for hit in hits:
+                            yield from ((key, hit) for key in given or (None,))
+                        if not hits and effect.method not in TELLING | FOLLOWS:
+                            pending.append(Step(place.model, effect.method, is_own, given, link, step.depth + 1))
+
+    def _list_keys(self, model: str, effect: Effect) -> set[str]:
+        """The names that are looked up, also by methods that get the values."""
+        found: set[str] = set()
+        for key in effect.keys:
+            if key.startswith(CALLED):
+                for method in self.sources.methods_of(model, key.removeprefix(CALLED)):
+                    found |= method.facts.keys
+            else:
+                found.add(key)
+        return found
+
+    def _list_hits(self, model: str, effect: Effect, link: str, how: str) -> Iterator[Hit]:
+        known = self.sources.models.get(model)
+        names = effect.fields & known.fields.keys() if known else ()
+        if effect.method in MAILS:
+            yield Hit(*MAIL, "", link, how)
+        elif effect.method in FOLLOWS:
+            yield Hit(*FOLLOWER, "", link, how)
+        elif known is None:
+            return
+        elif effect.method == ASSIGNMENT:
+            yield from (Hit(model, "write", name, link, how) for name in names)
+        elif effect.method in CREATES or effect.method in WRITES:
+            method = "create" if effect.method in CREATES else "write"
+            yield from (Hit(model, method, name, link, how) for name in names or ("",))
+        elif effect.method == "unlink":
+            yield Hit(model, "unlink", "", link, how)
+
+    def _list_places(self, effect: Effect, model: str) -> Iterator[Place]:
+        if ANYTHING in effect.records:
+            yield Place("", "", False)
+            return
+        for path in effect.records:
+            root = path[0]
+            if root == "self":
+                yield from self._walk(Place(model, "", True), path[1:])
+            elif root.startswith("@"):
+                yield from self._walk(Place(root[1:], "", False), path[1:])
+
+    def _walk(self, place: Place, steps: tuple) -> Iterator[Place]:
+        for step in steps:
+            known = self.sources.models.get(place.model)
+            if known is None:
+                return
+            if not isinstance(step, str):
+                if step.method not in SAME_RECORDS | CREATES:
+                    return
+                place = place._replace(is_own=place.is_own and step.method not in CREATES)
+                continue
+            comodel = known.fields.get(step, {}).get("comodel_name")
+            if not isinstance(comodel, str):
+                return
+            place = Place(comodel, place.link or (step if place.is_own else ""), False)
+        yield place
+
+    def close(self) -> dict[tuple[str, str], set[Hit]]:
+        """The hits of each field with those of the fields that it changes: of its model, then of others, once."""
+        closed = {key: set(hits) for key, hits in self.hits.items()}
+        changed = True
+        while changed:
+            changed = False
+            for (model, name), hits in closed.items():
+                found = {each for hit in hits if hit.model == model for each in self._pass_on(hit, closed, True)} - hits
+                changed |= bool(found)
+                hits |= found
+        own = {key: set(hits) for key, hits in closed.items()}
+        for (model, name), hits in closed.items():
+            others = [hit for hit in own[model, name] if hit.model != model]
+            hits.update(each for hit in others for each in self._pass_on(hit, own, False))
+        return closed
+
+    def _pass_on(self, hit: Hit, hits: dict[tuple[str, str], set[Hit]], is_own: bool) -> Iterator[Hit]:
+        for further in hits.get((hit.model, hit.field), ()) if hit.field else ():
+            # What a module does with records of its own tells those who follow them.
+            if hit.how in DIRECT or further[:2] not in (MAIL, FOLLOWER):
+                yield further._replace(
+                    link=further.link if is_own else hit.link,
+                    how=further.how if is_own or hit.how in DIRECT else hit.how,
+                )
+
+    def list_links(self, model: str, link: str) -> set[str] | None:
+        """The fields by which a new record can get a link: the field itself, and those that it is computed from.
+
+        None: it can have the link without any of them, by a default. A wizard gets its links from the context.
+        """
+        if not link or all(known.kind == "transient" for known in self.sources.models[model].classes):
+            return None
+        found: set[str] = set()
+        pending = [link]
+        fields = self.sources.models[model].fields
+        while pending:
+            name = pending.pop()
+            if name in found or name not in fields:
+                continue
+            found.add(name)
+            keywords = fields[name]
+            if keywords.get("default"):
+                return None
+            related, compute = keywords.get("related"), keywords.get("compute")
+            if related:
+                pending.append(related[0] if isinstance(related, (list, tuple)) else str(related).split(".")[0])
+            elif isinstance(compute, str):
+                for method in self.sources.methods_of(model, compute):
+                    pending += [path.split(".")[0] for path in method.depends]
+        return found
+
+
+@dataclass
+class Review:
+    """`targets` of review.json."""
+
+    # Targets that need an entry in a policy, with the fields that count.
+    needed: list[dict]
+    # Fields that need none: patterns of models, with fields and targets if not all.
+    sources: list[dict]
+    # Fields by which a new record gets a link, by model and link, besides those that the link is computed from.
+    links: dict[tuple[str, str], list[str]]
+    # Targets that must be named in a policy, but need no entry here.
+    harmless: set[tuple[str, str]]
+
+    @staticmethod
+    def read(path: Path) -> Review:
+        rows = json.loads(path.read_text(encoding="utf-8"))["targets"]
+        return Review(
+            rows["needed"],
+            rows["sources"],
+            {(row["model"], row["link"]): row["by"] for row in rows["links"]},
+            {(model, method) for row in rows["harmless"] for model in row["models"] for method in row["methods"]},
+        )
+
+    def judge(self, model: str, name: str, hit: Hit) -> tuple[str, str] | None:
+        """The target that needs an entry; None: none does."""
+        row = next((row for row in self.needed if _is_needed(row, hit)), None)
+        if row is None:
+            return None
+        target = tuple(row["as"].split("/")) if "as" in row else (hit.model, hit.method)
+        is_left_out = any(
+            any(fnmatchcase(model, pattern) for pattern in row["models"])
+            and name in row.get("fields", [name])
+            and "/".join(target) in row.get("targets", ["/".join(target)])
+            for row in self.sources
+        )
+        return None if is_left_out else target
+
+
+def _is_needed(row: dict, hit: Hit) -> bool:
+    return (
+        hit.model in row["models"]
+        and hit.method in row["methods"]
+        and (not row.get("direct") or hit.how in DIRECT)
+        and ("fields" not in row or hit.field in row["fields"])
+        and hit.field not in row.get("except", ())
+    )
+
+
+@dataclass
+class Row:
+    """A target of a field, in all versions."""
+
+    versions: set[int] = field(default_factory=set)
+    fields: set[str] = field(default_factory=set)
+    hows: set[str] = field(default_factory=set)
+    # Fields by which a new record gets the link to the other one. None: it needs none. By whether the value itself gets
+    # there.
+    linked: dict[bool, set[str] | None] = field(default_factory=dict)
+
+    def add(self, version: int, hit: Hit, links: set[str] | None) -> None:
+        self.versions.add(version)
+        self.fields.add(hit.field)
+        self.hows.add(hit.how)
+        is_direct = hit.how in DIRECT
+        known = self.linked.get(is_direct, set())
+        self.linked[is_direct] = None if known is None or links is None else known | links
+
+    @property
+    def links(self) -> set[str] | None:
+        return self.linked.get(True, self.linked.get(False))
+
+
+Rows = dict[tuple[str, str], dict[tuple[str, str], Row]]
+
+
+class Table:
+    def __init__(self, review: Review) -> None:
+        self.review = review
+        self.versions: list[int] = []
+        self.rows: Rows = {}
+        self.left_out: Rows = {}
+
+    def add(self, version: int, finder: Finder) -> None:
+        self.versions.append(version)
+        for (model, name), hits in finder.close().items():
+            for hit in hits:
+                if hit.model != model:
+                    needed = self.review.judge(model, name, hit)
+                    rows = self.left_out if needed is None else self.rows
+                    row = rows.setdefault((model, name), {}).setdefault(needed or (hit.model, hit.method), Row())
+                    links = finder.list_links(model, hit.link)
+                    further = self.review.links.get((model, hit.link), ())
+                    row.add(version, hit, None if links is None else links.union(further))
+
+    def render(self) -> Iterator[str]:
+        models: dict[str, dict[str, list[str]]] = {}
+        for (model, name), targets in sorted(self.rows.items()):
+            for (other, method), row in sorted(targets.items()):
+                words = models.setdefault(model, {})
+                words.setdefault(self._render_row(other, method, row), []).append(name)
+        for model, words in models.items():
+            yield " ".join([model, *(f"{','.join(names)}={end}" for end, names in words.items())])
+
+    def _render_row(self, model: str, method: str, row: Row) -> str:
+        links = f"?{','.join(sorted(row.links))}" if row.links else ""
+        # Odoo does not run `write` for a new record.
+        is_written = "!" if row.hows == {"write"} else ""
+        first, last = min(row.versions), max(row.versions)
+        is_all = (first, last) == (min(self.versions), max(self.versions))
+        versions = "" if is_all else f"@{first}" if first == last else f"@{first}-{last}"
+        return f"{model}/{method}{is_written}{links}{versions}"
+
+    def list_left_out(self) -> list[str]:
+        """The targets that no field of the output has, except those of the review."""
+        found = {target for targets in self.left_out.values() for target in targets}
+        found -= {target for targets in self.rows.values() for target in targets}
+        return sorted("/".join(target) for target in found - self.review.harmless)
+
+    def render_rows(self) -> Iterator[str]:
+        for verdict, rows in (("needed", self.rows), ("-", self.left_out)):
+            for (model, name), targets in sorted(rows.items()):
+                for (other, method), row in sorted(targets.items()):
+                    parts = [sorted(row.versions), sorted(row.hows), sorted(row.fields), sorted(row.links or ())]
+                    described = " ".join(",".join(map(str, part)) or "-" for part in parts)
+                    yield f"{verdict} {model} {name} {other}/{method} {described}"
+
+
+def list_heirs(sources: Sources) -> Iterator[str]:
+    """Models that have what another model, which is no mixin, has."""
+    for name, model in sorted(sources.models.items()):
+        if model.is_abstract:
+            continue
+        for parent in model.mixins:
+            if parent in sources.models and not sources.models[parent].is_abstract:
+                yield f"{name} inherits {parent}"
+        for parent in model.delegates:
+            yield f"{name} delegates {parent}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Prints which fields change records of other models.")
+    parser.add_argument("--rows", action="store_true", help="print all targets, for the review")
+    parser.add_argument("--review", type=Path, default=REVIEW, help="the reviewed targets; default: review.json")
+    parser.add_argument("checkouts", nargs="+", metavar="VERSION=PATH", help="version and folder with odoo/addons")
+    options = parser.parse_args()
+    table = Table(Review.read(options.review))
+    heirs: set[str] = set()
+    for each in options.checkouts:
+        version, _, path = each.partition("=")
+        if not (Path(path) / "odoo" / "addons").is_dir():
+            parser.error(f"{path} has no folder odoo/addons")
+        sources = Sources(read_checkout(Path(path), trace_effects))
+        table.add(int(version), Finder(sources))
+        heirs.update(list_heirs(sources))
+    for line in table.render_rows() if options.rows else render(table, heirs):
+        print(line)
+
+
+def render(table: Table, heirs: set[str]) -> Iterator[str]:
+    yield "/**"
+    yield f" * Fields of Odoo Community {', '.join(map(str, table.versions))} that change records of other models."
+    yield " * Written by scripts/odoo-tables/written_models.py, which describes the form: change its review.json."
+    yield " */"
+    yield "export const WRITTEN_MODELS = `"
+    yield from table.render()
+    yield "`;"
+    yield ""
+    yield "/** Targets that need no entry. */"
+    yield "export const LEFT_OUT = `"
+    yield from table.list_left_out()
+    yield "`;"
+    yield ""
+    yield "/** Models that have what another one has, by `_inherit` under another name or `_inherits`. */"
+    yield "export const HEIRS = `"
+    yield from sorted(heirs)
+    yield "`;"
+
+
+if __name__ == "__main__":
+    main()
