@@ -31,7 +31,7 @@ import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { createPauses } from '../../streams/create-pauses.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { denyPolicy } from '../terms/caller-denials.ts';
-import { Denial } from '../terms/denial.ts';
+import type { Denial } from '../terms/denial.ts';
 import type { FieldFinder } from '../terms/field-finder.ts';
 import type { OrderFinder } from '../terms/order-finder.ts';
 import type { FaultReply, Reply } from '../terms/reply.ts';

@@ -11,7 +11,7 @@ import { mayNameField } from '../../policy/may-name.ts';
 import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { findNearestOfMany } from '../../text/nearest.ts';
 import type { CallContext } from '../terms/call-context.ts';
-import { Denial } from '../terms/denial.ts';
+import type { Denial } from '../terms/denial.ts';
 import type { FieldFinder } from '../terms/field-finder.ts';
 import type { FaultReply } from '../terms/reply.ts';
 import type { Request } from '../terms/request.ts';
