@@ -4,7 +4,7 @@
  */
 import type { Client } from '../keys/keys.ts';
 import type { Events } from '../observe/events.ts';
-import { andThen } from '../streams/and-then.ts';
+import { type Awaitable, andThen } from '../streams/and-then.ts';
 import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
 import { hasSameFieldRules } from './call/apply-field-rules.ts';
 import { hasSameModels } from './call/apply-related-rules.ts';
@@ -134,24 +134,33 @@ export async function findFields(
 ): Promise<FoundTypes | null> {
   const { time, dialect } = request;
   const span = body.calls[index]!;
-  const { call, id } = await operation.parse(body.bytes, span, dialect, time.signal);
-  if (call instanceof Denial) return null;
-  const allowed = await operation.authorize(call, client, 'sent', time.signal);
-  if (allowed instanceof Denial) return null;
-  const server = await operation.resolve(allowed);
-  if (server instanceof Denial || operation.findFields === undefined) return null;
-  const context = createContext({ asked: call, call: allowed, values: 'sent' }, server, client, {
+  const read = await operation.parse(body.bytes, span, dialect, time.signal);
+  const { call } = read;
+  if (call instanceof Denial || operation.findFields === undefined) return null;
+  const running: RunningCall = {
     operation,
     request,
     index,
     bytes: body.bytes.subarray(span.span.start, span.span.end),
     trace: startTrace(deps.nowMs(), request.traceparent, undefined),
     deps,
-    read: { id, call },
+    read,
     context: null,
     isReadOnly: true,
-  });
-  return operation.findFields(allowed, server, names, context);
+  };
+  let current = client;
+  for (;;) {
+    const renewed = await renewAndAuthorize(current, running);
+    if (renewed instanceof Denial) return null;
+    current = renewed;
+    const allowed = await operation.authorize(call, current, 'sent', time.signal);
+    if (allowed instanceof Denial) return null;
+    const server = await operation.resolve(allowed);
+    if (server instanceof Denial) return null;
+    const context = createContext({ asked: call, call: allowed, values: 'sent' }, server, current, running);
+    const found = await operation.findFields(allowed, server, names, context);
+    if (!('failed' in found) || found.failed !== CHANGED) return found;
+  }
 }
 
 /** Parses and runs the call. A large one whose time passes before the thread has judged it was not sent. */
@@ -176,22 +185,26 @@ async function runInTime(
 
 /** Starts the call over as long as its key, policy or instance changes while it waits. */
 async function runWhileChanged(call: AnyParsed, authenticated: Client, running: RunningCall): Promise<Reply> {
-  const { request, deps } = running;
   let client = authenticated;
   for (;;) {
-    const renewed = renewClient(client, deps, request.dialect);
-    const now = renewed instanceof Promise ? await renewed : renewed;
-    if (now instanceof Denial) return now;
-    const denied =
-      now === client ? null : (authorizeCaller(now, request.exchange) ?? authorizeData(now, request.data));
-    if (denied !== null) return denied;
-    client = now;
+    const renewing = renewAndAuthorize(client, running);
+    const renewed = renewing instanceof Promise ? await renewing : renewing;
+    if (renewed instanceof Denial) return renewed;
+    client = renewed;
     const reply = await runOnce(call, client, running);
     if (reply !== CHANGED) return reply;
     // Nothing was run, or Odoo rolled it back.
     await findProtection(running)?.finish('not_run');
     releaseContext(running);
   }
+}
+
+/** The client as its key and policy are now. */
+function renewAndAuthorize(client: Client, { request, deps }: RunningCall): Awaitable<Client | Denial> {
+  return andThen(renewClient(client, deps, request.dialect), (now) => {
+    if (now === client || now instanceof Denial) return now;
+    return authorizeCaller(now, request.exchange) ?? authorizeData(now, request.data) ?? now;
+  });
 }
 
 /** Authorizes, resolves and builds the call, and runs its steps. */

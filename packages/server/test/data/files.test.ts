@@ -36,6 +36,7 @@ afterAll(async () => {
 beforeEach(() => {
   upstream.requests.length = 0;
   types = TYPES;
+  atFields = null;
   // Types are kept by user.
   instance['user_id'] = 1 + ((instance['user_id'] as number) % 1_000_000);
 });
@@ -47,7 +48,17 @@ const TYPES: Record<string, string> = {
 };
 let types: Record<string, string> | null;
 
-function answerFields(socket: Socket): void {
+/** What happens in place of the next answer with types, whose connection then breaks off. */
+let atFields: (() => Promise<void>) | null;
+
+async function answerFields(socket: Socket): Promise<void> {
+  if (atFields !== null) {
+    const happens = atFields;
+    atFields = null;
+    await happens();
+    socket.destroy();
+    return;
+  }
   const described = Object.entries(types ?? {}).map(([name, type]) => [name, { type }]);
   const result = types === null ? '12' : JSON.stringify(Object.fromEntries(described));
   answerLikeOdoo(socket, printResult(result));
@@ -637,6 +648,29 @@ test('an upload without its header, or that is too large, is refused', async () 
   const call = { model_id: 'a', field: 'datas', erp_instance: instance };
   const large = await upload(Buffer.alloc(12 * 2 ** 20 + 1), call);
   expect(large.status).toBe(413);
+});
+
+test('an upload starts over if its policy changes while the types of fields are asked for', async () => {
+  const policy = { origins: [upstream.url], models: { 'ir.attachment': ['*'] }, data: ['files'] };
+  const call = { model_id: 'ir.attachment', field: 'datas', values: { name: 'a' }, erp_instance: instance };
+  const ask = async (changed: object) => {
+    // Types are kept by user.
+    instance['user_id'] = (instance['user_id'] as number) + 1;
+    const { key, record } = await proxy.app.keys.create({ name: 'changed', policy: policy as never });
+    atFields = async () => {
+      const changing = proxy.app.keys.update(record.id, record.version, {
+        policy: { ...policy, ...changed } as never,
+      });
+      expect(await changing).toBe('done');
+    };
+    return readJson(await upload(Buffer.from('abc'), call, { 'x-proxy-api': key }));
+  };
+  answer = (socket) => answerLikeOdoo(socket, printResult('41'));
+  const deny = (name: string) => ({ fields: { 'ir.attachment': { deny: [name] } } });
+  expect(await ask(deny('url'))).toEqual({ jsonrpc: '2.0', id: 'u1', result: 41 });
+  upstream.requests.length = 0;
+  expect(await ask(deny('name'))).toMatchObject({ error: { data: { type: 'policy_denied' } } });
+  expect(listCalls()).toEqual([]);
 });
 
 test('a policy must allow files and the write', async () => {

@@ -36,7 +36,6 @@ import type { FieldFinder } from '../terms/field-finder.ts';
 import type { OrderFinder } from '../terms/order-finder.ts';
 import type { FaultReply, Reply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
-import { CHANGED } from '../terms/upstream-denials.ts';
 import * as largeCalls from '../thread/large-calls.ts';
 import { explainFailure, isPassing } from './explain-failure.ts';
 import type { Call } from './parse.ts';
@@ -286,7 +285,6 @@ function denyManyModels(rules: FieldRules | null): Denial {
 
 /** `missing`: what could not be found. */
 function explain(failed: FaultReply | Denial, missing: string): FaultReply | Denial {
-  if (failed === CHANGED) return failed;
   return explainFailure(
     failed,
     `This key may not use all fields, and ${missing} could not be found. The call was not sent.`,

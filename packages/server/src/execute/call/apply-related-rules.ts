@@ -12,7 +12,6 @@ import { Denial } from '../terms/denial.ts';
 import type { FieldFinder } from '../terms/field-finder.ts';
 import type { FaultReply, Reply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
-import { CHANGED } from '../terms/upstream-denials.ts';
 import { explainFailure } from './explain-failure.ts';
 import type { RelatedVerdict } from './related-verdict.ts';
 
@@ -63,7 +62,6 @@ const TOO_MANY_MODELS = denyPolicy({
 });
 
 function explain(failed: FaultReply | Denial, model: string): FaultReply | Denial {
-  if (failed === CHANGED) return failed;
   return explainFailure(
     failed,
     `The call has members with lists or commands. What they change depends on the fields of \`${model}\`, which could not be read. The call was not sent.`,

@@ -16,7 +16,6 @@ import type { FieldFinder } from '../terms/field-finder.ts';
 import type { FaultReply } from '../terms/reply.ts';
 import type { Request } from '../terms/request.ts';
 import type { Target } from '../terms/target.ts';
-import { CHANGED } from '../terms/upstream-denials.ts';
 import { explainFailure, isPassing } from './explain-failure.ts';
 import { canBeUsed, judgeQuery, type UnusableField } from './judge-query.ts';
 
@@ -74,7 +73,6 @@ function expectsCheck({ areValuesNormalized, via }: Request): boolean {
 }
 
 function explain(failed: FaultReply | Denial, model: string): FaultReply | Denial {
-  if (failed === CHANGED) return failed;
   return explainFailure(
     failed,
     `Which fields of \`${model}\` can be searched and sorted could not be found. The call was not sent.`,

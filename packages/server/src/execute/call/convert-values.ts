@@ -9,7 +9,6 @@ import { Denial } from '../terms/denial.ts';
 import type { FieldFinder } from '../terms/field-finder.ts';
 import type { FaultReply, Reply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
-import { CHANGED } from '../terms/upstream-denials.ts';
 import * as largeCalls from '../thread/large-calls.ts';
 import { explainFailure } from './explain-failure.ts';
 import type { Call } from './parse.ts';
@@ -83,7 +82,6 @@ function denyValue(path: string, below: string, expected: string): Denial {
 
 /** Without the types nothing is written: half of the values would be those of Odoo. */
 function explain(failed: FaultReply | Denial, model: string): FaultReply | Denial {
-  if (failed === CHANGED) return failed;
   return explainFailure(
     failed,
     `The types of the fields of \`${model}\` are needed for \`prefer: values=normalized\`, and could not be read. Nothing was written.`,
