@@ -19,12 +19,14 @@ export interface AskOptions {
   hasDate?: boolean;
   /** Called before each call. */
   onCall?: () => void;
+  /** The records that the user may see. The others are dropped after they were searched, as of `mail.message`. */
+  isVisible?: (id: number) => boolean;
 }
 
 /** Calls the sandbox as its administrator. */
 export function askSandbox(
   { url, db, users: { admin } }: Sandbox,
-  { model = 'res.partner', hasDate = true, onCall = () => {} }: AskOptions = {},
+  { model = 'res.partner', hasDate = true, onCall = () => {}, isVisible }: AskOptions = {},
 ): Ask<string> {
   return async ({ method, params, keyword }) => {
     onCall();
@@ -45,9 +47,16 @@ export function askSandbox(
     const answered = Date.parse(response.headers.get('date') as string) / 1000;
     // As the proxy, which rounds the time between question and answer up.
     const asked = answered - 1;
-    const result = Buffer.from(text.slice(text.indexOf('"result": ') + 10, -1));
+    const whole = text.slice(text.indexOf('"result": ') + 10, -1);
+    const result = Buffer.from(isVisible === undefined ? whole : dropHidden(whole, isVisible));
     return { result, clock: hasDate ? { asked, answered } : null, limit: null };
   };
+}
+
+/** `result`: JSON text of records, or of ids. */
+function dropHidden(result: string, isVisible: (id: number) => boolean): string {
+  const found = JSON.parse(result) as (number | { id: number })[];
+  return JSON.stringify(found.filter((one) => isVisible(typeof one === 'number' ? one : one.id)));
 }
 
 export class Follower {
@@ -60,7 +69,13 @@ export class Follower {
 
   constructor(ask: Ask<string>, query: Partial<ChangesQuery> = {}) {
     this.#ask = ask;
-    this.#query = { domain: '[]', fields: ['name'], context: prepareContext(null) as string, ...query };
+    this.#query = {
+      domain: '[]',
+      fields: ['name'],
+      context: prepareContext(null) as string,
+      dropsRecords: false,
+      ...query,
+    };
   }
 
   /** One answer. Throws the failure or fault. */

@@ -69,6 +69,11 @@ export function askSecond(query: ChangesQuery, { second, id }: Place, limit: num
   });
 }
 
+/** The same question for the times of the records alone. */
+export function askTimes(question: Question): Question {
+  return { ...question, keyword: { ...question.keyword, fields: '["write_date"]' } };
+}
+
 /** Fields of no record. */
 export function askNothing(fields: readonly string[]): Question {
   return build('search_read', '[["id","=",0]]', '{}', {
@@ -79,7 +84,10 @@ export function askNothing(fields: readonly string[]): Question {
 }
 
 /** The ids that match. */
-export function askMatching({ domain, context }: ChangesQuery, ids: readonly number[]): Question {
+export function askMatching(
+  { domain, context }: Pick<ChangesQuery, 'domain' | 'context'>,
+  ids: readonly number[],
+): Question {
   return build('search', addTerms(`["id","in",[${ids.join()}]]`, domain), context, {
     order: '"id"',
     limit: String(ids.length),

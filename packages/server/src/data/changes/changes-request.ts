@@ -5,6 +5,7 @@ import { findValue } from '../../json/members.ts';
 import { readInteger } from '../../json/number.ts';
 import type { JsonSpan } from '../../json/span.ts';
 import { type DataRequest, denyLimit, findGiven, readDataRequest, readMemberBytes } from '../data-request.ts';
+import { dropsRecords } from '../dropped-records.ts';
 import { readFields } from '../read-fields.ts';
 import { prepareContext } from './changes-questions.ts';
 import { CURSOR_LENGTH_MAX } from './cursor.ts';
@@ -17,6 +18,7 @@ export interface ChangesRequest {
   readonly fields: readonly string[];
   /** JSON text of an object. */
   readonly context: string;
+  readonly dropsRecords: boolean;
   /** Null: from the beginning. */
   readonly since: string | null;
   /** Maximum number of changes. */
@@ -50,7 +52,7 @@ function readOwnMembers(data: DataRequest): ChangesRequest | Denial {
   if (since instanceof Denial) return since;
   const limit = readLimit(data);
   if (limit instanceof Denial) return limit;
-  return { data, domain, fields, context, since, limit };
+  return { data, domain, fields, context, dropsRecords: dropsRecords(data.model), since, limit };
 }
 
 function readDomain(data: DataRequest): string | Denial {

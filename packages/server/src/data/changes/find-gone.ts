@@ -20,7 +20,7 @@ export async function findGone<Failure>(
   let size = pageMax;
   for (let at = 0; at < ids.length; ) {
     const page = ids.slice(at, at + size);
-    const asked = await ask(askMatching({ domain: '[]', fields: [], context }, page));
+    const asked = await ask(askMatching({ domain: '[]', context }, page));
     if ('failure' in asked) return { failure: asked.failure };
     if (asked.limit !== null && asked.limit < page.length) {
       if (asked.limit < 1) return { fault: { type: 'answer_invalid', message: 'It has no records.' } };

@@ -1,4 +1,5 @@
 /** Lists the ids of the records that match, so that it can be told later which of them have gone. */
+import { findAcrossDropped } from '../dropped-records.ts';
 import { askIds } from './changes-questions.ts';
 import { readIds } from './read-rows.ts';
 import type { Ask, ChangesFault, ChangesQuery } from './terms.ts';
@@ -6,24 +7,55 @@ import type { Ask, ChangesFault, ChangesQuery } from './terms.ts';
 /** Ids of one call. */
 const PAGE_IDS = 10_000;
 
+type Failed<Failure> = { failure: Failure } | { fault: ChangesFault };
+
 /** Ascending; at most about `max` and one page more, so that a longer list can be told. */
 export async function listIds<Failure>(
   ask: Ask<Failure>,
-  query: Pick<ChangesQuery, 'domain' | 'context'>,
+  query: Pick<ChangesQuery, 'domain' | 'context' | 'dropsRecords'>,
   max: number,
-): Promise<{ ids: number[] } | { failure: Failure } | { fault: ChangesFault }> {
+): Promise<{ ids: number[] } | Failed<Failure>> {
   const ids: number[] = [];
+  let after = 0;
   for (;;) {
-    const asked = await ask(askIds(query, ids.at(-1) ?? 0, PAGE_IDS));
-    if ('failure' in asked) return { failure: asked.failure };
-    const found = await readIds(asked.result, PAGE_IDS);
-    if (found === null) return { fault: { type: 'answer_invalid', message: 'It is not a list of ids.' } };
-    for (const id of found) {
-      if (id <= (ids.at(-1) ?? 0))
-        return { fault: { type: 'answer_invalid', message: 'Its ids are not in their order.' } };
-      ids.push(id);
-    }
-    if (found.length < Math.min(asked.limit ?? PAGE_IDS, PAGE_IDS) || found.length === 0 || ids.length > max)
-      return { ids };
+    const page = await askPage(after, PAGE_IDS);
+    if (!('ids' in page)) return page;
+    ids.push(...page.ids);
+    after = page.ids.at(-1) ?? after;
+    if (ids.length > max) return { ids };
+    const isShort = page.ids.length < page.limit || page.limit === 0;
+    if (!isShort || (query.dropsRecords && page.ids.length > 0)) continue;
+    if (!query.dropsRecords) return { ids };
+    const next = await findNext(after);
+    if (typeof next === 'object') return next ?? { ids };
+    after = next - 1;
   }
+
+  async function askPage(
+    from: number,
+    count: number,
+  ): Promise<{ ids: number[]; limit: number } | Failed<Failure>> {
+    const asked = await ask(askIds(query, from, count));
+    if ('failure' in asked) return asked;
+    const limit = Math.min(count, asked.limit ?? count);
+    const found = await readIds(asked.result, count);
+    if (found === null) return invalidAnswer('It is not a list of ids.');
+    if (found.some((id, at) => id <= (found[at - 1] ?? from)))
+      return invalidAnswer('Its ids are not in their order.');
+    return { ids: found, limit };
+  }
+
+  async function findNext(from: number): Promise<number | null | Failed<Failure>> {
+    const found = await findAcrossDropped<number, Failed<Failure>>(async (count) => {
+      const page = await askPage(from, count);
+      return 'ids' in page
+        ? { first: page.ids[0] ?? null, isCapped: page.limit < count }
+        : { failed: page, isTooLarge: 'failure' in page && 'cause' in page && page.cause === 'too_large' };
+    });
+    return 'failed' in found ? found.failed : found.next;
+  }
+}
+
+function invalidAnswer(message: string): { fault: ChangesFault } {
+  return { fault: { type: 'answer_invalid', message } };
 }

@@ -3,7 +3,12 @@ import type { Question } from '../ask-odoo.ts';
 import { prepareContext } from './changes-questions.ts';
 import type { Asked } from './terms.ts';
 
-export const QUERY = { domain: '[]', fields: ['name'], context: prepareContext(null) as string };
+export const QUERY = {
+  domain: '[]',
+  fields: ['name'],
+  context: prepareContext(null) as string,
+  dropsRecords: false,
+};
 export const BOUNDS = {
   changesMax: 10,
   bytesMax: 1000,

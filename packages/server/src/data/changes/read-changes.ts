@@ -9,7 +9,16 @@
 import { hash, randomBytes } from 'node:crypto';
 import { createPauses } from '../../streams/create-pauses.ts';
 import type { Question } from '../ask-odoo.ts';
-import { askCopy, askFrom, askMatching, askNewest, askSecond, hasTerms } from './changes-questions.ts';
+import { findAcrossDropped } from '../dropped-records.ts';
+import {
+  askCopy,
+  askFrom,
+  askMatching,
+  askNewest,
+  askSecond,
+  askTimes,
+  hasTerms,
+} from './changes-questions.ts';
 import {
   addRecords,
   comparePlaces,
@@ -148,15 +157,14 @@ class Reader<Failure> {
 
   async #copy(after: number): Promise<void> {
     const { changesMax } = this.#bounds;
-    const { rows } = await this.#askPage(
+    const { rows, next } = await this.#askPage(
       (limit) => askCopy(this.#query, after, limit),
       changesMax - this.changes.length,
     );
     if (rows.some(({ id }, at) => id <= (rows[at - 1]?.id ?? after)))
       throw invalidAnswer('The records of a page are not in the order of their ids.');
-    const last = rows.at(-1);
-    // Some models leave out records after they have counted to the limit. Only an empty page is the end.
-    this.#state = { ...this.#state, copiedTo: last?.id ?? null };
+    // Models of other modules may drop records too: only an empty page is the end.
+    this.#state = { ...this.#state, copiedTo: rows.at(-1)?.id ?? (next === null ? null : next.id - 1) };
     const { from } = this.#state;
     const recent = rows.filter(({ second }) => second !== null && second >= (from ?? 0)) as StampedRow[];
     const given = await mapInSlices(recent, (row) => this.#digest(row, true));
@@ -167,7 +175,7 @@ class Reader<Failure> {
   async #scan(): Promise<void> {
     const scan = this.#state.scan ?? this.#startScan();
     const { after, isWithinSecond } = scan;
-    const { rows, isWhole, hasGoneBack, isOutdated } = await this.#askPage((limit) =>
+    const { rows, isWhole, next, hasGoneBack, isOutdated } = await this.#askPage((limit) =>
       after !== null && isWithinSecond
         ? askSecond(this.#query, after, limit)
         : askFrom(this.#query, after?.second ?? null, limit),
@@ -175,11 +183,15 @@ class Reader<Failure> {
     const begun = { ...this.#begin(scan, hasGoneBack), isOutdated: scan.isOutdated || isOutdated };
     // What was learned about the time stays, if a later call of this page fails.
     this.#state = { ...this.#state, scan: begun };
-    const page = placePage(rows, scan, isWhole);
-    if (page === null) {
-      // All of the page is of one second, which is therefore read by id.
-      const second = (rows[0] as StampedRow).second;
-      this.#state = { ...this.#state, scan: { ...begun, after: { second, id: 0 }, isWithinSecond: true } };
+    const page = placePage(next === null ? rows : [next], scan, isWhole);
+    if (next !== null || page === null) {
+      // All of the page is of one second, or was dropped. The second is therefore read by id.
+      const { id, second } = (next ?? rows[0]) as StampedRow;
+      const before = next !== null && isWithinSecond ? id - 1 : 0;
+      this.#state = {
+        ...this.#state,
+        scan: { ...begun, after: { second, id: before }, isWithinSecond: true },
+      };
       return;
     }
     const matching = await this.#findMatching(page.rows);
@@ -254,7 +266,10 @@ class Reader<Failure> {
     return true;
   }
 
-  /** Asks for one page, and for a shorter one if it is too large. */
+  /**
+   * Asks for one page, and for a shorter one if it is too large. `isWhole`: no further records follow. `next`: the
+   * first of those that follow an empty page whose records were dropped.
+   */
   async #askPage(build: (limit: number) => Question, countMax = Number.POSITIVE_INFINITY) {
     for (;;) {
       const size = Math.min(this.#state.pageSize ?? this.#bounds.pageMax, this.#bounds.pageMax, countMax);
@@ -273,8 +288,24 @@ class Reader<Failure> {
       const noted = noteAnswer(this.#state.time, asked.clock, Number.isFinite(newest) ? newest : null);
       this.#state = { ...this.#state, time: noted.time };
       const isOutdated = noted.hasGoneBack && this.#lowerFrom();
-      return { hasGoneBack: noted.hasGoneBack, isOutdated, rows, isWhole: rows.length < limit };
+      const { hasGoneBack } = noted;
+      const isShort = rows.length < limit;
+      if (!isShort || !this.#query.dropsRecords)
+        return { hasGoneBack, isOutdated, rows, isWhole: isShort, next: null };
+      const next = rows.length === 0 ? await this.#findNext(build) : null;
+      return { hasGoneBack, isOutdated, rows, isWhole: rows.length === 0 && next === null, next };
     }
+  }
+
+  async #findNext(build: (limit: number) => Question): Promise<ReadRow | null> {
+    const found = await findAcrossDropped<ReadRow, Failure>(async (limit) => {
+      const asked = await this.#ask(askTimes(build(limit)));
+      if ('failure' in asked) return { failed: asked.failure, isTooLarge: asked.cause === 'too_large' };
+      const [first = null] = await this.#parse(asked.result, limit);
+      return { first, isCapped: asked.limit !== null && asked.limit < limit };
+    });
+    if ('failed' in found) throw new PageError({ failure: found.failed });
+    return found.next;
   }
 
   async #parse(result: Uint8Array, countMax: number): Promise<ReadRow[]> {

@@ -30,6 +30,8 @@ export interface ChangesQuery {
   fields: readonly string[];
   /** The result of prepareContext. */
   context: string;
+  /** Whether a page can be short before the end: see dropped-records.ts. */
+  dropsRecords: boolean;
 }
 
 export interface ChangesBounds {

@@ -8,6 +8,7 @@ import { Denial } from '../../execute/terms/denial.ts';
 import { delay } from '../../streams/wait.ts';
 import { askOdoo, type QuestionAnswer, type QuestionFailure } from '../ask-odoo.ts';
 import { readMemberBytes } from '../data-request.ts';
+import { dropsRecords, findAcrossDropped } from '../dropped-records.ts';
 import type { ExportRequest } from './export-request.ts';
 import { type PageCost, PageSize } from './page-size.ts';
 import { type Page, splitPage } from './split-page.ts';
@@ -24,14 +25,6 @@ const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 const RECORD_BYTES_MAX = 16 * 1024 * 1024;
 /** A page with fewer bytes may be kept while the next one is read. */
 export const KEPT_BYTES_MAX = PAGE_BYTES_MAX;
-
-/**
- * These drop records that the user may not see after they have searched a page (docs/export.md#limits), so that an
- * empty page need not be the end.
- */
-const DROPPING_MODELS = ['mail.message', 'mail.activity', 'mail.scheduled.message'];
-/** Records in which the next visible one is searched: the first of these numbers that finds one is enough. */
-const GAPS: readonly number[] = [1_000, 10_000, 100_000, 1_000_000];
 
 /** An export that has begun waits for so long for Odoo, or for the limits of its key, before it is broken off. */
 const PATIENCE_MS = 120_000;
@@ -89,15 +82,15 @@ export class PageReader {
 
   /** The id of the next visible record; null if there is none. */
   async #findNext(after: number | null): Promise<number | null | QuestionFailure> {
-    if (!DROPPING_MODELS.includes(this.#request.data.model)) return null;
-    for (const count of GAPS) {
-      const answer = await this.#ask(after, count, '["id"]');
-      if (!('result' in answer)) return answer;
-      const page = await splitPage(answer.result, after, count);
-      if (typeof page === 'string') return { denial: denyPage(page) };
-      if (page.lastId !== null) return readFirst(page);
-    }
-    return null;
+    if (!dropsRecords(this.#request.data.model)) return null;
+    const found = await findAcrossDropped<number, QuestionFailure>(async (limit) => {
+      const answer = await this.#ask(after, limit, '["id"]');
+      if (!('result' in answer)) return { failed: answer, isTooLarge: 'isTooLarge' in answer };
+      const page = await splitPage(answer.result, after, limit);
+      if (typeof page === 'string') return { failed: { denial: denyPage(page) }, isTooLarge: false };
+      return { first: page.lastId === null ? null : readFirst(page), isCapped: false };
+    });
+    return 'failed' in found ? found.failed : found.next;
   }
 
   /** Names the record behind `after`, which is too large. `denial`: what is known without its id. */

@@ -19,6 +19,7 @@ import { listIds } from '../changes/list-ids.ts';
 import { readChanges } from '../changes/read-changes.ts';
 import type { Ask, ChangesFault, ChangesRead, ChangesState } from '../changes/terms.ts';
 import { type DataRequest, readDataRequest } from '../data-request.ts';
+import { dropsRecords } from '../dropped-records.ts';
 import { findClient } from './find-client.ts';
 import type { CheckReading } from './judge-delivery.ts';
 
@@ -160,8 +161,13 @@ function explainMissing({ instance }: Source): ReadRefusal {
   return { problem, isKeyOver: false };
 }
 
-function describeQuery({ domain, fields }: RecordSubscription) {
-  return { domain: JSON.stringify(domain), fields, context: SHOW_ARCHIVED };
+function describeQuery({ domain, fields, model }: RecordSubscription) {
+  return {
+    domain: JSON.stringify(domain),
+    fields,
+    context: SHOW_ARCHIVED,
+    dropsRecords: dropsRecords(model),
+  };
 }
 
 function buildRequest({ model, instance }: Source): DataRequest {

@@ -1,0 +1,44 @@
+/**
+ * Models that search as many records as a call asks for, and then drop those that the user may not see. A page of them
+ * can be short, or empty, although further records are visible (docs/odoo-facts.md#dropped-after-limit).
+ */
+
+/** The models of Odoo 14 to 19 whose `_search` does so. */
+const MODELS: ReadonlySet<string> = new Set(['mail.message', 'mail.activity', 'mail.scheduled.message']);
+
+export function dropsRecords(model: string): boolean {
+  return MODELS.has(model);
+}
+
+const LIMIT_MIN = 1_000;
+const LIMIT_MAX = 1_000_000;
+const GROWTH = 32;
+
+/** The answer to a question with a limit. */
+export type GapAnswer<Row, Failed> =
+  /** `isCapped`: fewer records were searched than the limit says. */
+  | { first: Row | null; isCapped: boolean }
+  /** `isTooLarge`: a lower limit may work. */
+  | { failed: Failed; isTooLarge: boolean };
+
+/**
+ * Finds the first visible record behind dropped ones, by questions whose limit grows up to a million. Null: there is
+ * none among them.
+ */
+export async function findAcrossDropped<Row, Failed>(
+  ask: (limit: number) => Promise<GapAnswer<Row, Failed>>,
+): Promise<{ next: Row | null } | { failed: Failed }> {
+  let dropped = 0;
+  for (let limit = LIMIT_MIN; ; ) {
+    const answer = await ask(limit);
+    if ('failed' in answer) {
+      const lower = Math.floor((dropped + limit) / 2);
+      if (!answer.isTooLarge || lower === dropped) return { failed: answer.failed };
+      limit = lower;
+      continue;
+    }
+    if (answer.first !== null || answer.isCapped || limit === LIMIT_MAX) return { next: answer.first };
+    dropped = limit;
+    limit = Math.min(limit * GROWTH, LIMIT_MAX);
+  }
+}
