@@ -2,7 +2,7 @@
  * Makes one call of a request that moves data, and collects its answer. The call passes the execute pipeline, so that
  * policy, limits and audit apply to it as to any other.
  */
-import type { Conversation, RunOptions } from '../execute/terms/conversation.ts';
+import type { AnswerFacts, Conversation, RunOptions } from '../execute/terms/conversation.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import { readMembers } from '../json/members.ts';
 import { AnswerCollector } from '../streams/answer-collector.ts';
@@ -24,8 +24,10 @@ export type QuestionFailure =
   /** `isTooLarge`: the answer is larger than the maximum. */
   | { denial: Denial; isTooLarge?: true };
 
-/** The JSON text of the result, or why there is none. */
-export type QuestionAnswer = { result: Uint8Array; headers: Record<string, string> } | QuestionFailure;
+/** The JSON text of the result, or why there is none. `facts`: null for an answer of no call. */
+export type QuestionAnswer =
+  | { result: Uint8Array; headers: Record<string, string>; facts: AnswerFacts | null }
+  | QuestionFailure;
 
 /** Rejects never. An answer of more than `bytesMax` is denied. */
 export async function askOdoo(
@@ -33,17 +35,23 @@ export async function askOdoo(
   request: DataRequest,
   question: Question,
   bytesMax: number,
-  options?: RunOptions,
+  options?: Omit<RunOptions, 'onAnswer'>,
 ): Promise<QuestionAnswer> {
   const writer = new AnswerCollector(bytesMax, 'cancelled');
-  const denial = await conversation.run(buildCall(request, question), writer, options);
+  let facts: AnswerFacts | null = null;
+  const denial = await conversation.run(buildCall(request, question), writer, {
+    ...options,
+    onAnswer(seen) {
+      facts = seen;
+    },
+  });
   if (denial !== null) return { denial };
   if (writer.isTooLarge) return { denial: denyTooLarge(bytesMax), isTooLarge: true };
   if (!writer.isWhole) return { denial: BROKEN_OFF };
   const bytes = writer.join();
   const result = findResult(bytes);
   const { status, headers } = writer;
-  return result === null ? { status, headers, error: bytes } : { result, headers };
+  return result === null ? { status, headers, error: bytes } : { result, headers, facts };
 }
 
 /** The body of an execute call on the model and server of the request, with its `id`. */

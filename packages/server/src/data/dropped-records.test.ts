@@ -46,7 +46,7 @@ test('lowers the limit if the answer is too large, and passes other failures on'
 test('a list of ids goes on behind dropped ones, and ends after them', async () => {
   const visible = [3, 4, 15_000, 15_001, 60_000];
   const ask: Ask<string> = async ({ params, keyword }) => {
-    const after = Number(/">",(\d+)/.exec(params)?.[1]);
+    const after = Number(/">",(\d+)/.exec(String(params))?.[1]);
     const ids = visible.filter((id) => id > after && id <= after + Number(keyword['limit']));
     return { result: Buffer.from(JSON.stringify(ids)), clock: null, limit: null };
   };

@@ -13,7 +13,7 @@ import { authorizeCaller, authorizeData } from './call/authorize.ts';
 import { type Admission, denyStopping } from './request/admission.ts';
 import { admitData } from './request/admit-data.ts';
 import { answerDenial, CALLER_LEFT } from './request/answer.ts';
-import { describeLimit, describeNullField, describeRequest, NORMALIZED } from './request/answer-headers.ts';
+import { describeLimit, describeRequest, NORMALIZED } from './request/answer-headers.ts';
 import { readApprovalIds } from './request/approval-ids.ts';
 import { type AuthenticateDeps, authenticate } from './request/authenticate.ts';
 import { runBatch } from './request/batch.ts';
@@ -421,7 +421,7 @@ function startConversation(
     calls[index] = body.calls[0]!;
     const describe = (trace: CallTrace) => {
       onAnswer?.(trace);
-      return { ...describeLimit(trace.policyLimit), ...describeNullField(trace.nullField) };
+      return describeLimit(trace.policyLimit);
     };
     const named: Request = {
       ...request,

@@ -14,6 +14,8 @@ interface ChangesPage {
   changes: readonly ReadChange[];
   cursor: string;
   more: boolean;
+  /** The first field whose value is null in place of NaN or Infinity; null: none. */
+  nullField: string | null;
 }
 
 interface ReadChange {

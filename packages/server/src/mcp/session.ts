@@ -3,8 +3,8 @@
  * through the pipeline of the execute route, so that a tool can do nothing that the key may not do.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type DataRoute, LIMIT_HEADER, NULL_FIELD_HEADER } from '@erp-proxy/contract';
-import type { Conversation } from '../execute/terms/conversation.ts';
+import { type DataRoute, LIMIT_HEADER } from '@erp-proxy/contract';
+import type { AnswerFacts, Conversation } from '../execute/terms/conversation.ts';
 import type { NeededConfirmation } from '../execute/terms/request.ts';
 import { isIdempotencyKey } from '../idempotency/call-names.ts';
 import type { InstanceRecord } from '../instances/instances.ts';
@@ -191,7 +191,11 @@ export class Session {
       erp_instance: { name: instance.name },
     };
     const writer = new AnswerCollector(ANSWER_BYTES_MAX);
+    let facts: AnswerFacts | null = null;
     const denial = await this.#conversation.run(Buffer.from(JSON.stringify(call)), writer, {
+      onAnswer(seen) {
+        facts = seen;
+      },
       // No tool that only reads takes an approval.
       ...(change === undefined
         ? {}
@@ -213,7 +217,7 @@ export class Session {
     if (answer === null) throw BROKEN_OFF;
     if (answer === 'forged') throw FORGED;
     if (answer.error !== undefined) throw this.#explainAnswer(answer.error, model, names);
-    this.nullField ??= writer.headers[NULL_FIELD_HEADER] ?? null;
+    this.nullField ??= (facts as AnswerFacts | null)?.nullField ?? null;
     const limit = writer.headers[LIMIT_HEADER];
     this.policyLimit = limit === undefined ? null : Number(limit);
     return answer.result ?? null;
@@ -267,6 +271,7 @@ export class Session {
       ...change,
       record: record === null ? null : parse(record),
     }));
+    this.nullField ??= read.nullField;
     return { ...read, changes };
   }
 

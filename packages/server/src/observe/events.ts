@@ -132,6 +132,8 @@ export interface ExportRecord {
   records: number;
   bytes: number;
   totalMs: number;
+  /** The first field whose value is null in place of NaN or Infinity; null: none. */
+  nullField: string | null;
   /** Why it was broken off; null: it is complete. */
   problem: string | null;
 }

@@ -3,7 +3,7 @@
  * cursor. What is read is decided in read-changes.ts.
  */
 import { invalid } from '../../execute/call/read-members.ts';
-import { NORMALIZED } from '../../execute/request/answer-headers.ts';
+import { describeNullField, NORMALIZED } from '../../execute/request/answer-headers.ts';
 import { buildResultHead } from '../../execute/request/envelope.ts';
 import type { Conversation } from '../../execute/terms/conversation.ts';
 import { readTimeoutMs } from '../../execute/terms/deadline.ts';
@@ -46,6 +46,8 @@ export interface ChangesAnswer {
   cursor: string;
   /** True if the next request may be sent at once. */
   more: boolean;
+  /** The first field whose value is null in place of NaN or Infinity; null: none. */
+  nullField: string | null;
 }
 
 /** Records of a call on Odoo: the limit of the request, or this number if the limit is lower. */
@@ -66,7 +68,10 @@ export function createChanges({
     request: ChangesRequest,
     conversation: Conversation,
   ): Promise<ChangesAnswer | QuestionFailure> {
-    const ask = createAsk(request.data, conversation, nowMs);
+    let nullField: string | null = null;
+    const ask = createAsk(request.data, conversation, nowMs, (field) => {
+      nullField ??= field;
+    });
     const owner = await findOwner(request, conversation, instances);
     if (owner === null) return await explainMissing(request, ask);
     const terms = listTerms(request, conversation);
@@ -88,7 +93,7 @@ export function createChanges({
     if ('failure' in read) return read.failure;
     if ('fault' in read) return { denial: denyFault(read.fault) };
     const { changes, more } = read;
-    return { changes, cursor: cursors.seal(owner, terms, read.state), more };
+    return { changes, cursor: cursors.seal(owner, terms, read.state), more, nullField };
   }
 
   return {
@@ -110,7 +115,8 @@ export function createChanges({
         );
       else {
         const applied = conversation.areValuesNormalized ? NORMALIZED : {};
-        writer.sendWhole(200, { ...conversation.describe(), ...applied }, printAnswer(id, answered));
+        const headers = { ...conversation.describe(), ...applied, ...describeNullField(answered.nullField) };
+        writer.sendWhole(200, headers, printAnswer(id, answered));
       }
       return null;
     },

@@ -10,23 +10,21 @@ import type { Ask } from './terms.ts';
 /** Maximum bytes of an answer of Odoo. A page that is larger is asked for again with fewer records. */
 export const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
-/** `nowMs`: monotonic clock in milliseconds. */
+/** `nowMs`: monotonic clock in milliseconds. `noteNull` gets fields that have null in place of NaN or Infinity. */
 export function createAsk(
   data: DataRequest,
   conversation: Conversation,
   nowMs: () => number,
+  noteNull: (field: string) => void = () => {},
 ): Ask<QuestionFailure> {
   return async (question) => {
     const startedMs = nowMs();
-    let date: string | null = null;
-    const asked = await askOdoo(conversation, data, question, PAGE_BYTES_MAX, {
-      onAnswer: ({ upstreamDate }) => {
-        date = upstreamDate;
-      },
-    });
+    const asked = await askOdoo(conversation, data, question, PAGE_BYTES_MAX);
     if (!('result' in asked)) return { failure: asked, ...findCause(asked) };
     const tookSeconds = Math.ceil((nowMs() - startedMs) / 1000);
-    const answered = Math.floor(readHttpDate(date ?? '') / 1000);
+    const { upstreamDate = null, nullField = null } = asked.facts ?? {};
+    if (nullField !== null) noteNull(nullField);
+    const answered = Math.floor(readHttpDate(upstreamDate ?? '') / 1000);
     const limit = asked.headers[LIMIT_HEADER];
     return {
       result: asked.result,

@@ -4,7 +4,7 @@
  * off, so that an incomplete export never looks complete; the caller goes on behind the last record that it has.
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { NORMALIZED } from '../../execute/request/answer-headers.ts';
+import { describeNullField, NORMALIZED } from '../../execute/request/answer-headers.ts';
 import { ReadingPace } from '../../execute/request/reading-pace.ts';
 import type { Conversation } from '../../execute/terms/conversation.ts';
 import type { Denial } from '../../execute/terms/denial.ts';
@@ -91,7 +91,12 @@ class Export {
     try {
       const { contentType, head } = this.#printer;
       const applied = areValuesNormalized ? NORMALIZED : {};
-      const headers = { ...this.#conversation.describe(), ...applied, 'content-type': contentType };
+      const headers = {
+        ...this.#conversation.describe(),
+        ...applied,
+        ...describeNullField(this.#reader.nullField),
+        'content-type': contentType,
+      };
       writer.begin(200, headers, null);
       if (head !== null) await this.#write(head);
       problem = await this.#sendAll(first);
@@ -110,6 +115,7 @@ class Export {
         records: this.#records,
         bytes: this.#bytes,
         totalMs: nowMs() - startedMs,
+        nullField: this.#reader.nullField,
         problem,
       });
     }

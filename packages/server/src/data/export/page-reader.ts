@@ -3,7 +3,7 @@
  * while others are made and removed. A page is one call, which passes the pipeline as any other. After a failure that
  * may pass, a page is read again for some time.
  */
-import type { CallTimes, Conversation } from '../../execute/terms/conversation.ts';
+import type { AnswerFacts, Conversation } from '../../execute/terms/conversation.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import { delay } from '../../streams/wait.ts';
 import { askOdoo, type QuestionAnswer, type QuestionFailure } from '../ask-odoo.ts';
@@ -41,6 +41,8 @@ export class PageReader {
   #isFirst = true;
   /** True while it waits before it reads a page again. The time limit of the request does not run then. */
   isWaiting = false;
+  /** The first field of the pages whose value is null in place of NaN or Infinity; null: none so far. */
+  nullField: string | null = null;
 
   constructor(conversation: Conversation, request: ExportRequest, deps: PageReaderDeps) {
     this.#conversation = conversation;
@@ -110,7 +112,6 @@ export class PageReader {
   ): Promise<{ result: Uint8Array; cost: Omit<PageCost, 'records'> } | QuestionFailure> {
     const { data, terms, format } = this.#request;
     const context = readMemberBytes(data, 'context');
-    let times: CallTimes | null = null;
     this.#conversation.renewTime();
     const answer: QuestionAnswer = await askOdoo(
       this.#conversation,
@@ -126,21 +127,18 @@ export class PageReader {
         },
       },
       limit === 1 && format !== 'csv' ? RECORD_BYTES_MAX : PAGE_BYTES_MAX,
-      {
-        // The types of values decide how they are printed in a cell.
-        ...(format === 'csv' ? { areValuesNormalized: true } : {}),
-        onAnswer(seen) {
-          times = seen;
-        },
-      },
+      // The types of values decide how they are printed in a cell.
+      format === 'csv' ? { areValuesNormalized: true } : {},
     );
     if (!('result' in answer)) return answer;
-    return { ...answer, cost: { bytes: answer.result.length, ...this.#measure(times) } };
+    const { result, facts } = answer;
+    this.nullField ??= facts?.nullField ?? null;
+    return { result, cost: { bytes: result.length, ...this.#measure(facts) } };
   }
 
-  #measure(times: CallTimes | null): Pick<PageCost, 'tookMs' | 'interactiveMs'> {
-    if (times === null || times.sentMs === null) return { tookMs: 0, interactiveMs: null };
-    return { tookMs: this.#deps.nowMs() - times.sentMs, interactiveMs: times.interactiveMs };
+  #measure(facts: AnswerFacts | null): Pick<PageCost, 'tookMs' | 'interactiveMs'> {
+    if (facts === null || facts.sentMs === null) return { tookMs: 0, interactiveMs: null };
+    return { tookMs: this.#deps.nowMs() - facts.sentMs, interactiveMs: facts.interactiveMs };
   }
 
   /** Returns whether the page may be read again: the failure may pass, and there is time for the wait. */

@@ -69,14 +69,17 @@ export interface RunOptions {
   /** What the policy must allow in `data` for the call, in place of that of the request. */
   data?: DataRoute;
   /** Called before the answer is written. */
-  onAnswer?(times: CallTimes): void;
+  onAnswer?(facts: AnswerFacts): void;
 }
 
-/** Times of a call in milliseconds. `sentMs`: by the monotonic clock; null if it was not sent. */
-export interface CallTimes {
+/** What is known of an answer beside what its caller gets. Times are in milliseconds. */
+export interface AnswerFacts {
+  /** By the monotonic clock; null if the call was not sent. */
   readonly sentMs: number | null;
   /** Mean answer time of the interactive calls to the database: 0 while unknown, null if there were none lately. */
   readonly interactiveMs: number | null;
   /** Header `date` of Odoo's answer; null if there was none. */
   readonly upstreamDate: string | null;
+  /** The first field whose value is null in place of NaN or Infinity. Set up to the end of the answer. */
+  readonly nullField: string | null;
 }

@@ -3,6 +3,7 @@ import {
   APPROVAL_HEADER,
   KEY_HEADER,
   LIMIT_HEADER,
+  NULL_FIELD_HEADER,
   PROXY_ERRORS,
   type ProxyErrorType,
 } from '@erp-proxy/contract';
@@ -67,6 +68,11 @@ export const ANSWER_HEADERS = {
     description:
       "The `limit_max` of the key's policy, if it replaced the limit of the call, or the call had none. The result may be incomplete. On a batch: applies to at least one of its calls.",
     schema: { type: 'integer' },
+  },
+  [NULL_FIELD_HEADER]: {
+    description:
+      'The first field whose value is null in place of a NaN or an Infinity, which JSON cannot express (docs/values.md).',
+    schema: { type: 'string' },
   },
   'idempotency-replayed': {
     description: '`true` if this answer was stored for an earlier attempt with the same `idempotency-key`.',
