@@ -555,7 +555,7 @@ const BOUNDARIES: Boundary[] = [
       '../json/is-object.ts',
       '../odoo/{known-methods,methods,reading-context,record-count,time-zone}.ts',
       '../odoo/fields/{computed-fields,field-sources,field-uses,model-orders}.ts',
-      '../odoo/related/{related-reads,related-writes}.ts',
+      '../odoo/related/{related-findings,related-reads,related-writes}.ts',
       '../odoo/sensitive/{delegating-models,sensitive-methods}.ts',
       '../odoo/values/field-types.ts',
       CONTRACT,

@@ -7,13 +7,9 @@ import type { FieldUses } from '../odoo/fields/field-uses.ts';
 import { findUnknown } from '../odoo/known-methods.ts';
 import { isReadingMember } from '../odoo/reading-context.ts';
 import type { RecordCount } from '../odoo/record-count.ts';
+import { type RelatedMethod, UNDETERMINED } from '../odoo/related/related-findings.ts';
 import type { RelatedRead } from '../odoo/related/related-reads.ts';
-import {
-  NOTHING_LEARNT,
-  type RelatedMethod,
-  type RelatedWrites,
-  UNDETERMINED,
-} from '../odoo/related/related-writes.ts';
+import { NOTHING_LEARNT, type RelatedWrites } from '../odoo/related/related-writes.ts';
 import { listDelegates } from '../odoo/sensitive/delegating-models.ts';
 import { findSensitivity } from '../odoo/sensitive/sensitive-methods.ts';
 import type { LearntTypes } from '../odoo/values/field-types.ts';

@@ -7,7 +7,6 @@
 import type { BusinessErrorType } from '@erp-proxy/contract';
 import { clipText } from '@erp-proxy/contract';
 import { readElements } from '../../json/elements.ts';
-import { isEmptyArray } from '../../json/empty-array.ts';
 import { readMembers } from '../../json/members.ts';
 import type { JsonSpan } from '../../json/span.ts';
 import { decodeString } from '../../json/string.ts';
@@ -182,7 +181,7 @@ function judgeValues(method: string, call: Arguments, unknownKey: string | null)
   const [given] = method === 'create' ? findArgument(call, 0, 'vals_list') : findArgument(call, 1, 'vals');
   if (given === undefined) return null;
   const text = method === 'create' ? CREATE_ADVICE : WRITE_ADVICE;
-  const rows = method === 'create' && given.kind === 'array' ? readRows(call.bytes, given) : [given];
+  const rows = method === 'create' && given.kind === 'array' ? readAtMost(call.bytes, given, ROWS_MAX) : [given];
   if (rows.some(({ kind }) => kind !== 'object')) return { type: 'arguments_invalid', text, isCertain: true };
   return rows.map((row) => judgeRow(call.bytes, row, unknownKey)).find((mistake) => mistake !== null) ?? null;
 }
@@ -191,13 +190,13 @@ function judgeValues(method: string, call: Arguments, unknownKey: string | null)
 const ROWS_MAX = 100;
 const MEMBERS_MAX = 1_000;
 
-function readRows(bytes: Uint8Array, list: JsonSpan): JsonSpan[] {
-  const rows: JsonSpan[] = [];
-  readElements(bytes, list, (row) => {
-    rows.push(row);
-    return rows.length < ROWS_MAX;
+function readAtMost(bytes: Uint8Array, list: JsonSpan, max: number): JsonSpan[] {
+  const elements: JsonSpan[] = [];
+  readElements(bytes, list, (element) => {
+    elements.push(element);
+    return elements.length < max;
   });
-  return rows;
+  return elements;
 }
 
 function judgeRow(bytes: Uint8Array, row: JsonSpan, unknownKey: string | null): CallMistake | null {
@@ -205,25 +204,35 @@ function judgeRow(bytes: Uint8Array, row: JsonSpan, unknownKey: string | null): 
   const unknown = members.find(({ name }) => name === unknownKey);
   if (unknown !== undefined)
     return { type: 'query_invalid', text: `Invalid field '${cut(unknown.name)}'.`, isCertain: true };
-  const objects = members.find(({ value }) => isObjects(bytes, value));
-  if (objects === undefined) return null;
+  const wrong = members.find(({ value }) => isNoRelation(bytes, value));
+  if (wrong === undefined) return null;
   return {
     type: 'arguments_invalid',
     isCertain: false,
-    text: `A value is invalid: if \`${cut(objects.name)}\` is a one2many or many2many field, it takes a list of commands, e.g. \`[[6, 0, [1, 2]]]\` or \`[[0, 0, {"name": "x"}]]\`.`,
+    text: `A value is invalid: if \`${cut(wrong.name)}\` is a one2many or many2many field, it takes a list of commands, e.g. \`[[6, 0, [1, 2]]]\` or \`[[0, 0, {"name": "x"}]]\`; a many2one field takes an id.`,
   };
 }
 
-function isObjects(bytes: Uint8Array, value: JsonSpan): boolean {
+/** Whether no field of relations takes the value: an object, or a list with a text, an object or no command. */
+function isNoRelation(bytes: Uint8Array, value: JsonSpan): boolean {
   if (value.kind === 'object') return true;
-  if (value.kind !== 'array' || isEmptyArray(bytes, value)) return false;
-  let first: JsonSpan['kind'] | undefined;
-  readElements(bytes, value, ({ kind }) => {
-    first = kind;
-    return false;
+  if (value.kind !== 'array') return false;
+  return readAtMost(bytes, value, ELEMENTS_MAX).some((element) => {
+    if (element.kind === 'array') return isNoCommand(bytes, element);
+    return element.kind === 'object' || element.kind === 'string';
   });
-  return first === 'object';
 }
+
+/** A command is a number, the id of a record, and values or a list of ids. */
+function isNoCommand(bytes: Uint8Array, element: JsonSpan): boolean {
+  const [command, id, more] = readAtMost(bytes, element, ELEMENTS_MAX);
+  if (command?.kind !== 'number' || id?.kind === 'object' || id?.kind === 'array') return true;
+  return more?.kind === 'array' && readAtMost(bytes, more, ELEMENTS_MAX).some(({ kind }) => kind !== 'number');
+}
+
+/** Elements of a list that are checked: enough to find a mistake that all of them have. */
+const ELEMENTS_MAX = 100;
+
 
 function cut(name: string): string {
   return clipText(name, 64);

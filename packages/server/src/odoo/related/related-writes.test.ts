@@ -6,7 +6,8 @@ import { countReads } from '../../json/counted-bytes.fixture.ts';
 import { readArguments } from '../arguments.fixture.ts';
 import { SENSITIVE_CONTEXT, SENSITIVE_MEMBERS } from '../sensitive/sensitive-members.ts';
 import { findSensitivity } from '../sensitive/sensitive-methods.ts';
-import { findRelatedWrites, UNDETERMINED, type WriteMethod } from './related-writes.ts';
+import { UNDETERMINED, type WriteMethod } from './related-findings.ts';
+import { findRelatedWrites } from './related-writes.ts';
 
 /** The methods that a policy has to allow one after another until the call is allowed: `res.users/create`. */
 function list(name: string, params: string, keyword = '{}'): string[] {

@@ -1,0 +1,110 @@
+/** Changes of other models by a call that the policy does not allow: the first one, and some further ones. */
+import type { NamedRecord } from './named-records.ts';
+
+export interface RelatedWrite {
+  member: string;
+  model: string;
+  /** The method that a direct call would use. */
+  method: RelatedMethod;
+}
+
+export type WriteMethod = 'create' | 'write' | 'unlink';
+/** `read` stands for any method that shows records: a link names a record, and does not change it. */
+export type RelatedMethod = WriteMethod | 'read';
+
+/** A member with commands of which nobody can tell what they change. */
+export interface UnknownMember {
+  unknown: string;
+  /** The model that does not describe the member; null: a default, which can reach any model. */
+  of: string | null;
+}
+
+/** A member that names a record of a model that only the server knows. */
+export interface UnknownRecord {
+  names: string;
+  /** The field that would name the model. */
+  by: string;
+  /** It is the id of the model. */
+  isModel: boolean;
+}
+
+/** The result if the call has too much to search. */
+export const UNDETERMINED = 'undetermined';
+
+export type Allows = (model: string, method: RelatedMethod) => boolean;
+export type Found = RelatedWrite | UnknownMember | UnknownRecord | typeof UNDETERMINED | null;
+
+/** Sets of methods, as bits. */
+export const CREATE = 1;
+export const WRITE = 2;
+export const UNLINK = 4;
+export const READ = 8;
+export const ALL = CREATE | WRITE | UNLINK;
+/** In the order of the bits. */
+const METHODS: readonly RelatedMethod[] = ['create', 'write', 'unlink', 'read'];
+
+/** Stands for the model of a record that only the server knows. Only a policy that lets all be read allows it. */
+const ANY_MODEL = '*';
+/** Maximum number of further changes that are named at once. */
+const OTHERS_MAX = 4;
+
+export class RelatedFindings {
+  /** The first change that is not allowed, or why this cannot be told; null: none. */
+  found: Found = null;
+  readonly others: RelatedWrite[] = [];
+  /** True if the rest of the call need not be searched. */
+  isOver = false;
+  readonly allows: Allows;
+  readonly #denied = new Map<string, number>();
+
+  constructor(allows: Allows) {
+    this.allows = allows;
+  }
+
+  /** The methods of a model that are not allowed, as bits. */
+  findDenied(model: string): number {
+    const known = this.#denied.get(model);
+    if (known !== undefined) return known;
+    const denied = METHODS.reduce(
+      (bits, method, index) => (this.allows(model, method) ? bits : bits | (1 << index)),
+      0,
+    );
+    this.#denied.set(model, denied);
+    return denied;
+  }
+
+  /** Notes those of the methods that are denied. True if the search is over. */
+  judge(
+    member: string,
+    { relation, denied }: { relation: string; denied: number },
+    methods: number,
+  ): boolean {
+    for (const [index, method] of METHODS.entries()) {
+      if ((methods & denied & (1 << index)) !== 0) this.deny({ member, model: relation, method });
+    }
+    return this.isOver;
+  }
+
+  /** True if the search is over. */
+  deny(write: RelatedWrite): boolean {
+    if (this.found === null) this.found = write;
+    else if (![this.found, ...this.others].some((each) => isSameEntry(each, write))) this.others.push(write);
+    if (this.others.length === OTHERS_MAX) this.isOver = true;
+    return this.isOver;
+  }
+
+  /** A member names a record of a model that only the server knows. */
+  stopAtRecord(member: string, { by, names }: NamedRecord): void {
+    if (!this.allows(ANY_MODEL, 'read')) this.stop({ names: member, by, isModel: names === 'model_id' });
+  }
+
+  stop(found: Exclude<Found, RelatedWrite | null>): true {
+    this.found ??= found;
+    this.isOver = true;
+    return true;
+  }
+}
+
+function isSameEntry(found: Exclude<Found, null>, { model, method }: RelatedWrite): boolean {
+  return typeof found === 'object' && 'model' in found && found.model === model && found.method === method;
+}
