@@ -1,6 +1,10 @@
 /** Fields that Odoo cannot search or sort by: up to 18, it leaves such a condition out, and every record matches. */
 import { describe, expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
+import { printCall } from '../execute/expectations.ts';
 import { send } from '../harness.ts';
+import { startPair } from '../pair.ts';
+import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
 import { EACH_VERSION, type SandboxVersion, type Stage, startStage } from './stage.ts';
 
 const DOMAIN = [['expected_date', '>', '2099-01-01']];
@@ -125,3 +129,24 @@ test.each(EACH_VERSION)(
     expect(await find('order_line')).toMatchObject({ searchable: true, sortable: false, groupable: false });
   },
 );
+
+test('a query through more models than are checked is refused where fields are checked', async () => {
+  const pair = closeAfterTest(
+    await startPair((socket, { body }) => {
+      const { args } = JSON.parse(body.toString()).params;
+      const relation = `m.${Number(args[3].slice(2)) + 1}`;
+      const types = { id: { type: 'integer' }, next: { type: 'many2one', relation, searchable: true } };
+      answerLikeOdoo(socket, printResult(args[4] === 'fields_get' ? JSON.stringify(types) : '[]'));
+    }),
+  );
+  const search = async (steps: number, headers = {}) => {
+    const path = Array.from({ length: steps }, () => 'next').join('.');
+    const params = JSON.stringify([[[path, '=', 1]]]);
+    const call = printCall(pair.upstream.url, { action: '"search"', model_id: '"m.0"', params });
+    return errorOf({ text: (await pair.proxy.post(call, headers)).body.toString() });
+  };
+  const prefer = { prefer: 'values=normalized' };
+  expect(await search(15, prefer)).toBeUndefined();
+  expect(await search(20, prefer)).toMatchObject({ type: 'invalid_params' });
+  expect(await search(20)).toBeUndefined();
+});

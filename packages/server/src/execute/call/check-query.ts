@@ -11,7 +11,7 @@ import { mayNameField } from '../../policy/may-name.ts';
 import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { findNearestOfMany } from '../../text/nearest.ts';
 import type { CallContext } from '../terms/call-context.ts';
-import type { Denial } from '../terms/denial.ts';
+import { Denial } from '../terms/denial.ts';
 import type { FieldFinder } from '../terms/field-finder.ts';
 import type { FaultReply } from '../terms/reply.ts';
 import type { Request } from '../terms/request.ts';
@@ -24,7 +24,7 @@ interface QueryingCall {
   method: string;
 }
 
-/** A path that leads through more models is left to Odoo. */
+/** Models that a query may lead through. */
 const MODELS_MAX = 16;
 const NEAREST_MAX = 5;
 
@@ -50,7 +50,8 @@ export function checkQuery(
       const judged = judgeQuery(call.model, uses, types);
       if (judged.kind === 'unusable') return await refuse(judged.field, types, context.client.policy);
       const lacking = [...judged.lacking].filter(([model]) => !types.has(model));
-      if (lacking.length === 0 || types.size >= MODELS_MAX) return null;
+      if (lacking.length === 0) return null;
+      if (types.size >= MODELS_MAX) return asks ? TOO_MANY_MODELS : null;
       for (const [model, names] of lacking) {
         const found = asks ? await fields.find({ target, model }, names, context) : recall(model);
         // Odoo answers the call itself with any other failure.
@@ -66,6 +67,10 @@ export function checkQuery(
 }
 
 const NO_TYPES: FieldTypes = new Map();
+const TOO_MANY_MODELS = new Denial(
+  'invalid_params',
+  `The conditions and the order lead through more than ${MODELS_MAX} models, so that their fields cannot be checked. The call was not sent: use fewer related fields.`,
+);
 
 /** Callers of our own forms, and those that prefer them, do not know what Odoo leaves out. */
 function expectsCheck({ areValuesNormalized, via }: Request): boolean {
