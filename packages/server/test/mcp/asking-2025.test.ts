@@ -64,6 +64,43 @@ test('a record that is renamed while a person reads is asked about again', async
   expect(questions[1]).toContain('Other');
 });
 
+test.each(['legacy', 'modern'] as const)(
+  'a yes does not run a call that the policy denies by then, or whose key is revoked: %s',
+  async (mode) => {
+    const stage = await startStage();
+    const { keys } = stage.proxy.app;
+    const allow = (methods: string[]) => ({ instances: ['prod'], models: { 'res.partner': methods } });
+    const changes = [
+      (id: string, version: number) =>
+        keys.update(id, version, { policy: allow(['read', 'search_read', 'fields_get']) }),
+      // A client of 2025 could not send the answer any more: its request is refused.
+      ...(mode === 'modern' ? [(id: string) => keys.revoke(id)] : []),
+    ];
+    for (const change of changes) {
+      const { key, record } = await keys.create({ name: 'narrowed', policy: allow(['*']) });
+      let questions = 0;
+      const client = await stage.connect({
+        mode,
+        key,
+        answer: async () => {
+          questions++;
+          await change(record.id, record.version);
+          return AGREE;
+        },
+      });
+      const done = stage.call('delete_records', { model: 'res.partner', ids: [10] }, client);
+      const text = await done.then(
+        (result) => (result.isError ? result.text : 'done'),
+        (error: Error) => error.message,
+      );
+      expect(text).toMatch(/^policy_denied: |^Unknown tool: |"unauthorized"/);
+      expect(questions).toBe(1);
+    }
+    const { data } = await stage.call('read_records', { model: 'res.partner', ids: [10], fields: ['name'] });
+    expect(data.records).toHaveLength(1);
+  },
+);
+
 test('a client that cannot show questions, and one whose answer is an error, need an administrator', async () => {
   const stage = await startStage();
   const client = await stage.connect({ mode: 'legacy' });
