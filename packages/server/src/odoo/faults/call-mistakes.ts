@@ -8,6 +8,7 @@ import type { BusinessErrorType } from '@erp-proxy/contract';
 import { clipText } from '@erp-proxy/contract';
 import { readElements } from '../../json/elements.ts';
 import { readMembers } from '../../json/members.ts';
+import { readInteger } from '../../json/number.ts';
 import type { JsonSpan } from '../../json/span.ts';
 import { decodeString } from '../../json/string.ts';
 import { type Arguments, findArgument } from '../arguments.ts';
@@ -181,7 +182,8 @@ function judgeValues(method: string, call: Arguments, unknownKey: string | null)
   const [given] = method === 'create' ? findArgument(call, 0, 'vals_list') : findArgument(call, 1, 'vals');
   if (given === undefined) return null;
   const text = method === 'create' ? CREATE_ADVICE : WRITE_ADVICE;
-  const rows = method === 'create' && given.kind === 'array' ? readAtMost(call.bytes, given, ROWS_MAX) : [given];
+  const rows =
+    method === 'create' && given.kind === 'array' ? readAtMost(call.bytes, given, ROWS_MAX) : [given];
   if (rows.some(({ kind }) => kind !== 'object')) return { type: 'arguments_invalid', text, isCertain: true };
   return rows.map((row) => judgeRow(call.bytes, row, unknownKey)).find((mistake) => mistake !== null) ?? null;
 }
@@ -219,20 +221,24 @@ function isNoRelation(bytes: Uint8Array, value: JsonSpan): boolean {
   if (value.kind !== 'array') return false;
   return readAtMost(bytes, value, ELEMENTS_MAX).some((element) => {
     if (element.kind === 'array') return isNoCommand(bytes, element);
-    return element.kind === 'object' || element.kind === 'string';
+    return element.kind !== 'number';
   });
 }
 
-/** A command is a number, the id of a record, and values or a list of ids. */
+/** A command is a number, the id of a record, and values or a list of ids. A new record may have any text as its id. */
 function isNoCommand(bytes: Uint8Array, element: JsonSpan): boolean {
   const [command, id, more] = readAtMost(bytes, element, ELEMENTS_MAX);
   if (command?.kind !== 'number' || id?.kind === 'object' || id?.kind === 'array') return true;
-  return more?.kind === 'array' && readAtMost(bytes, more, ELEMENTS_MAX).some(({ kind }) => kind !== 'number');
+  if (id?.kind === 'string' && readInteger(bytes, command) !== CREATE) return true;
+  return (
+    more?.kind === 'array' && readAtMost(bytes, more, ELEMENTS_MAX).some(({ kind }) => kind !== 'number')
+  );
 }
 
+/** The command that makes a new record. */
+const CREATE = 0;
 /** Elements of a list that are checked: enough to find a mistake that all of them have. */
 const ELEMENTS_MAX = 100;
-
 
 function cut(name: string): string {
   return clipText(name, 64);

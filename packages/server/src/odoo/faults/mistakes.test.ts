@@ -114,6 +114,55 @@ describe('a fault inside Odoo', () => {
   });
 });
 
+describe('a value that no field of relations takes', () => {
+  const FAULTS: Record<string, RaisedFault> = {
+    postgresql: {
+      name: 'psycopg2.errors.InvalidTextRepresentation',
+      message: 'invalid input syntax for type integer: "Gold"\nLINE 1: ...',
+      source: 'a server of 18',
+    },
+    python: {
+      name: 'builtins.TypeError',
+      message: "unhashable type: 'dict'",
+      frame: ['odoo/tools/misc.py', '__init__'],
+      source: 'a server of 18',
+    },
+    added: {
+      name: 'builtins.TypeError',
+      message: "unhashable type: 'dict'",
+      frame: ['odoo/tools/misc.py', 'add'],
+      source: 'a server of 18',
+    },
+  };
+  const describeFault = (values: string, fault: string) => {
+    const call = { model: 'res.partner', action: 'write', params: `[[1],{"name":"x","tags":${values}}]` };
+    return classify({ mistake: '', type: 'arguments_invalid', faults: {}, call }, FAULTS[fault]!).message;
+  };
+
+  test.each([
+    ['postgresql', '["Gold"]'],
+    ['postgresql', '[[6,0,["Gold"]]]'],
+    ['postgresql', '[[4,"Gold"]]'],
+    ['python', '[{"name":"x"}]'],
+    ['python', '{"name":"x"}'],
+    ['added', '[[4,{"id":1}]]'],
+    ['python', '[[6,0,[{"id":1}]]]'],
+  ])('is named: %s, %s', (fault, values) => {
+    expect(describeFault(values, fault)).toMatch(/if `tags` is a one2many or many2many field.*many2one/);
+  });
+
+  test.each([
+    '[1,2]',
+    '[]',
+    '[[6,0,[1,2]]]',
+    '[[0,"virtual_1",{"name":"x"}]]',
+    '[[0,0,{"a":["x"]}],[5]]',
+    '3',
+  ])('but not %s, which such a field takes', (values) => {
+    expect(describeFault(values, 'postgresql')).not.toContain('tags');
+  });
+});
+
 describe('a call with a mistake', () => {
   const refine = (
     [action, params, keyword = '{}']: [string, string, string?],
