@@ -7,6 +7,34 @@ import { readThreadCpuMs } from './thread-cpu.ts';
 /** Nothing may keep the event loop for longer at once: the calls of others wait meanwhile. */
 export const BLOCKED_MS_MAX = 20;
 
+/** Processor time of `readReference` on the machines that the limit is meant for, while nothing else runs. */
+const REFERENCE_MS = 1.4;
+const REFERENCE_TEXT = JSON.stringify(
+  Array.from({ length: 5000 }, (_, id) => ({ id, name: `Record ${id}`, tags: [id, id + 1], note: null })),
+);
+
+/** Work of the usual kinds: a parser, objects, and a loop over bytes. */
+function readReference(): number {
+  let sum = 0;
+  for (const { id, name } of JSON.parse(REFERENCE_TEXT) as { id: number; name: string }[])
+    sum += id + name.length;
+  for (const byte of Buffer.from(REFERENCE_TEXT)) if (byte === 0x22) sum++;
+  return sum;
+}
+
+/**
+ * How much slower than usual a processor is now; at least 1. Programs on the same core slow its memory and its clock
+ * down, which lengthens the processor time of all others.
+ */
+function measureSlowness(): number {
+  const times = Array.from({ length: 5 }, () => {
+    const startMs = readThreadCpuMs();
+    readReference();
+    return readThreadCpuMs() - startMs;
+  });
+  return Math.max(1, Math.min(...times) / REFERENCE_MS);
+}
+
 /**
  * The longest time for which the work lets no other work run: the median of three tries, as the first one also compiles
  * code, and any of them may collect garbage of earlier work. Each try is prepared anew, which is not measured.
@@ -27,10 +55,15 @@ export async function measureBlocking<Prepared>(
 }
 
 /**
- * The median of three measurements. If two are on the same side of the limit, the median is there too: then the third
- * is not taken, and the one nearer to the limit is returned.
+ * The median of three measurements, each as on a processor of the usual speed. If two are on the same side of the
+ * limit, the median is there too: then the third is not taken, and the one nearer to the limit is returned.
  */
-export async function takeMedian(measure: () => Promise<number>, limit = BLOCKED_MS_MAX): Promise<number> {
+export async function takeMedian(measureNow: () => Promise<number>, limit = BLOCKED_MS_MAX): Promise<number> {
+  const measure = async () => {
+    const before = measureSlowness();
+    const blockedMs = await measureNow();
+    return blockedMs / Math.max(before, measureSlowness());
+  };
   const [first, second] = [await measure(), await measure()];
   const [shorter, longer] = [Math.min(first, second), Math.max(first, second)];
   if (longer < limit) return longer;

@@ -43,7 +43,10 @@ async function expectUnblocked(
   expect(blockedMs, name).toBeLessThan(BLOCKED_MS_MAX);
 }
 
-test('no pass over a large body blocks the event loop', async () => {
+/** So that a part ends within the time of a test on a busy machine too. */
+const PARTS = [1, 2, 3, 4];
+
+test.each(PARTS)('no pass over a large body blocks the event loop, part %i', async (part) => {
   const stage = await startStage();
   const key = await stage.makeKey();
   const judged = await stage.makeKey({
@@ -61,7 +64,9 @@ test('no pass over a large body blocks the event loop', async () => {
     limit_max: 10_000_000,
   });
   const normalized = { prefer: 'values=normalized' };
-  for (const { name, bytes } of makeLargeBodies(stage.odoo)) {
+  const bodies = makeLargeBodies(stage.odoo).filter((_, index) => index % PARTS.length === part - 1);
+  expect(bodies).not.toEqual([]);
+  for (const { name, bytes } of bodies) {
     const send = (posted: Omit<Posted, 'body'>) => async (run: number) => {
       const headers = { ...posted.headers, 'idempotency-key': `${name} ${posted.key} ${run}` };
       const { status } = await stage.post({ ...posted, headers, body: bytes });

@@ -7,8 +7,12 @@ import {
   VALUE_BYTES,
 } from '../../odoo/values/non-numbers.ts';
 import { type ByteStream, ByteStreamError } from '../../streams/byte-stream.ts';
+import { createPauses } from '../../streams/create-pauses.ts';
 
 const NOTHING = Buffer.alloc(0);
+/** Bytes that are searched at once: a piece can have thousands of such values. */
+const SLICE_BYTES = 32 * 1024;
+const VALUES_AT_ONCE = 2000;
 
 /** A result that was to pass unchanged has such a value. */
 export class NonNumberError extends ByteStreamError {
@@ -24,6 +28,10 @@ export class NonNumberError extends ByteStreamError {
 export class ReplacedStream implements ByteStream {
   readonly #source: ByteStream;
   readonly #onFound: (field: string) => void;
+  /** What is left of the piece that is searched. */
+  #rest: Uint8Array = NOTHING;
+  /** A piece full of such values would keep the event loop. */
+  readonly #pause = createPauses(VALUES_AT_ONCE);
   /** Bytes that were given already, and those that wait for what follows. */
   #before: Uint8Array = NOTHING;
   #held: Uint8Array = NOTHING;
@@ -36,9 +44,15 @@ export class ReplacedStream implements ByteStream {
 
   async next(): Promise<Uint8Array | null> {
     while (!this.#isEnded) {
-      const piece = await this.#source.next();
-      this.#isEnded = piece === null;
-      const given = this.#replace(piece ?? NOTHING);
+      if (this.#rest.length === 0) {
+        const piece = await this.#source.next();
+        this.#isEnded = piece === null;
+        this.#rest = piece ?? NOTHING;
+      }
+      const slice = this.#rest.subarray(0, SLICE_BYTES);
+      this.#rest = this.#rest.subarray(SLICE_BYTES);
+      const { given, count } = this.#replace(slice);
+      await this.#pause(count);
       if (given.length > 0) return given;
     }
     return null;
@@ -48,22 +62,24 @@ export class ReplacedStream implements ByteStream {
     this.#source.cancel();
   }
 
-  #replace(piece: Uint8Array): Uint8Array {
+  #replace(piece: Uint8Array): { given: Uint8Array; count: number } {
     const bytes = Buffer.concat([this.#before, this.#held, piece]);
     const given: Uint8Array[] = [];
     let at = this.#before.length;
+    let count = 0;
     const end = this.#isEnded ? bytes.length : Math.max(at, bytes.length - VALUE_BYTES);
     for (const found of findNonNumbers(bytes, at)) {
       if (found.start >= end) break;
       given.push(bytes.subarray(at, found.start), NULL);
       this.#onFound(found.field ?? '');
       at = found.end;
+      count++;
     }
     if (at < end) given.push(bytes.subarray(at, end));
     const next = Math.max(at, end);
     this.#before = Buffer.from(bytes.subarray(Math.max(0, next - BEFORE_BYTES), next));
     this.#held = Buffer.from(bytes.subarray(next));
-    return given.length === 1 ? given[0]! : Buffer.concat(given);
+    return { given: given.length === 1 ? given[0]! : Buffer.concat(given), count };
   }
 }
 
