@@ -85,6 +85,8 @@ test('answers health checks and calls without an idempotency key all the time, a
     expect((await ask('/keys')).status).toBe(200);
     listings++;
   }
+  // A claim waits a second, and the change five.
+  expect(refused).toHaveLength(protectedCalls.length);
   const healthAnswers = health.answers;
   await health.stop();
   // The lock is held until all are refused.
