@@ -4,6 +4,7 @@
  * tests start use this file too, so it does not import vitest.
  */
 import { deepStrictEqual, fail } from 'node:assert';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readThreadCpuMs } from './thread-cpu.ts';
 
@@ -58,6 +59,45 @@ export async function measureMs(work: () => unknown): Promise<number> {
   const startMs = performance.now();
   await work();
   return performance.now() - startMs;
+}
+
+/** How often the event loop is looked at. */
+const LOOK_MS = 1;
+
+export interface BlockWatch {
+  /** The longest block since the last call of this function, in milliseconds. */
+  readLongestMs(): number;
+  close(): void;
+}
+
+/**
+ * Watches for how long this thread lets nothing else run, also while it sleeps, as in a wait for a lock. The time that
+ * the thread waited for a processor does not count. For work that is short use `measureBlocking`, which is more exact.
+ */
+export function watchBlocks(): BlockWatch {
+  let longestMs = 0;
+  let lastMs = readUndisturbedMs();
+  const look = () => {
+    const nowMs = readUndisturbedMs();
+    longestMs = Math.max(longestMs, nowMs - lastMs);
+    lastMs = nowMs;
+  };
+  const timer = setInterval(look, LOOK_MS).unref();
+  return {
+    readLongestMs() {
+      look();
+      const readMs = longestMs;
+      longestMs = 0;
+      return readMs;
+    },
+    close: () => clearInterval(timer),
+  };
+}
+
+/** Real time without that for which this thread was ready while others had the processors. Linux counts the latter. */
+function readUndisturbedMs(): number {
+  const [, waitedNs] = readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ');
+  return performance.now() - Number(waitedNs) / 1e6;
 }
 
 /** Processor time of this thread for the work, which other programs do not lengthen. */

@@ -1,6 +1,7 @@
 /** The program while another process, such as a backup or `sqlite3`, holds the write lock of its SQLite file. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { send } from '../harness.ts';
@@ -8,10 +9,10 @@ import { pause } from '../time.ts';
 import { makeFolder, makeKey, type Server, startServer } from './program.ts';
 import { watchHealth } from './watch-health.ts';
 
-/**
- * Answers while a change waits for the lock, which it does for five seconds. A program that waited in its main thread
- * would give a few.
- */
+const MONITOR = fileURLToPath(new URL('./block-monitor.mjs', import.meta.url));
+/** A program that waited for the lock in its main thread would block it for a second, the shortest wait. */
+const BLOCKED_MS_MAX = 500;
+/** Answers while a change waits for the lock. A program that waited for an answer before the next would give none. */
 const ANSWERS_MIN = 30;
 /** So many that they would take longer than the change waits if each waited a second, the time of a claim. */
 const UNUSED_KEYS = 8;
@@ -29,7 +30,7 @@ beforeEach(async () => {
   sandbox = await startSandbox();
   server = await startServer([`--egress.allow=${sandbox.url}`], {
     folder,
-    env: { ERP_PROXY_ADMIN_TOKEN: TOKEN },
+    env: { ERP_PROXY_ADMIN_TOKEN: TOKEN, NODE_OPTIONS: `--import=${MONITOR}` },
   });
   lock = new DatabaseSync(join(folder, 'data/erp-proxy.db'));
 });
@@ -55,6 +56,15 @@ async function call(key: string, { action = 'search_count', headers = {} } = {})
   return { ...answer, json: JSON.parse(answer.body.toString()) };
 }
 
+/** The longest time for which the main thread of the program was blocked, since the last call of this function. */
+async function readLongestBlockMs(): Promise<number> {
+  const before = server.stderr.length;
+  const find = () => /longest block ([\d.]+) ms\n/.exec(server.stderr.slice(before))?.[1];
+  server.kill('SIGUSR2');
+  await expect.poll(find).toBeDefined();
+  return Number(find());
+}
+
 const ask = (path: string, method = 'GET', body?: object) =>
   send(`${server.url}/admin/v1${path}`, {
     method,
@@ -71,28 +81,37 @@ test('answers health checks and calls without an idempotency key all the time, a
   expect((await call(cached)).status).toBe(200);
 
   lock.exec('BEGIN IMMEDIATE');
+  await readLongestBlockMs();
   const health = watchHealth(server.url);
   const answers: Awaited<ReturnType<typeof call>>[] = [];
   const refused: Awaited<ReturnType<typeof call>>[] = [];
   const changes: { status: number }[] = [];
+  const ended: string[] = [];
+  const change = (async () => {
+    changes.push(await ask('/keys', 'POST', { name: 'late' }));
+    ended.push('change');
+  })();
+  // Claims that wait as long as the change end after it, and those that wait a second before it.
+  await pause(SHORTER_THAN_A_CLAIM_WAITS_MS);
   const protectedCalls = [1, 2, 3].map(async (index) => {
     refused.push(await call(cached, { action: 'create', headers: { 'idempotency-key': `retry-${index}` } }));
+    ended.push('claim');
   });
-  const change = (async () => changes.push(await ask('/keys', 'POST', { name: 'late' })))();
   let listings = 0;
   while (changes.length === 0) {
     for (const key of [cached, ...unused.splice(0, 1)]) answers.push(await call(key));
     expect((await ask('/keys')).status).toBe(200);
     listings++;
   }
-  // A claim waits a second, and the change five.
-  expect(refused).toHaveLength(protectedCalls.length);
   const healthAnswers = health.answers;
   await health.stop();
+  const blockedMs = await readLongestBlockMs();
   // The lock is held until all are refused.
   await Promise.all([...protectedCalls, change]);
   lock.exec('COMMIT');
 
+  expect(ended).toEqual(['claim', 'claim', 'claim', 'change']);
+  expect(blockedMs).toBeLessThan(BLOCKED_MS_MAX);
   expect(healthAnswers).toBeGreaterThan(ANSWERS_MIN);
   expect(listings).toBeGreaterThan(UNUSED_KEYS);
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
