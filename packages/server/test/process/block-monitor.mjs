@@ -5,5 +5,7 @@ import { watchBlocks } from '../time.ts';
 
 if (isMainThread) {
   const blocks = watchBlocks();
-  process.on('SIGUSR2', () => process.stderr.write(`longest block ${blocks.readLongestMs().toFixed(1)} ms\n`));
+  process.on('SIGUSR2', () =>
+    process.stderr.write(`longest block ${blocks.readLongestMs().toFixed(1)} ms\n`),
+  );
 }

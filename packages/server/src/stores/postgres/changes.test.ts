@@ -1,14 +1,22 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { buildKey } from '../../../test/stores/store-suite.ts';
+import { passTurns } from '../../../test/time.ts';
 import { createWire, type Wire } from '../../../test/wire.ts';
 import { makeBatch } from '../audit-batch.fixture.ts';
 import type { Store, StoreChange } from '../ports.ts';
 import { StoreError } from '../store-error.ts';
+import { openChangeFeed } from './changes.ts';
 import { createTestSchema, type TestSchema } from './database.fixture.ts';
 import { openPostgresStore } from './store.ts';
 
 const SERVER_URL = process.env['TEST_POSTGRES_URL'] ?? '';
-/** Less than a second on an idle machine. Busy machines get more time. */
+const SECOND_MS = 1000;
+const STEP_MS = 20;
+/** Enough for a wait whose time is over to end, and for a connection that is refused at once to be given up. */
+const TURNS = 20;
+/** More than the pauses between attempts need to become as long as they get. */
+const AWAY_SECONDS = 10;
 
 describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names', () => {
   let schema: TestSchema;
@@ -97,5 +105,70 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     wire.mend();
     await other.audit.append(makeBatch({ at: 1, record: '{}' }));
     expect((await other.audit.readAfter(0, 10)).map((row) => row.seq)).toEqual([1]);
+  });
+});
+
+describe.skipIf(SERVER_URL === '')('on a clock that the test advances', () => {
+  let schema: TestSchema;
+  let wire: Wire;
+  let told: (StoreChange | null)[];
+  let feed: Awaited<ReturnType<typeof openChangeFeed>>;
+  /** Connections that the feed has asked for. */
+  let attempts: number;
+  /** Connections fail at once, and not after a time that depends on the machine. */
+  let isAway: boolean;
+
+  beforeEach(async () => {
+    schema = await createTestSchema(SERVER_URL);
+    wire = await createWire(schema.url);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    [attempts, isAway] = [0, false];
+    const stream = () => {
+      attempts++;
+      const socket = new Socket();
+      return isAway ? Object.assign(socket, { connect: () => socket.destroy(new Error('away')) }) : socket;
+    };
+    feed = await openChangeFeed({ connectionString: wire.url, stream }, { lost() {}, found() {} });
+    told = [];
+    feed.watch((change) => told.push(change));
+  });
+  afterEach(async () => {
+    vi.useRealTimers();
+    await feed.close();
+    await wire.close();
+    await schema.drop();
+  });
+
+  /** Like `expect.poll`, which would move the clock. */
+  const waitUntil = async (holds: () => boolean) => {
+    while (!holds()) await passTurns();
+  };
+
+  async function advance(ms: number): Promise<void> {
+    for (let advancedMs = 0; advancedMs < ms; advancedMs += STEP_MS) {
+      await vi.advanceTimersByTimeAsync(STEP_MS);
+      await passTurns(TURNS);
+    }
+  }
+
+  test('a connection that dies silently is noticed, and replaced, within a second', async () => {
+    wire.lose();
+    expect(feed.isWatching).toBe(true);
+    await advance(SECOND_MS);
+    expect(feed.isWatching).toBe(false);
+    expect(attempts).toBe(2);
+    // The server answers in real time.
+    await waitUntil(() => told.length > 0);
+    expect(told).toEqual([null]);
+    expect(feed.isWatching).toBe(true);
+  });
+
+  test('a server that is away is tried again at least once a second', async () => {
+    isAway = true;
+    wire.cut();
+    await waitUntil(() => !feed.isWatching);
+    attempts = 0;
+    await advance(AWAY_SECONDS * SECOND_MS);
+    expect(attempts).toBeGreaterThanOrEqual(AWAY_SECONDS);
   });
 });
