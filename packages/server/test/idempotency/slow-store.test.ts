@@ -1,8 +1,10 @@
-/** Answers to calls with an idempotency key while PostgreSQL is too slow. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+/** Answers to calls with an idempotency key while the store is too slow. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createTestSchema, type TestSchema } from '../../src/stores/postgres/database.fixture.ts';
+import { closeAfterTest } from '../close-after-test.ts';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
 import { answerTrue, makeCall, type ScriptedUpstream, startUpstream } from '../scripted-upstream.ts';
+import { passTurns } from '../time.ts';
 
 const POSTGRES_URL = process.env['TEST_POSTGRES_URL'] ?? '';
 
@@ -46,5 +48,62 @@ describe.skipIf(POSTGRES_URL === '')('while PostgreSQL does not answer', () => {
     expect(status).toBe(503);
     expect(json.error).toMatchObject({ code: -32013, data: { outcome: 'not_sent', retryable: true } });
     expect(upstream.requests).toHaveLength(1);
+  });
+});
+
+describe('look-up and claim together have a second', () => {
+  const SECOND_MS = 1000;
+  let now: number;
+  let upstream: ScriptedUpstream;
+  let proxy: RunningProxy;
+  /** Ends what the store was asked for. */
+  let ends: Record<string, () => void>;
+
+  beforeEach(async () => {
+    now = 0;
+    upstream = closeAfterTest(await startUpstream(answerTrue));
+    proxy = closeAfterTest(await startProxy({ allow: [upstream.url], nowMs: () => now }));
+    ends = {};
+    const { idempotency } = proxy.app.store;
+    const { find, claim } = idempotency;
+    const wait = (name: string) =>
+      new Promise<void>((resolve) => {
+        ends[name] = resolve;
+      });
+    Object.assign(idempotency, {
+      find: async (id: string) => wait('find').then(() => find(id)),
+      claim: async (row: Parameters<typeof claim>[0]) => wait('claim').then(() => claim(row)),
+    });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    closeAfterTest({ close: () => vi.useRealTimers() });
+  });
+
+  async function askFor(name: string, ms: number): Promise<void> {
+    // Unlike `expect.poll`, this does not move the clock.
+    while (ends[name] === undefined) await passTurns();
+    now += ms;
+    await vi.advanceTimersByTimeAsync(ms);
+  }
+
+  test.each([
+    [999, 0, 200],
+    [1000, 0, 503],
+    [0, 999, 200],
+    [0, 1000, 503],
+    [600, 399, 200],
+    [600, 400, 503],
+  ])('%i ms and %i ms: the answer is %i', async (findMs, claimMs, status) => {
+    const answer = proxy.call(makeCall(upstream.url, { action: 'create', params: [{}] }), {
+      'idempotency-key': 'a',
+    });
+    await askFor('find', findMs);
+    if (findMs < SECOND_MS) {
+      ends['find']?.();
+      await askFor('claim', claimMs);
+      if (findMs + claimMs < SECOND_MS) ends['claim']?.();
+    }
+    expect((await answer).status).toBe(status);
+    expect(upstream.requests).toHaveLength(status === 200 ? 1 : 0);
+    for (const end of Object.values(ends)) end();
   });
 });
