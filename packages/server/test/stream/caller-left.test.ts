@@ -140,6 +140,7 @@ describe('a batch', () => {
         sending.push(socket);
         void sendForEver(socket, request, index);
       }),
+      { settings: NO_LIMITS },
     );
     await proxy.call(makeCall(upstream.url));
     const caller = startCaller(proxy, [
@@ -156,7 +157,7 @@ describe('a batch', () => {
 });
 
 test('pipelined calls are not sent if their caller leaves while an earlier call is answered', async () => {
-  const { proxy, upstream } = await startPair(firstThen(silent));
+  const { proxy, upstream } = await startPair(firstThen(silent), { settings: NO_LIMITS });
   await proxy.call(makeCall(upstream.url));
   const caller = startCaller(proxy, makeCall(upstream.url));
   await expect.poll(() => upstream.requests.length).toBe(2);
