@@ -1,11 +1,18 @@
 /** The time limit of a call applies until the last byte of its answer was received and sent. */
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 import { readInFlight } from '../read-in-flight.ts';
-import { answerLikeOdoo, makeCall, printResult, type Script } from '../scripted-upstream.ts';
+import {
+  answerLikeOdoo,
+  makeCall,
+  printResult,
+  type Script,
+  type ScriptedUpstream,
+} from '../scripted-upstream.ts';
 import { takeAnswer } from '../take-answer.ts';
-import { measureMs, pause } from '../time.ts';
+import { expectToStay, passTurns, pause } from '../time.ts';
 import { startCaller } from './caller.ts';
 import { writeForEver, writeHead, writePiece } from './framing.ts';
 import { ODOO_HEAD, startPair } from './pair.ts';
@@ -29,6 +36,19 @@ const BY_OPERATOR = { 'upstream.timeoutMs': String(TIMEOUT_MS) };
 /** Longer than a test may take: what waits for this limit fails. */
 const NO_TIMEOUT = { 'upstream.timeoutMs': '300000', 'http.answerBytesPerSecondMin': '0' };
 
+/** Time limits pass only when the test says so. Upstreams still write in real time. */
+function stopClock(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  closeAfterTest({ close: () => vi.useRealTimers() });
+}
+
+/** Expects that the call does not end before its time limit. */
+async function passTimeLimit({ sockets }: ScriptedUpstream): Promise<void> {
+  await vi.advanceTimersByTimeAsync(TIMEOUT_MS - 1);
+  await expectToStay(() => sockets.size, 1);
+  await vi.advanceTimersByTimeAsync(1);
+}
+
 describe('an upstream that trickles', () => {
   test.each([
     ['a long result', {}],
@@ -36,12 +56,13 @@ describe('an upstream that trickles', () => {
   ])('is disconnected, and so is its caller: %s', async (_, headers) => {
     const script = trickle(`${ODOO_HEAD}"${'x'.repeat(20_000)}`, 10_000_000);
     const { proxy, upstream } = await startPair(script, { settings: NO_TIMEOUT });
-    const tookMs = await measureMs(async () => {
-      const caller = startCaller(proxy, makeCall(upstream.url), { headers: { ...BY_CALLER, ...headers } });
-      expect(await caller.ended).toBe('reset');
-      expect(takeAnswer(caller.received)).toMatchObject({ status: 200, isWhole: false });
-    });
-    expect(tookMs).toBeGreaterThanOrEqual(TIMEOUT_MS - 1);
+    stopClock();
+    const caller = startCaller(proxy, makeCall(upstream.url), { headers: { ...BY_CALLER, ...headers } });
+    await caller.until((bytes) => bytes.length > 0);
+    await passTimeLimit(upstream);
+    expect(await caller.ended).toBe('reset');
+    expect(takeAnswer(caller.received)).toMatchObject({ status: 200, isWhole: false });
+    vi.useRealTimers();
     await expect.poll(() => upstream.sockets.size).toBe(0);
     await expect.poll(() => proxy.log).toMatchObject([{ msg: 'call', outcome: 'timeout' }]);
   });
@@ -57,12 +78,14 @@ describe('an upstream that trickles', () => {
     ['the head of a compressed result', stallPacked],
   ])('causes upstream_timeout if nothing was passed on yet: %s', async (_, script) => {
     const { proxy, upstream } = await startPair(script, { settings: BY_OPERATOR });
-    const tookMs = await measureMs(async () => {
-      const { status, json } = await proxy.call(makeCall(upstream.url));
-      expect(status).toBe(504);
-      expect(json).toMatchObject({ id: 1, error: { code: -32003, data: { outcome: 'unknown' } } });
-    });
-    expect(tookMs).toBeGreaterThanOrEqual(TIMEOUT_MS - 1);
+    stopClock();
+    const called = proxy.call(makeCall(upstream.url));
+    while (upstream.requests.length === 0) await passTurns();
+    await passTimeLimit(upstream);
+    const { status, json } = await called;
+    expect(status).toBe(504);
+    expect(json).toMatchObject({ id: 1, error: { code: -32003, data: { outcome: 'unknown' } } });
+    vi.useRealTimers();
     await expect.poll(() => upstream.sockets.size).toBe(0);
   });
 });
