@@ -2,7 +2,7 @@
  * How many cases of a property test run. `npm test` runs few, so that it is quick; `npm run test:long` runs many, with
  * `TEST_LONG`. fast-check prints the seed of a failure.
  */
-const IS_LONG = process.env['TEST_LONG'] !== undefined;
+export const IS_LONG = process.env['TEST_LONG'] !== undefined;
 const SHARE = IS_LONG ? 5 : 0.1;
 /** Fewer cases than this find little. */
 const LEAST = 20;

@@ -31,7 +31,7 @@ interface Replica {
   breakers: SharedBreakers;
 }
 
-test('changes that were read while Redis counted as away are read again', async () => {
+test('changes of others are read every 250 ms, and again if Redis counted as away meanwhile', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   closeAfterTest({ close: () => vi.useRealTimers() });
   const asked: number[] = [];
