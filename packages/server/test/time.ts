@@ -4,7 +4,7 @@
  * tests start use this file too, so it does not import vitest.
  */
 import { deepStrictEqual, fail } from 'node:assert';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readThreadCpuMs } from './thread-cpu.ts';
 
@@ -94,9 +94,14 @@ export function watchBlocks(): BlockWatch {
   };
 }
 
-/** Real time without that for which this thread was ready while others had the processors. Linux counts the latter. */
+/** Linux counts here for how long a thread was ready while others had the processors. */
+const SCHEDULED = '/proc/thread-self/schedstat';
+const isScheduledKnown = existsSync(SCHEDULED);
+
+/** Real time without that for which this thread waited for a processor. Where that is not known, processor time. */
 function readUndisturbedMs(): number {
-  const [, waitedNs] = readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ');
+  if (!isScheduledKnown) return readThreadCpuMs();
+  const [, waitedNs] = readFileSync(SCHEDULED, 'latin1').split(' ');
   return performance.now() - Number(waitedNs) / 1e6;
 }
 

@@ -12,7 +12,7 @@ import { watchHealth } from './watch-health.ts';
 const MONITOR = fileURLToPath(new URL('./block-monitor.mjs', import.meta.url));
 /** A program that waited for the lock in its main thread would block it for a second, the shortest wait. */
 const BLOCKED_MS_MAX = 500;
-/** Answers while a change waits for the lock. A program that waited for an answer before the next would give none. */
+/** Answers while a change waits for the lock, which it does for five seconds. A free processor gives ten times more. */
 const ANSWERS_MIN = 30;
 /** So many that they would take longer than the change waits if each waited a second, the time of a claim. */
 const UNUSED_KEYS = 8;
