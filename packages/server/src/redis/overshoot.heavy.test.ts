@@ -14,6 +14,11 @@ const REPLICAS = 4;
 const TROUBLE_MS = 1_200;
 /** On a busy machine, Redis answers late. The replicas then apply their shares, which the last test is about. */
 const PATIENT = { answerTimeoutMs: PATIENCE_MS };
+/**
+ * Shares that are applied beside the whole rate may add this part to the calls of the whole time at most. Three replicas
+ * of four that stay away while one has Redis would add three quarters. Usually it is less than a hundredth.
+ */
+const SHARES_MAX = 0.25;
 const RATE = { requests: 200, seconds: 1, burst: 100 };
 
 describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
@@ -40,9 +45,8 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   });
 
   test('four replicas in one process admit at most 5 % more than the rate', async () => {
-    expectRate(
-      await Promise.all(Array.from({ length: REPLICAS }, () => runLoad({ ...load, ...PATIENT, seconds: 5 }))),
-    );
+    const runs = Array.from({ length: REPLICAS }, () => runLoad({ ...load, ...PATIENT, seconds: 5 }));
+    expectRateThroughout(await Promise.all(runs));
   });
 
   test('four replicas in separate processes admit at most 5 % more than the rate', async () => {
@@ -53,7 +57,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
       ]);
       return JSON.parse(stdout);
     });
-    expectRate(await Promise.all(runs));
+    expectRateThroughout(await Promise.all(runs));
   });
 
   test('four replicas admit at most 5 % more than the rate while Redis goes away repeatedly', async () => {
@@ -72,7 +76,10 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     };
     const breaking = breakOften();
     try {
-      expectRate(await runs, 0.5);
+      const results = await runs;
+      const sharesMs = readSharesMs(results);
+      expect(sharesMs).toBeLessThan(SHARES_MAX * 1000 * load.seconds);
+      expectRate(results, 0.5, sharesMs);
     } finally {
       isOver = true;
       await breaking;
@@ -80,13 +87,19 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   });
 });
 
-/** `least`: minimum share of the allowed calls that must be admitted. */
-function expectRate(results: LoadResult[], least = 0.8): void {
+/** Redis is there for all replicas and the whole time, so nothing excuses a call beyond the rate. */
+function expectRateThroughout(results: LoadResult[]): void {
+  expect(results.map(({ away }) => away)).toEqual(results.map(() => []));
+  expectRate(results, 0.8);
+}
+
+/** `least`: minimum share of the allowed calls that must be admitted. `moreMs`: time added to that of the load. */
+function expectRate(results: LoadResult[], least: number, moreMs = 0): void {
   const sum = (read: (result: LoadResult) => number) =>
     results.reduce((total, each) => total + read(each), 0);
   const fromMs = Math.min(...results.map(({ startedAt }) => startedAt));
   const toMs = Math.max(...results.map(({ endedAt }) => endedAt));
-  const allowed = (RATE.requests * (toMs - fromMs + readSharesMs(results))) / 1000 + RATE.burst;
+  const allowed = (RATE.requests * (toMs - fromMs + moreMs)) / 1000 + RATE.burst;
   const admitted = sum((result) => result.admitted);
   expect(sum(({ calls }) => calls)).toBeGreaterThan(3 * allowed);
   expect(admitted).toBeLessThanOrEqual(1.05 * allowed);
