@@ -189,7 +189,7 @@ const LOCK = 3_772_610_884_951;
 /** A step may rewrite a large table while other replicas wait. */
 const TIMEOUT_MS = 60_000;
 /** The server ends the transaction of a process that was stopped within it: others wait for its locks. */
-const IDLE_TIMEOUT_MS = 5000;
+export const IDLE_TIMEOUT_MS = 5000;
 
 /**
  * While a step waits for another session, such as a backup, the statements of all replicas on its table wait behind it.
