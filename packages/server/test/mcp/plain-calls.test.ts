@@ -105,7 +105,7 @@ test('an answer is that of the SDK, whatever was asked before', async () => {
     expect(second, seen).toEqual(judged);
   }
   // The test is about nothing if all requests went through the SDK.
-  expect(made.mock.calls.length).toBeLessThan(posted);
+  expect(made.mock.calls.length).toBeLessThan(0.95 * posted);
 });
 
 const BASES: readonly Case[] = (['2026', '2025'] as const).flatMap((revision) => [
