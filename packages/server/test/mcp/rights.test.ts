@@ -178,6 +178,9 @@ test('tools without `fields` ask for no names of related records that a rule den
   }
 });
 
+/** A company, and its contacts, which Odoo finds by the name of their company. */
+const DECO_ADDICT = [10, 23, 24, 25];
+
 test('fields that a policy denies are neither shown, nor found, nor searched', async () => {
   const { connect, createKey, call } = await startStage();
   const client = await connect({
@@ -190,6 +193,7 @@ test('fields that a policy denies are neither shown, nor found, nor searched', a
   const model = 'res.partner';
   const found = await call('search_records', { model, query: 'Deco' }, client);
   expect(found.data.records[0]).toMatchObject({ id: 10, name: 'Deco Addict' });
+  expect(found.data.records.map(({ id }: { id: number }) => id)).toEqual(DECO_ADDICT);
   const read = await call('read_records', { model, ids: [10] }, client);
   const described = await call('describe_model', { model, query: 'email' }, client);
   for (const { text } of [found, read, described]) expect(text).not.toMatch(/"email"|info@/);

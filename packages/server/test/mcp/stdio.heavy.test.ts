@@ -33,6 +33,8 @@ test.each(['modern', 'legacy'] as const)('serves the tools to a %s client', asyn
   expect(tools).toEqual((await (await connectOverHttp()).listTools()).tools);
   const { data } = await callTool(client, 'search_records', { model: 'res.partner', query: 'Deco' });
   expect(data.records[0]).toMatchObject({ id: 10, name: 'Deco Addict' });
+  // The company, and its contacts, which Odoo finds by the name of their company.
+  expect(data.records.map(({ id }: { id: number }) => id)).toEqual([10, 23, 24, 25]);
   const wrong = await callTool(client, 'count_records', { model: 'res.prtner' });
   expect(wrong).toMatchObject({ isError: true, text: expect.stringMatching(/^model_not_found/) });
   await expect(client.callTool({ name: 'drop' })).rejects.toThrow('Unknown tool: drop');
