@@ -149,11 +149,14 @@ describe('a key with a policy', () => {
     const proxy = await openProxy();
     const body = makeBody('18', { action: 'search', params: [[['country_id.cdoe', '=', 5]]] });
     const { requests } = sandboxes.get('18')!;
+    const before = requests.total;
     const described = requests.calls['res.country.fields_get'] ?? 0;
     const { json } = await proxy.call(body, await createKey(proxy, {}));
     // The path leads into a model that the key may not read.
     expect(json.error.data).toMatchObject({ type: 'policy_denied', rule: 'models' });
     expect(json.error.data).not.toHaveProperty('nearest');
+    // Odoo is asked for the fields of the model of the call, which say where the path leads.
+    expect(requests.total - before).toBe(1);
     expect(requests.calls['res.country.fields_get'] ?? 0).toBe(described);
     const both = await createKey(proxy, { models: { 'res.partner': ['*'], 'res.country': ['read'] } });
     expect((await proxy.call(body, both)).json.error.data.nearest[0]).toBe('code');

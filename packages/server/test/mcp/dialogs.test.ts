@@ -59,6 +59,7 @@ test('without the context, and for records of the dialog itself, nothing more is
   const before = calls['sale.order.read'] ?? 0;
   const confirm = { model: ORDER, method: 'action_confirm', ids: [3], keyword: { context: ACTIVE } };
   expect((await stage.call('call_method', confirm)).data).not.toHaveProperty('about');
+  // Two for the question to the person, which is made again with the answer, and one for the record to show.
   expect(stage.sandbox.requests.calls['sale.order.read']).toBe(before + 3);
 });
 
