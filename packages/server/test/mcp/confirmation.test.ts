@@ -300,6 +300,24 @@ describe('values that remove records of a list', () => {
     },
   );
 
+  test('a command whose number is a text is refused among values, and asks in the context', async () => {
+    const { count } = await startAsking();
+    const values = { order_line: [['2', 1]] };
+    const create = { partner_id: 10, ...values };
+    for (const [tool, args] of [
+      ['update_records', { model: 'sale.order', ids: [1], values }],
+      ['create_record', { model: 'sale.order', values: create }],
+      ['create_record', { model: 'sale.order', values: [{ partner_id: 10 }, create] }],
+    ] as const) {
+      const { asked, text } = await count(tool, args);
+      expect(text).toMatch(/^invalid_params: .*order_line\[0\]` must be .* Nothing was written\./);
+      expect(asked).toBe(0);
+    }
+    const context = { default_order_line: values.order_line };
+    const inContext = { model: 'sale.order', values: { partner_id: 10 }, context };
+    expect((await count('create_record', inContext)).asked).toBe(1);
+  });
+
   test.each(KEEPING)('an update with %j does not ask', async (values) => {
     const { count } = await startAsking();
     const { model, id } = place(values);
