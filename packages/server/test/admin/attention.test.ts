@@ -8,6 +8,7 @@ import { closeAfterTest } from '../close-after-test.ts';
 import { runCommand } from '../commands/run-command.ts';
 import { makeFolder } from '../process/program.ts';
 import { answerTrue, startUpstream } from '../scripted-upstream.ts';
+import { expectCpuBelow } from '../time.ts';
 import { type Json, ODOO_SECRET, SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
 
 const DAY_MS = 86_400_000;
@@ -214,6 +215,12 @@ test('shows the worst 50 first, and counts the others', async () => {
   await post('/instances', { ...INSTANCE, name: 'prod', key_expires_at: at(-1) });
   clock.now = NOW;
   const { json } = await get('/attention');
+  // Ten pages of keys are read. The work for each is at most that of an answer of one.
+  await expectCpuBelow(
+    15,
+    () => get('/attention'),
+    () => get('/keys?limit=100'),
+  );
   expect(json.items).toHaveLength(50);
   expect(json.more).toBeGreaterThan(500);
   expect(json.items[0].kind).toBe('instance_key_expired');
