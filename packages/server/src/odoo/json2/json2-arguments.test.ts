@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { countCases } from '../../../test/random-cases.ts';
+import { countCases, IS_LONG } from '../../../test/random-cases.ts';
 import { recordedExecuteKw, recordedJson2 } from '../../../test/recorded-protocols.ts';
 import { printedJson } from '../../json/printed-json.fixture.ts';
 import { classifyFault } from '../faults/faults.ts';
@@ -326,7 +326,8 @@ describe('any call', () => {
       ),
       { numRuns: cases },
     );
-    expect(sent).toBeGreaterThan(cases / 50);
+    // About a tenth is sent. Of few cases it can be much less.
+    expect(sent).toBeGreaterThan(cases / (IS_LONG ? 20 : 50));
   });
 
   test('with a known method and arguments in order is converted without a fault', () => {
