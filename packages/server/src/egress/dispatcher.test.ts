@@ -610,13 +610,15 @@ describe('a trust', () => {
   });
 
   test('counts among the thousand pools of connections', async () => {
+    // On a busy machine, the first ones would have been idle for too long before the last one is asked for.
+    stopTimers();
     const server = await serve((socket) => socket.write(KEEPING));
     const dispatcher = makeDispatcher();
     for (let n = 0; n < 1_010; n++) {
       const trust = { ...ALLOWED, id: String(n) };
       await readText((await sendWell(dispatcher, server.origin, { trust })).body);
     }
-    await expect.poll(() => server.sockets.size).toBeLessThanOrEqual(1_000);
+    await waitUntil(() => server.sockets.size <= 1_000);
     expect(server.sockets.size).toBeGreaterThan(900);
   });
 });
@@ -703,12 +705,14 @@ describe('connections', () => {
   );
 
   test('to more than a thousand origins: the oldest are closed', async () => {
+    // On a busy machine, the first ones would have been idle for too long before the last one is asked for.
+    stopTimers();
     const server = await serve((socket) => socket.write(KEEPING));
     const dispatcher = makeDispatcher({ resolve: async () => ['127.0.0.1'] });
     for (let n = 0; n < 1_010; n++) {
       await readText((await sendWell(dispatcher, `http://host${n}.test:${server.port}`)).body);
     }
-    await expect.poll(() => server.sockets.size).toBeLessThanOrEqual(1_000);
+    await waitUntil(() => server.sockets.size <= 1_000);
     expect(server.sockets.size).toBeGreaterThan(900);
   });
 });

@@ -15,8 +15,8 @@ const TROUBLE_MS = 1_200;
 /** On a busy machine, Redis answers late. The replicas then apply their shares, which the last test is about. */
 const PATIENT = { answerTimeoutMs: PATIENCE_MS };
 /**
- * Shares that are applied beside the whole rate may add this part to the calls of the whole time at most. Three replicas
- * of four that stay away while one has Redis would add three quarters. Usually it is less than a hundredth.
+ * Shares that are applied beside the whole rate may add this part to the calls of the whole time at most. Three of four
+ * replicas that stay away while one has Redis would add three quarters. Usually it is less than a hundredth.
  */
 const SHARES_MAX = 0.25;
 const RATE = { requests: 200, seconds: 1, burst: 100 };
