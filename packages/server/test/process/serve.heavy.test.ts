@@ -310,15 +310,18 @@ test('ends at once after "stopped" although Redis is away', async () => {
   await new Promise((resolve) => free.once('listening', resolve));
   const { port } = free.address() as { port: number };
   free.close();
-  // The shortest of several times, because a busy machine can lengthen any of them.
-  let shortestMs = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < 5 && shortestMs >= DRIVER_CLOSES_MS / 2; round++) {
+  const measureEnd = async () => {
     const server = await start(`--redis.url=redis://127.0.0.1:${port}`);
     await server.waitFor(/"msg":"listening"/);
     server.kill('SIGTERM');
     await server.waitFor(/"msg":"stopped"/);
-    const tookMs = await measureMs(async () => expect((await server.ended).status).toBe(0));
-    shortestMs = Math.min(shortestMs, tookMs);
+    return await measureMs(async () => expect((await server.ended).status).toBe(0));
+  };
+  // Two of several times, because a busy machine can lengthen any of them.
+  let quick = 0;
+  for (let round = 0; round < 3 && quick < 2; round++) {
+    const times = await Promise.all([measureEnd(), measureEnd()]);
+    quick += times.filter((ms) => ms < DRIVER_CLOSES_MS / 2).length;
   }
-  expect(shortestMs).toBeLessThan(DRIVER_CLOSES_MS / 2);
+  expect(quick).toBeGreaterThanOrEqual(2);
 });
