@@ -65,6 +65,42 @@ const REFUSED: readonly RefusedCalls[] = [
     ],
   },
   {
+    name: 'a copy of a lead changes the email of a contact',
+    policy: { models: LEAD },
+    needs: 'crm.lead',
+    refused: async ({ odoo }) => {
+      const id = await odoo('crm.lead', 'create', [{ name: 'attack', email_from: 'attack@example.com' }]);
+      const other = await odoo('crm.lead', 'create', [{ name: 'attack' }]);
+      return [
+        ['copy', 'crm.lead', [id, { partner_id: 3 }]],
+        ['copy', 'crm.lead', [id], { context: { default_partner_id: 3 } }],
+        ['merge_opportunity', 'crm.lead', [[id, other]]],
+      ] as const;
+    },
+  },
+  {
+    name: 'methods of the web client and of the point of sale reach more than records of the call',
+    policy: {
+      models: {
+        'calendar.event': ['*'],
+        'hr.employee': ['*'],
+        'mail.message': ['*'],
+        'pos.order': ['*'],
+        'product.product': ['*'],
+      },
+    },
+    needs: 'hr.employee',
+    refused: [
+      ['action_join_meeting', 'calendar.event', [[1], 3]],
+      ['web_resequence', 'hr.employee', [[1], {}], { field_name: 'leave_manager_id', offset: 2 }],
+      ['get_avatar_card_data', 'hr.employee', [[1], ['pin']]],
+      ['get_barcodes_and_pin_hashed', 'hr.employee', [[1]]],
+      ['mark_all_as_read', 'mail.message', [[['author_id.email', '=like', 'a%']]]],
+      ['search_paid_order_ids', 'pos.order', [1, [['create_uid.login', '=like', 'a%']], 80, 0]],
+      ['get_product_info_pos', 'product.product', [[1], 1, 1, 1]],
+    ],
+  },
+  {
     name: 'get_activity_data reads any model',
     policy: { models: { 'mail.activity': ['*'] } },
     needs: 'mail.activity',
@@ -854,6 +890,7 @@ async function attackApprovals({ odoo, limit, version }: Target): Promise<string
   const calls: readonly Call[] = [
     ['action_archive', 'res.partner', [[id]]],
     ['copy', 'res.partner', [id]],
+    ['find_or_create', 'res.partner', ['attack@example.com']],
     ['load', 'res.partner', [['.id', 'name'], [[`${id}`, 'attack']]]],
     ['write', 'res.partner', [[id], { child_ids: [[2, id]] }]],
     ['write', 'product.product', [[1], values]],

@@ -27,3 +27,21 @@ test.each([
 ])('%s', (method, methods) => {
   expect(listEquivalents(method, readArguments('[[1]]'))).toEqual(methods);
 });
+
+test.each([
+  ['{}', []],
+  ['{"ids": [1], "context": {}}', []],
+  ['{"lost_reason_id": 1}', ['write']],
+  ['{"name": "a", "user_id": 6}', ['write']],
+])('action_set_lost writes its named arguments: %s', (keyword, methods) => {
+  expect(listEquivalents('action_set_lost', readArguments('[[1]]', keyword))).toEqual(methods);
+});
+
+test.each([
+  ['merge_opportunity', ['write', 'unlink']],
+  ['create_and_get_website_url', ['create']],
+  ['find_or_create', ['create']],
+  ['create_or_replace', ['create', 'write']],
+])('%s needs the approvals of %j', (method, methods) => {
+  expect(listEquivalents(method, null)).toEqual(methods);
+});

@@ -2,7 +2,10 @@
 import { isEmptyArray } from '../json/empty-array.ts';
 import { type Arguments, findArgument, isLeftOut } from './arguments.ts';
 
-/** The methods of other names that create and write records of their own model by values of the call. */
+/**
+ * The methods of other names that create, write and delete records of their own model. A method with the values of a
+ * call in its arguments is one of them, also if it has another purpose.
+ */
 const EQUIVALENTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['copy', ['create']],
   ['name_create', ['create']],
@@ -15,12 +18,25 @@ const EQUIVALENTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['toggle_active', ['write']],
   ['update_field_translations', ['write']],
   ['web_override_translations', ['write']],
+  ['action_set_lost', ['write']],
+  ['convert_opportunity', ['write']],
+  ['merge_opportunity', ['write', 'unlink']],
+  ['create_and_get_website_url', ['create']],
+  ['find_or_create', ['create']],
+  ['create_company', ['create']],
+  ['create_or_replace', ['create', 'write']],
+  ['create_filter', ['create', 'write']],
+  ['action_duplicate', ['create']],
 ]);
+/** Named arguments of `action_set_lost` that are not values of the lead. */
+const NO_VALUES: ReadonlySet<string> = new Set(['ids', 'context']);
 
-/** `create` and `write`, as far as the method does the same. `call` null: the arguments are not known. */
+/** `create`, `write` and `unlink`, as far as the method does the same. `call` null: the arguments are not known. */
 export function listEquivalents(method: string, call: Arguments | null): readonly string[] {
   const all = EQUIVALENTS.get(method) ?? [];
-  if (method !== 'web_save' || call === null) return all;
+  if (call === null) return all;
+  if (method === 'action_set_lost') return call.named.every(({ name }) => NO_VALUES.has(name)) ? [] : all;
+  if (method !== 'web_save') return all;
   // It creates a record if it has no ids.
   const ids = findArgument(call, 0, 'ids');
   if (ids.every((each) => isLeftOut(each) || isEmptyArray(call.bytes, each))) return ['create'];

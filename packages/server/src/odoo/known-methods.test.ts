@@ -49,6 +49,24 @@ const BUSINESS: Record<string, readonly string[]> = {
   'stock.return.picking': ['create_returns'],
 };
 
+/** They reach more than the records of the call, or tell of them what its policy denies. */
+const REACHING: readonly (readonly [model: string, method: string])[] = [
+  ['crm.lead', 'merge_opportunity'],
+  ['calendar.event', 'action_join_meeting'],
+  ['hr.employee', 'web_resequence'],
+  ['mail.activity', 'web_resequence'],
+  ['mail.message', 'mark_all_as_read'],
+  ['pos.order', 'search_paid_order_ids'],
+  ['product.product', 'get_product_info_pos'],
+  ['hr.employee', 'get_avatar_card_data'],
+  ['hr.employee', 'get_barcodes_and_pin_hashed'],
+  ['res.currency', 'get_currencies_for_spreadsheet'],
+];
+
+test.each(REACHING)('%s %s must be named', (model, method) => {
+  expect(findUnknown(model, method)).toMatch(/reaches more/);
+});
+
 describe('are known', () => {
   test.each(Object.entries(BUSINESS))('the everyday methods of %s', (model, methods) => {
     for (const method of [...ORM, ...methods]) {

@@ -526,6 +526,18 @@ describe('a field that Odoo also writes to the contact of the record', () => {
     expect(list(name, params, keyword)).toEqual(needed);
   });
 
+  test('a copy that the call links to a contact, as it has the values of its source', () => {
+    for (const [model, link] of [
+      ['crm.lead', 'partner_id'],
+      ['hr.applicant', 'candidate_id'],
+    ]) {
+      expect(list(`${model}/copy`, `[[1], {"${link}": 3}]`)).toEqual(PARTNER);
+      expect(list(`${model}/copy`, '[[1]]', `{"default": {"${link}": 3}}`)).toEqual(PARTNER);
+      expect(list(`${model}/copy`, '[[1]]', `{"context": {"default_${link}": 3}}`)).toEqual(PARTNER);
+      expect(list(`${model}/copy`, '[[1], {"name": "b"}]')).toEqual([]);
+    }
+  });
+
   test('and one that changes lines, or the definition of properties', () => {
     expect(list('account.move/write', '[[1], {"tax_totals": {}}]')).toEqual(['account.move.line/write']);
     for (const name of ['definition_changed', 'definition_deleted']) {

@@ -159,6 +159,7 @@ class Search implements CommandVisitor<FoundField> {
     const contexts = call.named.filter(({ name }) => name === 'context').map(({ value }) => value);
     this.#values = values.filter((value) => !skipped.includes(value) && !contexts.includes(value));
     if (this.#findAttachments(call)) return;
+    if (this.#method === 'copy') this.#fields.judgeCopied(this.#model);
     const place: Place = VALUE_METHODS.has(this.#method) ? 'values' : 'perhaps';
     for (const value of call.positional) {
       if (!skipped.includes(value) && this.#findIn(value, this.#model, place)) return;

@@ -8,7 +8,7 @@ import { someMember } from '../../json/strings.ts';
 import { findMember } from '../sensitive/member-names.ts';
 import { DEFAULT } from '../sensitive/name-filter.ts';
 import type { SensitiveMember } from '../sensitive/sensitive-members.ts';
-import { findWrittenModels, type WrittenModel } from '../sensitive/written-models.ts';
+import { findWrittenModels, listLinkedModels, type WrittenModel } from '../sensitive/written-models.ts';
 import type { LearntTypes } from '../values/field-types.ts';
 import { CREATE, READ, type RelatedFindings, UNDETERMINED, UNLINK, WRITE } from './related-findings.ts';
 import { COMMANDS } from './x2many-commands.ts';
@@ -135,6 +135,15 @@ export class WrittenFields {
       const isEffective = !(isNew && row.isOfExisting) && !(isOwn && this.#isUnlinked(row));
       if (isEffective && !this.#findings.allows(row.model, row.method))
         this.#findings.deny({ member: name, model: row.model, method: row.method });
+    }
+  }
+
+  /** Judges what a copy changes elsewhere: it has the values of its source, and the call can link it to others. */
+  judgeCopied(model: string): void {
+    for (const { model: changed, method, linkedBy } of listLinkedModels(model)) {
+      const link = linkedBy?.find((name) => this.#has(name) || this.#has(`${DEFAULT}${name}`));
+      if (link !== undefined && !this.#findings.allows(changed, method))
+        this.#findings.deny({ member: link, model: changed, method });
     }
   }
 

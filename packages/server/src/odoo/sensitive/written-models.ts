@@ -42,6 +42,11 @@ export function findWrittenModels(model: string, field: string): readonly Writte
   return readModel(model)?.rows.get(field) ?? [];
 }
 
+/** What a copy changes elsewhere, with values of its source, if a value of the call links it to another record. */
+export function listLinkedModels(model: string): readonly WrittenModel[] {
+  return [...(readModel(model)?.rows.values() ?? [])].flat().filter(({ linkedBy }) => linkedBy !== null);
+}
+
 /** A cheap check, which is false for nearly all names without a row. The range includes the quotes. */
 export function couldBeWritten(model: string, bytes: Uint8Array, name: ByteRange): boolean {
   return readModel(model)?.couldHave(bytes, name) ?? false;
