@@ -8,7 +8,7 @@ const RAISED =
   'Traceback (most recent call last):\n  File "/o/odoo/service/model.py", line 1, in execute_cr\n    y\nodoo.exceptions.UserError: ';
 
 /** The time of a fault is at most that of so many scans of its document. */
-const SCANS_MAX = 4;
+const SCANS_MAX = 8;
 
 function build(changes: object = {}) {
   const data = {
