@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test, vi } from 'vitest';
 import { send } from '../harness.ts';
-import { countCases } from '../random-cases.ts';
+import { countCases, IS_LONG } from '../random-cases.ts';
 import { type Stage, startStage } from './stage.ts';
 
 type Message = Record<string, unknown>;
@@ -105,7 +105,8 @@ test('an answer is that of the SDK, whatever was asked before', async () => {
     expect(second, seen).toEqual(judged);
   }
   // The test is about nothing if all requests went through the SDK.
-  expect(made.mock.calls.length).toBeLessThan(0.95 * posted);
+  // About seven eighths do. The share of few cases varies more.
+  expect(made.mock.calls.length).toBeLessThan((IS_LONG ? 0.95 : 0.98) * posted);
 });
 
 const BASES: readonly Case[] = (['2026', '2025'] as const).flatMap((revision) => [
