@@ -6,7 +6,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
  * - `*.test.ts`: `most`
  * - `*.heavy.test.ts`: `heavy`, for tests that start several programs or a browser, or flood the proxy
  * - `memory.heavy.test.ts`: `memory`, for tests that measure the memory of a process
- * - `*.blocking.test.ts`: `blocking`, for tests that measure how long work keeps the event loop
+ * - `*.blocking.test.ts`: `blocking`, for tests that measure how long work keeps the event loop, or others waiting
  */
 const ALL = 'packages/*/{src,test}/**/*.test.ts';
 const HEAVY = 'packages/*/{src,test}/**/*.heavy.test.ts';

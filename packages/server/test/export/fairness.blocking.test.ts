@@ -1,6 +1,7 @@
 /**
  * Interactive calls while exports run on the same database: the 99th percentile of their answer times stays within 1.5
- * times of that without exports, and the exports go on. Odoo is simulated with two workers.
+ * times of that without exports, and the exports go on. Odoo is simulated with two workers. The times are real ones, so
+ * that the file runs alone.
  */
 import { expect, test } from 'vitest';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
