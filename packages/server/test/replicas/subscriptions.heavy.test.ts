@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { countRounds } from '../random-cases.ts';
 import { runKillRounds } from '../subscriptions/kill-rounds.ts';
+import { watchOverlaps } from '../subscriptions/receiver.ts';
 import { SHORT_TIMES, startStage } from '../subscriptions/stage.ts';
 import { expectToStay, MOMENT_MS, runLater } from '../time.ts';
 
@@ -21,17 +22,10 @@ test('two replicas never send at once, and one takes over from the other', async
   const other = await startOther();
   const leaders = () => [proxy, other].filter(({ app }) => app.subscriptionWorker.states().isLeading);
   const ids = [await odoo('create', { name: 'Test a 0' }), await odoo('create', { name: 'Test b 0' })];
-  const running = new Set<number>();
   const overlaps: number[] = [];
-  receiver.answer = (response, { json }) => {
-    const { id } = json.data;
-    if (running.has(id)) overlaps.push(id);
-    running.add(id);
-    runLater(MOMENT_MS, () => {
-      running.delete(id);
-      response.writeHead(204).end();
-    });
-  };
+  receiver.answer = watchOverlaps(overlaps, (response) => {
+    runLater(MOMENT_MS, () => response.writeHead(204).end());
+  });
   await subscribe();
   for (let version = 1; version <= 20; version++) {
     for (const id of ids) await odoo('write', [id], { name: `Test ${version}` });

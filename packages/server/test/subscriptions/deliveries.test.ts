@@ -1,7 +1,7 @@
 /** What subscriptions send: content, signatures, order. */
 import { expect, test } from 'vitest';
 import { pause, pauseAtRandom } from '../time.ts';
-import { TAKE } from './receiver.ts';
+import { TAKE, watchOverlaps } from './receiver.ts';
 import { startStage } from './stage.ts';
 
 test('sends the changes of a model, signed as the official library verifies', async () => {
@@ -162,16 +162,11 @@ test('the versions of one record arrive in order, one at a time, whatever the re
     seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
     return seed / 2 ** 31;
   };
-  const running = new Set<number>();
   const overlaps: number[] = [];
-  receiver.answer = async (response, { json }) => {
-    const { id } = json.data;
-    if (running.has(id)) overlaps.push(id);
-    running.add(id);
+  receiver.answer = watchOverlaps(overlaps, async (response) => {
     await pauseAtRandom(random);
-    running.delete(id);
     response.writeHead(random() < 0.3 ? 500 : 204).end();
-  };
+  });
   await subscribe();
   for (let version = 1; version <= 15; version++) {
     for (const id of ids) await odoo('write', [id], { name: `Test ${id} ${version}` });

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { startProxy } from '../harness.ts';
 import { pause, pauseAtRandom } from '../time.ts';
-import { startReceiver } from './receiver.ts';
+import { startReceiver, watchOverlaps } from './receiver.ts';
 
 const PROGRAM = fileURLToPath(new URL('killable-proxy.ts', import.meta.url));
 const RECORDS = 5;
@@ -40,16 +40,12 @@ export async function runKillRounds(kills: number, seed: number, storeUrl?: stri
   const sandbox = await startSandbox({ version: 18 });
   const receiver = await startReceiver();
   const faults: string[] = [];
-  const running = new Set<number>();
-  receiver.answer = async (response, { json, fault }) => {
-    const { id } = json.data;
+  const overlaps: number[] = [];
+  receiver.answer = watchOverlaps(overlaps, async (response, { fault }) => {
     if (fault !== null) faults.push(`signature: ${fault}`);
-    if (running.has(id)) faults.push(`two deliveries of record ${id} at once`);
-    running.add(id);
-    response.on('close', () => running.delete(id));
     await pauseAtRandom(random, ANSWER_MS_MAX);
     response.writeHead(random() < 0.1 ? 500 : 204).end();
-  };
+  });
   // Only creates the subscription: it does not work it.
   const settings = {
     'store.url': url,
@@ -120,6 +116,7 @@ export async function runKillRounds(kills: number, seed: number, storeUrl?: stri
     write();
     await waitForLast();
     checkOrder();
+    for (const id of overlaps) faults.push(`two deliveries of record ${id} at once`);
   } finally {
     for (const child of proxies) child.kill('SIGKILL');
     await receiver.close();

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
+import { passTurns } from '../time.ts';
 
 export interface Received {
   /** `webhook-id` */
@@ -17,7 +18,7 @@ export interface Received {
   fault: string | null;
 }
 
-type Answer = (response: ServerResponse, delivery: Received, index: number) => unknown;
+export type Answer = (response: ServerResponse, delivery: Received, index: number) => unknown;
 
 export interface Receiver {
   url: string;
@@ -73,6 +74,26 @@ export async function startReceiver(): Promise<Receiver> {
     },
   };
   return receiver;
+}
+
+/** More turns of the event loop than the end of a connection takes to be read. */
+const TURNS_OF_END = 20;
+
+/**
+ * Answers as `answer` says, and adds the record to `overlaps` if a second delivery of it arrives before the first one
+ * ended. A sender closes the connection of an attempt that it gives up. A receiver that was paused reads that end and
+ * the next attempt in one turn, in any order, so the end may come some turns later.
+ */
+export function watchOverlaps(overlaps: number[], answer: Answer): Answer {
+  const running = new Map<number, ServerResponse>();
+  return async (response, delivery, index) => {
+    const { id } = delivery.json.data;
+    const before = running.get(id);
+    running.set(id, response);
+    if (before !== undefined && !before.closed) await passTurns(TURNS_OF_END);
+    if (before !== undefined && !before.closed) overlaps.push(id);
+    await answer(response, delivery, index);
+  };
 }
 
 function findFault(body: string, headers: Record<string, string>, secrets: readonly string[]): string | null {
