@@ -56,7 +56,7 @@ export async function examineCredentials(
       isReadOnly: true,
       target,
     };
-    const context = { trace, time: { deadline }, isUnchanged: () => true };
+    const context = { trace, time: { deadline }, isUnchanged: async () => true };
     const { reply } = await runMethod(call, context, deps);
     facts.protocol = trace.protocol ?? facts.protocol;
     if (trace.sentMs !== null && trace.answeredMs !== null) {

@@ -128,7 +128,7 @@ function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCal
     obtainPermit(deps),
     sendWithRetries(sendMethod(deps), deps),
   ];
-  const run: RunQuestion = (question, context) => runSteps(questionSteps, 0, question, context);
+  const run: RunQuestion = (question, context) => runSteps(questionSteps, question, context);
   const fields = createFieldFinder(deps, run);
   const orders = createOrderFinder(deps, run);
   return {
@@ -203,7 +203,7 @@ function createJson2(deps: OperationDeps): Operation<Json2Call, Target, Upstream
     const bytes = question.keyword;
     const kwargs = { span: { kind: 'object' as const, start: 0, end: bytes.length }, members: [] };
     const call = buildJson2Call({ ...question, bytes, kwargs }, question.target);
-    return call instanceof Denial ? call : await runSteps(questionSteps, 0, call, context);
+    return call instanceof Denial ? call : await runSteps(questionSteps, call, context);
   };
   const fields = createFieldFinder(deps, run);
   const orders = createOrderFinder(deps, run);
@@ -232,7 +232,7 @@ function createJson2(deps: OperationDeps): Operation<Json2Call, Target, Upstream
         context,
         fields,
       ),
-    build: buildJson2Call,
+    build: async (call, target) => buildJson2Call(call, target),
     steps: [
       applyInstanceTimeout,
       addNearestNames(deps, { fields, run }),
@@ -280,10 +280,10 @@ function describeVersionOperation(
     takesBatch: false,
     isAddressInBody: true,
     parse: largeCalls.parseVersionQuestion,
-    authorize: authorizeVersionQuestion,
-    nameTarget: ({ address }) => address,
-    resolve: ({ url }) => resolveServer(url, egress),
-    build: (_question, server) => ({ server, isReadOnly: true }),
+    authorize: async (question, client) => authorizeVersionQuestion(question, client),
+    nameTarget: async ({ address }) => address,
+    resolve: async ({ url }) => resolveServer(url, egress),
+    build: async (_question, server) => ({ server, isReadOnly: true }),
   };
 }
 

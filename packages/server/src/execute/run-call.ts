@@ -4,7 +4,6 @@
  */
 import type { Client } from '../keys/keys.ts';
 import type { Events } from '../observe/events.ts';
-import { type Awaitable, andThen } from '../streams/and-then.ts';
 import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
 import { hasSameFieldRules } from './call/apply-field-rules.ts';
 import { hasSameModels } from './call/apply-related-rules.ts';
@@ -173,8 +172,7 @@ async function runInTime(
   const { operation, request } = running;
   const { time, dialect } = request;
   try {
-    const parsing = operation.parse(bytes, span, dialect, time.signal);
-    running.read = parsing instanceof Promise ? await parsing : parsing;
+    running.read = await operation.parse(bytes, span, dialect, time.signal);
     const { call } = running.read;
     return call instanceof Denial ? call : await runWhileChanged(call, client, running);
   } catch (error) {
@@ -187,8 +185,7 @@ async function runInTime(
 async function runWhileChanged(call: AnyParsed, authenticated: Client, running: RunningCall): Promise<Reply> {
   let client = authenticated;
   for (;;) {
-    const renewing = renewAndAuthorize(client, running);
-    const renewed = renewing instanceof Promise ? await renewing : renewing;
+    const renewed = await renewAndAuthorize(client, running);
     if (renewed instanceof Denial) return renewed;
     client = renewed;
     const reply = await runOnce(call, client, running);
@@ -200,11 +197,10 @@ async function runWhileChanged(call: AnyParsed, authenticated: Client, running: 
 }
 
 /** The client as its key and policy are now. */
-function renewAndAuthorize(client: Client, { request, deps }: RunningCall): Awaitable<Client | Denial> {
-  return andThen(renewClient(client, deps, request.dialect), (now) => {
-    if (now === client || now instanceof Denial) return now;
-    return authorizeCaller(now, request.exchange) ?? authorizeData(now, request.data) ?? now;
-  });
+async function renewAndAuthorize(client: Client, { request, deps }: RunningCall): Promise<Client | Denial> {
+  const now = await renewClient(client, deps, request.dialect);
+  if (now === client || now instanceof Denial) return now;
+  return authorizeCaller(now, request.exchange) ?? authorizeData(now, request.data) ?? now;
 }
 
 /** Authorizes, resolves and builds the call, and runs its steps. */
@@ -213,15 +209,13 @@ async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall):
   const { signal } = request.time;
   const isConverted = request.areValuesNormalized && operation.convertValues !== undefined;
   const values = isConverted ? 'unconverted' : 'sent';
-  const allowing = operation.authorize(parsed, client, values, signal);
-  const allowed = allowing instanceof Promise ? await allowing : allowing;
+  const allowed = await operation.authorize(parsed, client, values, signal);
   trace.policyLimit = (allowed instanceof Denial ? undefined : allowed.policyLimit) ?? null;
   if (allowed instanceof Denial) {
     trace.target = await operation.nameTarget(parsed);
     return allowed;
   }
-  const resolved = operation.resolve(allowed);
-  const server = resolved instanceof Promise ? await resolved : resolved;
+  const server = await operation.resolve(allowed);
   if (server instanceof Denial) return server;
   trace.target = nameSent(server, findTarget(server));
   if (request.refusal !== undefined) return request.refusal;
@@ -235,15 +229,13 @@ async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall):
   }
   let { call } = judged;
   if (operation.applyFieldRules !== undefined && client.policy !== null) {
-    const applying = operation.applyFieldRules(call, server, context);
-    const applied = applying instanceof Promise ? await applying : applying;
-    if (applying instanceof Promise && !(await context.isUnchanged())) return CHANGED;
+    const applied = await operation.applyFieldRules(call, server, context);
+    if (!(await context.isUnchanged())) return CHANGED;
     if ('reply' in applied) return applied.reply;
     call = applied.call;
   }
-  const checking = operation.checkQuery?.(call, server, context) ?? null;
-  const refused = checking instanceof Promise ? await checking : checking;
-  if (checking instanceof Promise && !(await context.isUnchanged())) return CHANGED;
+  const refused = (await operation.checkQuery?.(call, server, context)) ?? null;
+  if (!(await context.isUnchanged())) return CHANGED;
   if (refused !== null) return refused;
   if (call.lacksTypes === true) {
     const applied = await operation.applyRelatedRules!(call, server, context);
@@ -251,12 +243,11 @@ async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall):
     if ('reply' in applied) return applied.reply;
     context = createContext({ ...judged, ...applied }, server, client, running);
   }
-  const building = operation.build(call, server, request.dialect, signal);
-  const prepared = building instanceof Promise ? await building : building;
+  const prepared = await operation.build(call, server, request.dialect, signal);
   if (prepared instanceof Denial) return prepared;
   running.isReadOnly = prepared.isReadOnly;
   running.context = context;
-  return await runSteps(operation.steps, 0, prepared, context);
+  return await runSteps(operation.steps, prepared, context);
 }
 
 /** A call that the policy allows. */
@@ -279,10 +270,10 @@ function createContext(
   const target = findTarget(server);
   const built = {
     client,
-    isSameFor: (other: Client) =>
+    isSameFor: async (other: Client) =>
       hasSameFieldRules(client, other) &&
       (call.lacksTypes === undefined || hasSameModels(client, other)) &&
-      andThen(operation.authorize(asked, other, values, time.signal), (now) => isSameCall(now, call)),
+      isSameCall(await operation.authorize(asked, other, values, time.signal), call),
     resolved: target && call.instance !== undefined ? { named: call.instance, target } : null,
   };
   const check = () => isUnchanged(built, request, deps);

@@ -303,8 +303,7 @@ async function serveBody(
   deps: RunRequestDeps,
 ): Promise<Denial | null> {
   const { exchange, dialect, time, startedMs, actor } = incoming;
-  const parsing = largeCalls.parseBody(bytes, time.signal);
-  const body = parsing instanceof Promise ? await parsing : parsing;
+  const body = await largeCalls.parseBody(bytes, time.signal);
   if (body instanceof Denial) return body;
   const { isBatch } = body;
   if (isBatch && !operation.takesBatch) return NO_BATCH;

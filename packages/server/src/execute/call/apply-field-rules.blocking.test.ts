@@ -37,8 +37,8 @@ class EndlessFields extends Map<string, FieldType> {
 }
 
 const FINDERS: Finders = {
-  fields: { recall: () => null, find: ({ model }) => ({ types: new EndlessFields(model) }) },
-  orders: { find: () => ({ orders: new Map() }) },
+  fields: { recall: () => null, find: async ({ model }) => ({ types: new EndlessFields(model) }) },
+  orders: { find: async () => ({ orders: new Map() }) },
 };
 
 function apply(call: Call, policy: Partial<Policy>) {

@@ -27,7 +27,6 @@ import {
 } from '../../policy/decide-fields.ts';
 import type { FieldRules } from '../../policy/field-rules.ts';
 import { type Known, NOTHING_KNOWN } from '../../policy/judge-fields.ts';
-import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { createPauses } from '../../streams/create-pauses.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { denyPolicy } from '../terms/caller-denials.ts';
@@ -53,7 +52,7 @@ export function applyFieldRules(
   target: Target,
   context: CallContext,
   finders: Finders,
-): Awaitable<Applied<Call>> {
+): Promise<Applied<Call>> {
   return apply(call, CALL_FIELDS, { target, context, ...finders });
 }
 
@@ -63,15 +62,15 @@ export function applyFieldRulesToJson2(
   target: Target,
   context: CallContext,
   finders: Finders,
-): Awaitable<Applied<Json2Call>> {
+): Promise<Applied<Json2Call>> {
   return apply(call, JSON2_FIELDS, { target, context, ...finders });
 }
 
 /** The fields of one kind of call. */
 interface CallFields<AnyCall> {
-  list(call: AnyCall, scope: FieldScope, signal: AbortSignal): Awaitable<FieldUses>;
+  list(call: AnyCall, scope: FieldScope, signal: AbortSignal): Promise<FieldUses>;
   /** `value` is JSON. */
-  set(call: AnyCall, place: ArgumentPlace, value: string, signal: AbortSignal): Awaitable<AnyCall>;
+  set(call: AnyCall, place: ArgumentPlace, value: string, signal: AbortSignal): Promise<AnyCall>;
 }
 
 const CALL_FIELDS: CallFields<Call> = {
@@ -114,48 +113,33 @@ interface SetArgument {
   value: string;
 }
 
-/** Synchronous if the server need not be asked. */
-function apply<AnyCall extends NamedMethod>(
+async function apply<AnyCall extends NamedMethod>(
   call: AnyCall,
   callFields: CallFields<AnyCall>,
   server: Server,
-): Awaitable<Applied<AnyCall>> {
+): Promise<Applied<AnyCall>> {
   const { client, time } = server.context;
   const { policy } = client;
   if (policy === null) return { call };
   const { fields, mayReadByPath } = policy;
   if (fields === null && (mayReadByPath === null || !namesReadFields(call.model, call.method)))
     return { call };
-  const list = () => callFields.list(call, fields === null ? 'read' : 'all', time.signal);
   // The call was read for the rest of the policy just now.
-  const pause = createPauses(SLICE_BYTES)(call.bytes.length);
-  return andThen(pause === undefined ? list() : pause.then(list), (uses) => {
-    const { model, method } = call;
-    const request = { model, method, isNamed: namesMethod(policy, model, method), uses };
-    if (fields === null) {
-      const decided = finish(decidePaths(mayReadByPath, request, NOTHING_KNOWN));
-      if (decided.kind === 'denied') return { reply: denyPolicy(decided) };
-      if (decided.lacking.types.size === 0) return { call };
-    }
-    return applyWithServer(call, { callFields, request, policy }, server);
-  });
-}
-
-async function applyWithServer<AnyCall extends NamedMethod>(
-  call: AnyCall,
-  {
-    callFields,
-    request,
-    policy,
-  }: { callFields: CallFields<AnyCall>; request: FieldsRequest; policy: CompiledPolicy },
-  server: Server,
-): Promise<Applied<AnyCall>> {
+  await createPauses(SLICE_BYTES)(call.bytes.length);
+  const uses = await callFields.list(call, fields === null ? 'read' : 'all', time.signal);
+  const { model, method } = call;
+  const request = { model, method, isNamed: namesMethod(policy, model, method), uses };
+  if (fields === null) {
+    const decided = finish(decidePaths(mayReadByPath, request, NOTHING_KNOWN));
+    if (decided.kind === 'denied') return { reply: denyPolicy(decided) };
+    if (decided.lacking.types.size === 0) return { call };
+  }
   const decided = await decideWithServer(request, policy, server);
   if ('reply' in decided) return decided;
-  if (call.method === DEFAULT_GET) server.context.namedDefaults = listNamed(request.uses);
+  if (method === DEFAULT_GET) server.context.namedDefaults = listNamed(uses);
   let changed = call;
   for (const { place, value } of decided.sets)
-    changed = await callFields.set(changed, place, value, server.context.time.signal);
+    changed = await callFields.set(changed, place, value, time.signal);
   return { call: changed };
 }
 

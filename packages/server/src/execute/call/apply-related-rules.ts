@@ -5,7 +5,6 @@
 import type { Client } from '../../keys/keys.ts';
 import type { FieldTypes, LearntTypes } from '../../odoo/values/field-types.ts';
 import type { CompiledPolicy } from '../../policy/compile.ts';
-import type { Awaitable } from '../../streams/and-then.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { denyPolicy } from '../terms/caller-denials.ts';
 import { Denial } from '../terms/denial.ts';
@@ -23,7 +22,7 @@ const MODELS_MAX = 64;
  * needs an approval; null: it needs none.
  */
 export async function applyRelatedRules(
-  judge: (policy: CompiledPolicy, learnt: LearntTypes) => Awaitable<RelatedVerdict>,
+  judge: (policy: CompiledPolicy, learnt: LearntTypes) => Promise<RelatedVerdict>,
   target: Target,
   context: CallContext,
   fields: FieldFinder,

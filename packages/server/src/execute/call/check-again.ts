@@ -4,7 +4,6 @@
  * (run-call.ts), and is then refused or built again.
  */
 import type { Client } from '../../keys/keys.ts';
-import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { askStore } from '../terms/ask-store.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Request } from '../terms/request.ts';
@@ -17,48 +16,36 @@ import { type ResolveDeps, resolveTarget } from './resolve.ts';
 export interface Built {
   client: Client;
   /** True if the call would be the same for this client. */
-  isSameFor(client: Client): Awaitable<boolean>;
+  isSameFor(client: Client): Promise<boolean>;
   /** The server as the call names it, and as it was resolved; null for a call that names no database. */
   resolved: { named: NamedInstance; target: Target } | null;
 }
 
 export type CheckDeps = RenewDeps & ResolveDeps;
 
-/** True if the call may be sent as it was built. Synchronous while the rows of key and instance are in memory. */
-export function isUnchanged(built: Built, request: Request, deps: CheckDeps): Awaitable<boolean> {
-  const renewed = renewClient(built.client, deps, request.dialect);
-  return andThen(renewed, (now) =>
-    andThen(isSameClient(now, built, request), (isSame) => isSame && isTargetUnchanged(built, deps)),
-  );
+/** True if the call may be sent as it was built. */
+export async function isUnchanged(built: Built, request: Request, deps: CheckDeps): Promise<boolean> {
+  const now = await renewClient(built.client, deps, request.dialect);
+  return (await isSameClient(now, built, request)) && (await isTargetUnchanged(built, deps));
 }
 
 /** Policies are compared as text, since a row is also read again if nothing has changed. */
-function isSameClient(
+async function isSameClient(
   now: Client | Denial,
   { client, isSameFor }: Built,
   { exchange }: Request,
-): Awaitable<boolean> {
+): Promise<boolean> {
   if (now instanceof Denial) return false;
   if (now === client || now.key.policy === client.key.policy) return true;
-  return authorizeCaller(now, exchange) === null ? isSameFor(now) : false;
+  return authorizeCaller(now, exchange) === null && (await isSameFor(now));
 }
 
-function isTargetUnchanged({ resolved }: Built, deps: CheckDeps): Awaitable<boolean> {
+async function isTargetUnchanged({ resolved }: Built, deps: CheckDeps): Promise<boolean> {
   const instance = resolved?.target.instance ?? null;
   if (resolved === null || instance === null) return true;
-  const found = askStore(() => deps.instances.find(instance.name));
-  if (found === instance) return true;
-  return isSameInstance(found, resolved, deps);
-}
-
-async function isSameInstance(
-  found: unknown,
-  { named, target }: NonNullable<Built['resolved']>,
-  deps: CheckDeps,
-): Promise<boolean> {
-  if ((await found) === target.instance) return true;
-  const now = await resolveTarget(named, deps);
-  return !(now instanceof Denial) && isSameTarget(now, target);
+  if ((await askStore(() => deps.instances.find(instance.name))) === instance) return true;
+  const now = await resolveTarget(resolved.named, deps);
+  return !(now instanceof Denial) && isSameTarget(now, resolved.target);
 }
 
 /** True if two versions of a call are equal in everything that a policy can set. */

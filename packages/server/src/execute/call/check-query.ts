@@ -8,7 +8,6 @@ import { type FieldUses, takesQuery } from '../../odoo/fields/field-uses.ts';
 import type { FieldType, FieldTypes } from '../../odoo/values/field-types.ts';
 import type { CompiledPolicy } from '../../policy/compile.ts';
 import { mayNameField } from '../../policy/may-name.ts';
-import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { findNearestOfMany } from '../../text/nearest.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
@@ -28,21 +27,20 @@ interface QueryingCall {
 const MODELS_MAX = 16;
 const NEAREST_MAX = 5;
 
-/** Null: the call may be sent. `list` lists the fields of the call. Synchronous if there is nothing to check. */
-export function checkQuery(
+/** Null: the call may be sent. `list` lists the fields of the call. */
+export async function checkQuery(
   call: QueryingCall,
-  list: () => Awaitable<FieldUses>,
+  list: () => Promise<FieldUses>,
   target: Target,
   context: CallContext,
   fields: FieldFinder,
-): Awaitable<FaultReply | Denial | null> {
+): Promise<FaultReply | Denial | null> {
   if (!takesQuery(call.model, call.method)) return null;
   const asks = expectsCheck(context.request);
   if (!asks && fields.recall({ target, model: call.model }) === null) return null;
-  return andThen(list(), ({ uses }) => {
-    const queried = uses.filter(({ clause }) => clause !== undefined);
-    return queried.length === 0 ? null : check(queried);
-  });
+  const { uses } = await list();
+  const queried = uses.filter(({ clause }) => clause !== undefined);
+  return queried.length === 0 ? null : await check(queried);
 
   async function check(uses: FieldUses['uses']): Promise<FaultReply | Denial | null> {
     const types = new Map<string, FieldTypes>();

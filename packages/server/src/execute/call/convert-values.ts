@@ -25,24 +25,14 @@ export function hasValues({ method }: Call): boolean {
   return WRITES.has(method) || findResultForm(method) !== null;
 }
 
-export function convertValues(
+export async function convertValues(
   call: Call,
-  target: Target,
-  context: CallContext,
-  fields: FieldFinder,
-): { call: Call } | Promise<{ call: Call } | { reply: Reply }> {
-  const position = WRITES.get(call.method);
-  if (position === undefined) return { call };
-  return convertWrite(call, position, target, context, fields);
-}
-
-async function convertWrite(
-  call: Call,
-  position: number,
   target: Target,
   context: CallContext,
   fields: FieldFinder,
 ): Promise<{ call: Call } | { reply: Reply }> {
+  const position = WRITES.get(call.method);
+  if (position === undefined) return { call };
   const types = new Map<string, FieldTypes>();
   const asked = new Map<string, Set<string>>();
   const find = async (model: string, names: Iterable<string>): Promise<FaultReply | Denial | null> => {
@@ -58,8 +48,8 @@ async function convertWrite(
   const failed = await find(call.model, []);
   if (failed !== null) return { reply: failed };
   for (;;) {
-    const converting = largeCalls.convertWrittenCall(call, position, { types, asked }, context.time.signal);
-    const written = converting instanceof Promise ? await converting : converting;
+    const learnt = { types, asked };
+    const written = await largeCalls.convertWrittenCall(call, position, learnt, context.time.signal);
     if (written.kind === 'invalid')
       return { reply: denyValue(written.at, written.value.path, written.value.expected) };
     if (written.kind === 'converted') {

@@ -4,7 +4,6 @@
 import type { EgressDispatcher, EgressTrust } from '../../egress/dispatcher.ts';
 import type { Instance, Instances } from '../../instances/instances.ts';
 import { VaultError } from '../../instances/vault.ts';
-import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { askStore } from '../terms/ask-store.ts';
 import { Denial } from '../terms/denial.ts';
 import type { InstanceAddress, NamedInstance, ServerAddress, Target } from '../terms/target.ts';
@@ -18,18 +17,9 @@ export interface ResolveDeps {
   nameCredentials: NameCredentials;
 }
 
-/** Synchronous, unless a stored instance must be read from the store. */
-export function resolveTarget(named: NamedInstance, deps: ResolveDeps): Awaitable<Target | Denial> {
+export async function resolveTarget(named: NamedInstance, deps: ResolveDeps): Promise<Target | Denial> {
   if (!('name' in named)) return buildTarget(named, null, deps);
-  return andThen(
-    askStore(() => deps.instances.find(named.name), UNUSABLE_KEY),
-    (instance) => resolveInstance(instance, deps),
-  );
-}
-
-const UNUSABLE_KEY = { ErrorClass: VaultError, message: 'The proxy cannot use the key of this instance' };
-
-function resolveInstance(instance: Instance | null | Denial, deps: ResolveDeps): Target | Denial {
+  const instance = await askStore(() => deps.instances.find(named.name), UNUSABLE_KEY);
   if (instance instanceof Denial) return instance;
   if (instance === null) {
     return new Denial(
@@ -40,6 +30,8 @@ function resolveInstance(instance: Instance | null | Denial, deps: ResolveDeps):
   }
   return buildTarget(instance, instance, deps);
 }
+
+const UNUSABLE_KEY = { ErrorClass: VaultError, message: 'The proxy cannot use the key of this instance' };
 
 function buildTarget(
   { url, db, userId, apiKey }: InstanceAddress,

@@ -3,7 +3,6 @@
  * so that a truncated answer never looks complete.
  */
 
-import type { Awaitable } from '../../streams/and-then.ts';
 import type { AnswerHeaders, AnswerWriter } from '../../streams/answer-writer.ts';
 import { ByteStreamError } from '../../streams/byte-stream.ts';
 import { createPauses } from '../../streams/create-pauses.ts';
@@ -34,8 +33,7 @@ export interface AnswerContext {
   bytesPerSecondMin: number;
 }
 
-/** Synchronous if the whole answer is known. */
-export function answerCall(reply: Reply, context: AnswerContext): Awaitable<AnswerSummary> {
+export async function answerCall(reply: Reply, context: AnswerContext): Promise<AnswerSummary> {
   if (reply instanceof Denial) {
     const isGone = reply === CALLER_GONE || context.deadline.reason === 'caller_left';
     return isGone ? CALLER_LEFT : answerDenial(reply, context);
@@ -53,7 +51,7 @@ export function answerCall(reply: Reply, context: AnswerContext): Awaitable<Answ
     writer.sendWhole(200, headers, buildResultAnswer(id, reply.pieces, reply.tail));
     return OK;
   }
-  return streamResult(buildResultHead(id), reply, reply.rest, context);
+  return await streamResult(buildResultHead(id), reply, reply.rest, context);
 }
 
 const OK: AnswerSummary = { type: 'ok', code: null, httpStatus: 200 };
@@ -159,10 +157,10 @@ function sum(pieces: readonly Uint8Array[]): number {
 }
 
 /** Answers with an error if nothing was sent yet. Otherwise closes the connection. */
-function breakAnswerOff(detail: string, context: AnswerContext): Awaitable<AnswerSummary> {
+async function breakAnswerOff(detail: string, context: AnswerContext): Promise<AnswerSummary> {
   const { writer, deadline, isReadOnly } = context;
   if (writer.restart())
-    return answerCall(denyBrokenOff(deadline, { outcome: 'unknown', isReadOnly, detail }), context);
+    return await answerCall(denyBrokenOff(deadline, { outcome: 'unknown', isReadOnly, detail }), context);
   writer.breakOff();
   return { type: deadline.reason ?? 'broken_off', code: null, httpStatus: 200, detail };
 }

@@ -3,7 +3,6 @@ import type { Clients, Refusal } from '../../keys/clients.ts';
 import { parseKey } from '../../keys/format.ts';
 import type { Client } from '../../keys/keys.ts';
 import type { Slowdown } from '../../keys/slowdown.ts';
-import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { delay } from '../../streams/wait.ts';
 import { askStore } from '../terms/ask-store.ts';
 import { denyClient, UNREADABLE_POLICY } from '../terms/caller-denials.ts';
@@ -16,19 +15,16 @@ export interface AuthenticateDeps {
   slowdown: Slowdown;
 }
 
-/** Synchronous if the key or token is valid and in memory. */
-export function authenticate(
+export async function authenticate(
   exchange: Exchange,
   deps: AuthenticateDeps,
   dialect: Dialect,
-): Awaitable<Client | Denial> {
+): Promise<Client | Denial> {
   const text = readKey(exchange, dialect);
   if (text instanceof Denial) return text;
-  return andThen(
-    askStore(() => deps.clients.authenticate(text), UNREADABLE_POLICY),
-    (found) =>
-      found instanceof Denial || !('refused' in found) ? found : refuse(found, exchange, deps, dialect),
-  );
+  const found = await askStore(() => deps.clients.authenticate(text), UNREADABLE_POLICY);
+  if (found instanceof Denial || !('refused' in found)) return found;
+  return await refuse(found, exchange, deps, dialect);
 }
 
 async function refuse(

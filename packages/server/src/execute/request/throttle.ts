@@ -64,8 +64,7 @@ export async function throttle(
   if ((rate ?? concurrency ?? per_day ?? per_month) === undefined) return null;
   // By client: a key that was rotated and its successor have one count, so that a rotation starts no new one.
   const limited = { id: key.clientId, policy: policy.policy };
-  const preparing = limits.prepare(limited);
-  if (preparing instanceof Promise) await preparing;
+  await limits.prepare(limited);
   const admitted = await limits.admit(limited);
   return admitted.ok ? new KeyAdmission(limits, limited, admitted) : denyLimited(admitted, 1);
 }

@@ -1,5 +1,4 @@
 /** Reads from the store before anything of a call is sent. An error of the store becomes a denial. */
-import type { Awaitable } from '../../stores/ports.ts';
 import { Denial } from './denial.ts';
 
 const RETRY_AFTER_SECONDS = 5;
@@ -11,11 +10,12 @@ export interface RowError {
   message: string;
 }
 
-/** Synchronous if `ask` is. */
-export function askStore<Value>(ask: () => Awaitable<Value>, rowError?: RowError): Awaitable<Value | Denial> {
+export async function askStore<Value>(
+  ask: () => Value | Promise<Value>,
+  rowError?: RowError,
+): Promise<Value | Denial> {
   try {
-    const asked = ask();
-    return asked instanceof Promise ? asked.catch((error: unknown) => denyError(error, rowError)) : asked;
+    return await ask();
   } catch (error) {
     return denyError(error, rowError);
   }

@@ -6,16 +6,10 @@ import type { CallApproval } from '../../approvals/call-approval.ts';
 import type { IdempotentCall } from '../../idempotency/idempotent-call.ts';
 import type { Client } from '../../keys/keys.ts';
 import type { Permit } from '../../limits/database/permit.ts';
-import { type Awaitable, andThen } from '../../streams/and-then.ts';
-import { WatchedStream } from '../../streams/watched-stream.ts';
 import type { CallTrace } from './call-trace.ts';
 import type { Denial } from './denial.ts';
-import { isResult, type Reply } from './reply.ts';
 import type { Request } from './request.ts';
 import type { RequestTime } from './request-time.ts';
-
-/** Gets the reply of the later steps, or null after an exception. Returns it, or another reply that replaces it. */
-export type ReplyListener = (reply: Reply | null) => Awaitable<Reply | null>;
 
 export interface CallContextInit {
   request: Request;
@@ -30,7 +24,7 @@ export interface CallContextInit {
   /** The rule of the policy because of which the call needs an approval; null if it needs none. */
   approvalRule: string | null;
   /** True while the call may be sent as it was built: key, policy and instance have not changed. */
-  isUnchanged: () => Awaitable<boolean>;
+  isUnchanged: () => Promise<boolean>;
 }
 
 /** The result of checkCredentials for a call that may go on. */
@@ -69,8 +63,8 @@ export class CallContext implements CallContextInit {
   endOutliving: () => void = () => {};
   /** Set by sendWithRetries: true once the server was sent the call, or a request for facts that precedes it. */
   isServerAsked = false;
-  readonly #onReply: ReplyListener[] = [];
-  #onReleased: (() => void)[] = [];
+  /** Set by obtainPermit: gives the permit back, once. The end of the call calls it too. */
+  release: () => void = () => {};
 
   constructor(init: CallContextInit) {
     this.request = init.request;
@@ -87,64 +81,5 @@ export class CallContext implements CallContextInit {
   share(time: RequestTime): CallContext {
     const { request, client, trace, index, bytes, approvalRule, isUnchanged } = this;
     return new CallContext({ request, client, time, trace, index, bytes, approvalRule, isUnchanged });
-  }
-
-  /** Listeners run in reverse order, as soon as the beginning of the reply is known. */
-  onReply(listener: ReplyListener): void {
-    this.#onReply.push(listener);
-  }
-
-  /** `listener` is called once: when the whole answer has arrived from Odoo, or none will. */
-  onReleased(listener: () => void): void {
-    this.#onReleased.push(listener);
-  }
-
-  /**
-   * Runs all listeners of the reply. What was taken for the call is released with the last byte of its result. After a
-   * listener has thrown, the others get null, and the exception follows when all have run. Synchronous if all are.
-   */
-  reply(reply: Reply | null): Awaitable<Reply | null> {
-    const errors: unknown[] = [];
-    let last: Awaitable<Reply | null> = reply;
-    for (let listener = this.#onReply.pop(); listener !== undefined; listener = this.#onReply.pop()) {
-      const next = listener;
-      last = andThen(last, (seen) => tellListener(next, seen, errors));
-    }
-    return andThen(last, (seen) => {
-      const watched = this.#releaseAfter(seen);
-      if (errors.length > 0) throw errors[0];
-      return watched;
-    });
-  }
-
-  #releaseAfter(reply: Reply | null): Reply | null {
-    if (reply !== null && isResult(reply) && reply.rest !== null)
-      return { ...reply, rest: new WatchedStream(reply.rest, () => this.release()) };
-    this.release();
-    return reply;
-  }
-
-  /** Releases what was taken for the call. Later calls have no effect. */
-  release(): void {
-    const listeners = this.#onReleased;
-    this.#onReleased = [];
-    for (const listener of listeners) listener();
-  }
-}
-
-function tellListener(
-  listener: ReplyListener,
-  reply: Reply | null,
-  errors: unknown[],
-): Awaitable<Reply | null> {
-  const fail = (error: unknown) => {
-    errors.push(error);
-    return null;
-  };
-  try {
-    const seen = listener(reply);
-    return seen instanceof Promise ? seen.catch(fail) : seen;
-  } catch (error) {
-    return fail(error);
   }
 }

@@ -1,12 +1,11 @@
 /** Finds the types of a model's fields, for steps that convert values. */
 import type { FieldTypes } from '../../odoo/values/field-types.ts';
-import type { Awaitable } from '../../streams/and-then.ts';
 import type { CallContext } from './call-context.ts';
 import type { Denial } from './denial.ts';
 import type { FaultReply } from './reply.ts';
 import type { Target } from './target.ts';
 
-/** The types, or why they are not known. Synchronous while they are in memory. */
+/** The types, or why they are not known. */
 export type FoundTypes = { types: FieldTypes } | { failed: FaultReply | Denial };
 
 export interface FieldFinder {
@@ -15,7 +14,7 @@ export interface FieldFinder {
     of: { target: Target; model: string },
     names: Iterable<string>,
     context: CallContext,
-  ): Awaitable<FoundTypes>;
+  ): Promise<FoundTypes>;
   /** The types that are in memory; null: there are none. */
   recall(of: { target: Target; model: string }): FieldTypes | null;
 }

@@ -2,7 +2,6 @@
  * The definition of one kind of call: how it is parsed, authorized, resolved and built, and the steps around sending.
  */
 import type { Client } from '../../keys/keys.ts';
-import type { Awaitable } from '../../streams/and-then.ts';
 import type { CallContext } from './call-context.ts';
 import type { CallTrace } from './call-trace.ts';
 import type { Denial } from './denial.ts';
@@ -12,19 +11,16 @@ import type { CallSpan, ParsedCall } from './parsed-body.ts';
 import type { Reply } from './reply.ts';
 import type { NamedInstance, ServerAddress } from './target.ts';
 
+/** Runs the steps after this one. A read that several callers share gives them a context of its own. */
+export type Next = (context: CallContext) => Promise<Reply>;
+
 interface StepMethod<Prepared> {
-  run(
-    call: Prepared,
-    context: CallContext,
-    runRest: (context: CallContext) => Promise<Reply>,
-  ): Awaitable<Reply | null>;
+  run(call: Prepared, context: CallContext, next: Next): Promise<Reply>;
 }
 
 /**
- * One step of a call. It returns the reply, or null to continue with the next step. `runRest` runs the steps after this
- * one in another context, for a read that several callers share.
- *
- * After a step that has waited, the call is checked again: its key, policy or instance may have changed meanwhile.
+ * One step of a call. It returns its own reply, or that of the next steps, as it is or changed. What it takes for the
+ * call it gives back once `next` has returned or thrown.
  */
 export type Step<Prepared> = StepMethod<Prepared>['run'];
 
@@ -74,21 +70,16 @@ export interface Operation<
     call: CallSpan,
     dialect: Dialect,
     signal: AbortSignal,
-  ): Awaitable<ParsedCall<Parsed>>;
+  ): Promise<ParsedCall<Parsed>>;
   /**
    * Applies the policy of the client, including values that it sets in the call. While values are unconverted, all
    * rules but the one for related records apply.
    */
-  authorize(
-    call: Parsed,
-    client: Client,
-    values: ValuesState,
-    signal: AbortSignal,
-  ): Awaitable<Parsed | Denial>;
+  authorize(call: Parsed, client: Client, values: ValuesState, signal: AbortSignal): Promise<Parsed | Denial>;
   /** Server and database of a call that its policy refused, for its record; null if unknown. */
-  nameTarget(call: Parsed): Awaitable<CallTrace['target']>;
+  nameTarget(call: Parsed): Promise<CallTrace['target']>;
   /** Finds the server, and checks that it may be reached. */
-  resolve(call: Parsed): Awaitable<Resolved | Denial>;
+  resolve(call: Parsed): Promise<Resolved | Denial>;
   /** Whether values of the call or of its result can be converted. */
   hasValues?(call: Parsed): boolean;
   /**
@@ -100,7 +91,7 @@ export interface Operation<
     call: Parsed,
     server: Resolved,
     context: CallContext,
-  ): Awaitable<{ call: Parsed } | { reply: Reply }>;
+  ): Promise<{ call: Parsed } | { reply: Reply }>;
   /**
    * Applies the rules of the client's policy for fields and paths, which need types of fields. Runs last before the
    * call is built. Absent if calls of the operation name no fields.
@@ -109,7 +100,7 @@ export interface Operation<
     call: Parsed,
     server: Resolved,
     context: CallContext,
-  ): Awaitable<{ call: Parsed } | { reply: Reply }>;
+  ): Promise<{ call: Parsed } | { reply: Reply }>;
   /**
    * Applies the client's policy to records that the call changes through its own, which needs types of fields. Only for
    * a call that lacks them. `approvalRule`: the rule because of which it needs an approval for that.
@@ -118,20 +109,20 @@ export interface Operation<
     call: Parsed,
     server: Resolved,
     context: CallContext,
-  ): Awaitable<{ reply: Reply } | { approvalRule: string | null }>;
+  ): Promise<{ reply: Reply } | { approvalRule: string | null }>;
   /**
    * Refuses a query by fields that Odoo cannot search, sort or group by; null: it may be sent. Absent if calls of the
    * operation have no query.
    */
-  checkQuery?(call: Parsed, server: Resolved, context: CallContext): Awaitable<Reply | null>;
+  checkQuery?(call: Parsed, server: Resolved, context: CallContext): Promise<Reply | null>;
   /** Finds the types of the fields of the model of a call. Absent if calls of the operation have none. */
   findFields?(
     call: Parsed,
     server: Resolved,
     names: readonly string[],
     context: CallContext,
-  ): Awaitable<FoundTypes>;
+  ): Promise<FoundTypes>;
   /** Builds what is sent. */
-  build(call: Parsed, server: Resolved, dialect: Dialect, signal: AbortSignal): Awaitable<Prepared | Denial>;
+  build(call: Parsed, server: Resolved, dialect: Dialect, signal: AbortSignal): Promise<Prepared | Denial>;
   readonly steps: readonly Step<Prepared>[];
 }

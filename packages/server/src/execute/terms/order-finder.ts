@@ -1,6 +1,5 @@
 /** Finds the orders in which models list their records, for rules that deny fields. */
 import type { ModelOrders } from '../../odoo/fields/model-orders.ts';
-import type { Awaitable } from '../../streams/and-then.ts';
 import type { CallContext } from './call-context.ts';
 import type { Denial } from './denial.ts';
 import type { FaultReply } from './reply.ts';
@@ -10,6 +9,5 @@ import type { Target } from './target.ts';
 export type FoundOrders = { orders: ModelOrders } | { failed: FaultReply | Denial };
 
 export interface OrderFinder {
-  /** Synchronous while the orders are in memory. */
-  find(target: Target, context: CallContext): Awaitable<FoundOrders>;
+  find(target: Target, context: CallContext): Promise<FoundOrders>;
 }

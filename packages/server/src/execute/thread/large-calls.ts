@@ -17,7 +17,6 @@ import type { Signature } from '../../odoo/signatures/signature.ts';
 import type { LearntTypes } from '../../odoo/values/field-types.ts';
 import { type NamedFields, readNamedFields as readNamedFieldsNow } from '../../odoo/values/named-fields.ts';
 import type { CompiledPolicy } from '../../policy/compile.ts';
-import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { isLarge, shareInSlices } from '../../threads/shared-bytes.ts';
 import * as authorizing from '../call/authorize.ts';
 import * as fieldArguments from '../call/field-arguments.ts';
@@ -41,18 +40,18 @@ import * as answers from '../upstream/parse-answer.ts';
 import { runInThread } from './run-in-thread.ts';
 
 /** Checks that a body of another kind is JSON. */
-export function parseDocument(
+export async function parseDocument(
   bytes: Uint8Array,
   depthMax: number,
   signal: AbortSignal,
-): Awaitable<JsonDocument | Denial> {
+): Promise<JsonDocument | Denial> {
   return isLarge(bytes)
-    ? runInThread('parseDocument', [bytes, depthMax], bytes.length, signal)
+    ? await runInThread('parseDocument', [bytes, depthMax], bytes.length, signal)
     : parsing.parseDocument(bytes, depthMax);
 }
 
-export function parseBody(bytes: Uint8Array, signal: AbortSignal): Awaitable<Body | Denial> {
-  return isLarge(bytes) ? parseLargeBody(bytes, signal) : parsing.parseBody(bytes);
+export async function parseBody(bytes: Uint8Array, signal: AbortSignal): Promise<Body | Denial> {
+  return isLarge(bytes) ? await parseLargeBody(bytes, signal) : parsing.parseBody(bytes);
 }
 
 /** A body that did not arrive as one is not shared yet. */
@@ -60,144 +59,144 @@ async function parseLargeBody(bytes: Uint8Array, signal: AbortSignal): Promise<B
   return await runInThread('parseBody', [await shareInSlices([bytes])], bytes.length, signal);
 }
 
-export function parseCall(
+export async function parseCall(
   bytes: Uint8Array,
   call: CallSpan,
   dialect: Dialect,
   signal: AbortSignal,
-): Awaitable<ParsedCall<Call>> {
+): Promise<ParsedCall<Call>> {
   return isLarge(bytes)
-    ? runInThread('parseCall', [bytes, call, dialect], bytes.length, signal)
+    ? await runInThread('parseCall', [bytes, call, dialect], bytes.length, signal)
     : parsing.parseCall(bytes, call, dialect);
 }
 
-export function parseJson2Call(
+export async function parseJson2Call(
   bytes: Uint8Array,
   call: CallSpan,
   dialect: Dialect,
   signal: AbortSignal,
-): Awaitable<ParsedCall<Json2Call>> {
+): Promise<ParsedCall<Json2Call>> {
   return isLarge(bytes)
-    ? runInThread('parseJson2Call', [bytes, call, dialect], bytes.length, signal)
+    ? await runInThread('parseJson2Call', [bytes, call, dialect], bytes.length, signal)
     : json2Parsing.parseJson2Call(bytes, call, dialect);
 }
 
-export function parseVersionQuestion(
+export async function parseVersionQuestion(
   bytes: Uint8Array,
   call: CallSpan,
   _dialect: Dialect,
   signal: AbortSignal,
-): Awaitable<ParsedCall<VersionQuestion>> {
+): Promise<ParsedCall<VersionQuestion>> {
   return isLarge(bytes)
-    ? runInThread('parseVersionQuestion', [bytes, call], bytes.length, signal)
+    ? await runInThread('parseVersionQuestion', [bytes, call], bytes.length, signal)
     : questionParsing.parseVersionQuestion(bytes, call);
 }
 
-export function authorizeCall(
+export async function authorizeCall(
   call: Call,
   client: Pick<Client, 'policy'>,
   values: ValuesState,
   signal: AbortSignal,
-): Awaitable<Call | Denial> {
+): Promise<Call | Denial> {
   const { policy } = client;
   return policy !== null && isLarge(call.bytes)
-    ? runInThread('authorizeCall', [call, policy.policy, values], call.bytes.length, signal)
+    ? await runInThread('authorizeCall', [call, policy.policy, values], call.bytes.length, signal)
     : authorizing.authorizeCall(call, client, values);
 }
 
-export function authorizeJson2Call(
+export async function authorizeJson2Call(
   call: Json2Call,
   client: Pick<Client, 'policy'>,
   _values: ValuesState,
   signal: AbortSignal,
-): Awaitable<Json2Call | Denial> {
+): Promise<Json2Call | Denial> {
   const { policy } = client;
   return policy !== null && isLarge(call.bytes)
-    ? runInThread('authorizeJson2Call', [call, policy.policy], call.bytes.length, signal)
+    ? await runInThread('authorizeJson2Call', [call, policy.policy], call.bytes.length, signal)
     : authorizing.authorizeJson2Call(call, client);
 }
 
-export function convertWrittenCall(
+export async function convertWrittenCall(
   call: Call,
   position: number,
   types: LearntTypes,
   signal: AbortSignal,
-): Awaitable<writing.WrittenCall> {
+): Promise<writing.WrittenCall> {
   return isLarge(call.bytes)
-    ? runInThread('convertWrittenCall', [call, position, types], call.bytes.length, signal)
+    ? await runInThread('convertWrittenCall', [call, position, types], call.bytes.length, signal)
     : writing.convertWrittenCall(call, position, types);
 }
 
-export function listCallFields(call: Call, scope: FieldScope, signal: AbortSignal): Awaitable<FieldUses> {
+export async function listCallFields(call: Call, scope: FieldScope, signal: AbortSignal): Promise<FieldUses> {
   return isLarge(call.bytes)
-    ? runInThread('listCallFields', [call, scope], call.bytes.length, signal)
+    ? await runInThread('listCallFields', [call, scope], call.bytes.length, signal)
     : fieldArguments.listCallFields(call, scope);
 }
 
-export function listJson2Fields(
+export async function listJson2Fields(
   call: Json2Call,
   scope: FieldScope,
   signal: AbortSignal,
-): Awaitable<FieldUses> {
+): Promise<FieldUses> {
   return isLarge(call.bytes)
-    ? runInThread('listJson2Fields', [call, scope], call.bytes.length, signal)
+    ? await runInThread('listJson2Fields', [call, scope], call.bytes.length, signal)
     : fieldArguments.listJson2Fields(call, scope);
 }
 
-export function judgeRelatedCall(
+export async function judgeRelatedCall(
   call: Call,
   policy: CompiledPolicy,
   learnt: LearntTypes,
   signal: AbortSignal,
-): Awaitable<relatedVerdicts.RelatedVerdict> {
+): Promise<relatedVerdicts.RelatedVerdict> {
   return isLarge(call.bytes)
-    ? runInThread('judgeRelatedCall', [call, policy.policy, learnt], call.bytes.length, signal)
+    ? await runInThread('judgeRelatedCall', [call, policy.policy, learnt], call.bytes.length, signal)
     : relatedVerdicts.judgeRelatedCall(call, policy, learnt);
 }
 
-export function judgeRelatedJson2Call(
+export async function judgeRelatedJson2Call(
   call: Json2Call,
   policy: CompiledPolicy,
   learnt: LearntTypes,
   signal: AbortSignal,
-): Awaitable<relatedVerdicts.RelatedVerdict> {
+): Promise<relatedVerdicts.RelatedVerdict> {
   return isLarge(call.bytes)
-    ? runInThread('judgeRelatedJson2Call', [call, policy.policy, learnt], call.bytes.length, signal)
+    ? await runInThread('judgeRelatedJson2Call', [call, policy.policy, learnt], call.bytes.length, signal)
     : relatedVerdicts.judgeRelatedJson2Call(call, policy, learnt);
 }
 
-export function setCallArgument(
+export async function setCallArgument(
   call: Call,
   place: ArgumentPlace,
   value: string,
   signal: AbortSignal,
-): Awaitable<Call> {
+): Promise<Call> {
   return isLarge(call.bytes)
-    ? runInThread('setCallArgument', [call, place, value], call.bytes.length, signal)
+    ? await runInThread('setCallArgument', [call, place, value], call.bytes.length, signal)
     : fieldArguments.setCallArgument(call, place, value);
 }
 
-export function setJson2Argument(
+export async function setJson2Argument(
   call: Json2Call,
   place: ArgumentPlace,
   value: string,
   signal: AbortSignal,
-): Awaitable<Json2Call> {
+): Promise<Json2Call> {
   return isLarge(call.bytes)
-    ? runInThread('setJson2Argument', [call, place, value], call.bytes.length, signal)
+    ? await runInThread('setJson2Argument', [call, place, value], call.bytes.length, signal)
     : fieldArguments.setJson2Argument(call, place, value);
 }
 
-export function buildMethodCall(
+export async function buildMethodCall(
   call: Call,
   target: Target,
   dialect: Dialect,
   signal: AbortSignal,
-): Awaitable<TargetedCall | Denial> {
-  const limited = isLarge(call.bytes)
-    ? runInThread('limitCall', [call, dialect], call.bytes.length, signal)
+): Promise<TargetedCall | Denial> {
+  const sent = isLarge(call.bytes)
+    ? await runInThread('limitCall', [call, dialect], call.bytes.length, signal)
     : limiting.limitCall(call, dialect);
-  return andThen(limited, (sent) => (sent instanceof Denial ? sent : { ...sent, target }));
+  return sent instanceof Denial ? sent : { ...sent, target };
 }
 
 type SentArguments = Pick<MethodCall, 'params' | 'keyword'>;
@@ -210,85 +209,85 @@ function countBytes({ params, keyword }: SentArguments): number {
   return params.length + keyword.length;
 }
 
-export function readNamedFields(
+export async function readNamedFields(
   { params, keyword }: SentArguments,
   signal: AbortSignal,
-): Awaitable<NamedFields> {
+): Promise<NamedFields> {
   const call = { params, keyword };
   return hasLarge(call)
-    ? runInThread('readNamedFields', [call], countBytes(call), signal)
+    ? await runInThread('readNamedFields', [call], countBytes(call), signal)
     : readNamedFieldsNow(readArguments(call));
 }
 
-export function mapCall(
+export async function mapCall(
   { model, method, params, keyword, records }: MethodCall,
   { pathPrefix, db, apiKey }: Target,
   signature: Signature | undefined,
   hasChoice: boolean,
   signal: AbortSignal,
-): Awaitable<mapping.MappedCall> {
+): Promise<mapping.MappedCall> {
   const call = { model, method, params, keyword, records };
   const target = { pathPrefix, db, apiKey };
   return hasLarge(call)
-    ? runInThread('mapCall', [call, target, signature, hasChoice], countBytes(call), signal)
+    ? await runInThread('mapCall', [call, target, signature, hasChoice], countBytes(call), signal)
     : mapping.mapCall(call, target, signature, hasChoice);
 }
 
-export function buildExecuteKw(call: ExecuteKw, signal: AbortSignal): Awaitable<Uint8Array> {
+export async function buildExecuteKw(call: ExecuteKw, signal: AbortSignal): Promise<Uint8Array> {
   return hasLarge(call)
-    ? runInThread('buildExecuteKw', [call], countBytes(call), signal)
+    ? await runInThread('buildExecuteKw', [call], countBytes(call), signal)
     : buildExecuteKwNow(call);
 }
 
-export function refineFault(
+export async function refineFault(
   fault: Fault,
   { model, method, params, keyword }: RefinedCall,
   signal: AbortSignal,
-): Awaitable<Fault> {
+): Promise<Fault> {
   const call = { model, method, params, keyword };
   return hasLarge(call)
-    ? runInThread('refineFault', [fault, call], countBytes(call), signal)
+    ? await runInThread('refineFault', [fault, call], countBytes(call), signal)
     : refineFaultNow(fault, call);
 }
 
-export function parseAnswer(bytes: Uint8Array, signal: AbortSignal): Awaitable<answers.ParsedAnswer> {
+export async function parseAnswer(bytes: Uint8Array, signal: AbortSignal): Promise<answers.ParsedAnswer> {
   return isLarge(bytes)
-    ? runInThread('parseAnswer', [bytes], bytes.length, signal)
+    ? await runInThread('parseAnswer', [bytes], bytes.length, signal)
     : answers.parseAnswer(bytes);
 }
 
 /** The position of a value that is a whole document. */
-export function parseValue(
+export async function parseValue(
   bytes: Uint8Array,
   signal: AbortSignal,
-): Awaitable<ReturnType<typeof answers.parseValue>> {
+): Promise<ReturnType<typeof answers.parseValue>> {
   return isLarge(bytes)
-    ? runInThread('parseValue', [bytes], bytes.length, signal)
+    ? await runInThread('parseValue', [bytes], bytes.length, signal)
     : answers.parseValue(bytes);
 }
 
-export function classifyJson2Answer(
+export async function classifyJson2Answer(
   answer: json2Answers.Json2Answer,
   options: ClassifyOptions,
   signal: AbortSignal,
-): Awaitable<json2Answers.Json2Verdict> {
+): Promise<json2Answers.Json2Verdict> {
   const { body } = answer;
   return isLarge(body)
-    ? runInThread('classifyJson2Answer', [answer, options], body.length, signal)
+    ? await runInThread('classifyJson2Answer', [answer, options], body.length, signal)
     : json2Answers.classifyJson2Answer(answer, options);
 }
 
-export function classifyOwnJson2Fault(
+export async function classifyOwnJson2Fault(
   body: Uint8Array,
   translated: Fault,
   options: ClassifyOptions,
   signal: AbortSignal,
-): Awaitable<Fault> {
+): Promise<Fault> {
   return isLarge(body)
-    ? runInThread('classifyOwnJson2Fault', [body, translated, options], body.length, signal)
+    ? await runInThread('classifyOwnJson2Fault', [body, translated, options], body.length, signal)
     : classifyOwnJson2FaultNow(body, translated, options);
 }
 
-export function unwrapOne(bytes: Uint8Array, signal: AbortSignal): Awaitable<Uint8Array | null> {
-  return isLarge(bytes) ? runInThread('unwrapOne', [bytes], bytes.length, signal) : unwrapOneNow(bytes);
+export async function unwrapOne(bytes: Uint8Array, signal: AbortSignal): Promise<Uint8Array | null> {
+  return isLarge(bytes) ? await runInThread('unwrapOne', [bytes], bytes.length, signal) : unwrapOneNow(bytes);
 }

@@ -11,7 +11,6 @@ import { listOtherNames, type NameKind } from '../../odoo/other-names.ts';
 import { listWellKnownMethods } from '../../odoo/well-known-methods.ts';
 import { mayCall } from '../../policy/abilities.ts';
 import { mayNameField, mayNameModel } from '../../policy/may-name.ts';
-import type { Awaitable } from '../../streams/and-then.ts';
 import { waitFor } from '../../streams/wait.ts';
 import { findNearestOfMany } from '../../text/nearest.ts';
 import { askStore } from '../terms/ask-store.ts';
@@ -47,34 +46,33 @@ const NEAREST_MAX = 5;
 const WAIT_MS = 1000;
 
 export function addNearestNames(deps: AddNearestNamesDeps, sources: NameSources): Step<NamingCall> {
-  return function addNearestNames(call, context) {
-    context.onReply((reply) => reply && suggestNames(reply, call, context, deps, sources));
-    return null;
+  return async function addNearestNames(call, context, next) {
+    return await suggestNames(await next(context), call, context, deps, sources);
   };
 }
 
 /** The reply with the nearest names if it is an error about an unknown one, otherwise as it is. Never rejects. */
-export function suggestNames(
+export async function suggestNames(
   reply: Reply,
   call: NamingCall,
   context: CallContext,
   { knownNames, clients, events }: AddNearestNamesDeps,
   sources: NameSources,
-): Awaitable<Reply> {
+): Promise<Reply> {
   if (!('kind' in reply) || reply.kind !== 'fault' || context.time.signal.aborted) return reply;
   const found = findUnknownName(reply.fault, call);
   if (found === null || !mayNameModel(context.client.policy, found.model)) return reply;
-  return suggest(reply, found).catch((error: unknown) => {
+  try {
+    return await suggest(reply, found);
+  } catch (error) {
     events.faultSeen(context.request.exchange.requestId, error);
     return reply;
-  });
+  }
 
   async function suggest(fault: FaultReply, unknown: UnknownName): Promise<FaultReply> {
-    // The whole answer has arrived, so that the question can have its permit.
-    context.release();
     const { client, time } = context;
     const limits = { signal: time.signal, timeoutMs: Math.min(WAIT_MS, time.leftMs / 2) };
-    const known = await waitFor(Promise.resolve(findKnown(unknown)), limits);
+    const known = await waitFor(findKnown(unknown), limits);
     if (typeof known === 'symbol') return fault;
     // The policy may have changed while Odoo was asked. The proxy itself is no stored client.
     const renew = () => (client === PROXY_CLIENT ? client : clients.renew(client));
@@ -84,11 +82,11 @@ export function suggestNames(
     return nearest === null ? fault : addNames(fault, nearest);
   }
 
-  function findKnown({ kind, model }: UnknownName): Awaitable<readonly string[]> {
+  async function findKnown({ kind, model }: UnknownName): Promise<readonly string[]> {
     if (kind === 'method') return listWellKnownMethods(model);
-    return kind === 'model'
+    return await (kind === 'model'
       ? knownNames.findModels(call.target, sources, context)
-      : knownNames.findFields({ target: call.target, model }, sources, context);
+      : knownNames.findFields({ target: call.target, model }, sources, context));
   }
 }
 

@@ -3,8 +3,8 @@ import type { Step } from '../terms/operation.ts';
 import type { Target } from '../terms/target.ts';
 
 export const applyInstanceTimeout: Step<{ isReadOnly: boolean; target: Target }> =
-  function applyInstanceTimeout({ target }, { time, request }) {
+  async function applyInstanceTimeout({ target }, context, next) {
     const timeoutMs = target.instance?.timeoutMs ?? null;
-    if (timeoutMs !== null) time.allow(timeoutMs, request.isBatch);
-    return null;
+    if (timeoutMs !== null) context.time.allow(timeoutMs, context.request.isBatch);
+    return await next(context);
   };

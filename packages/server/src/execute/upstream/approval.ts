@@ -7,7 +7,6 @@
 import { APPROVAL_HEADER, type ConcernedRecords } from '@erp-proxy/contract';
 import type { Approvals } from '../../approvals/approvals.ts';
 import type { CallApproval, Standing } from '../../approvals/call-approval.ts';
-import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { NamedRecords } from '../terms/method-call.ts';
@@ -29,7 +28,7 @@ export interface ApprovalParts<Call> {
   readArguments: (call: Call) => SentArguments;
   nameConcerned: NameConcerned;
   /** Absent: calls of the operation are not those of a conversation. */
-  needsConfirmation?: (call: Call, context: CallContext) => Awaitable<boolean>;
+  needsConfirmation?: (call: Call, context: CallContext) => Promise<boolean>;
 }
 
 /** Names the records of a call as its caller may read them; null: not in time. Does not reject because of Odoo. */
@@ -62,44 +61,43 @@ export function requireApproval<Call extends ApprovableCall>(
   parts: ApprovalParts<Call>,
   { approvals }: ApprovalDeps,
 ): Step<Call> {
-  const { operation, readArguments, nameConcerned, needsConfirmation = () => false } = parts;
-  return function requireApproval(call, context) {
-    return andThen(needsConfirmation(call, context), (isNeeded) => {
-      const confirmation = isNeeded ? context.request.confirmation : null;
-      const asksPerson = confirmation?.by === 'person';
-      const rule = context.approvalRule ?? (asksPerson ? null : (confirmation?.rule ?? null));
-      if (rule === null) return asksPerson ? denyUnconfirmed(confirmation.rule) : null;
-      const { approvalIds } = context.request;
-      if (approvalIds === null) return denyWithoutApprovals(call, rule);
-      const sent = readArguments(call);
-      const approval = approvals.begin({
-        clientId: context.client.key.clientId,
-        operation: `${operation} ${nameUserOrKey(call.target)}`,
-        facts: describeFacts(call, rule, context),
-        ...sent,
-      });
-      const asked = {
-        rule,
-        approvalIds,
-        unconfirmed: asksPerson ? confirmation.rule : null,
-        nameConcerned: () => nameConcerned(call, sent, context),
-      };
-      return unlessChanged(require(approval, asked, context), context);
+  const { operation, readArguments, nameConcerned, needsConfirmation = async () => false } = parts;
+  return async function requireApproval(call, context, next) {
+    const isNeeded = await needsConfirmation(call, context);
+    const confirmation = isNeeded ? context.request.confirmation : null;
+    const asksPerson = confirmation?.by === 'person';
+    const rule = context.approvalRule ?? (asksPerson ? null : (confirmation?.rule ?? null));
+    if (rule === null) return asksPerson ? denyUnconfirmed(confirmation.rule) : await next(context);
+    const { approvalIds } = context.request;
+    if (approvalIds === null) return denyWithoutApprovals(call, rule);
+    const sent = readArguments(call);
+    const approval = approvals.begin({
+      clientId: context.client.key.clientId,
+      operation: `${operation} ${nameUserOrKey(call.target)}`,
+      facts: describeFacts(call, rule, context),
+      ...sent,
     });
+    const asked = {
+      rule,
+      approvalIds,
+      unconfirmed: asksPerson ? confirmation.rule : null,
+      nameConcerned: () => nameConcerned(call, sent, context),
+    };
+    const denied = await require(approval, asked, context);
+    return denied === null ? await next(context) : await unlessChanged(denied, context);
   };
 }
 
 /** Uses the approval right before the call is sent. From here on a crash means that Odoo may have run the call. */
 export function claimApproval(): Step<object> {
-  return function claimApproval(_call, context) {
+  return async function claimApproval(_call, context, next) {
     const { approval, time } = context;
-    if (approval === null) return null;
+    if (approval === null) return await next(context);
     if (time.hasCallerLeft) return CALLER_GONE;
-    context.onReply(async (reply) => {
-      if (reply !== null && hasNotRun(reply)) await approval.release();
-      return reply;
-    });
-    return unlessChanged(claim(approval, context), context);
+    const denied = await claim(approval, context);
+    const reply = denied === null ? await next(context) : await unlessChanged(denied, context);
+    if (hasNotRun(reply)) await approval.release();
+    return reply;
   };
 }
 

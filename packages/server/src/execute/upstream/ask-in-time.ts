@@ -1,5 +1,4 @@
 /** Asks the store for something without which a call must not be sent. */
-import type { Awaitable } from '../../stores/ports.ts';
 import { ABORTED, TIMED_OUT, waitFor } from '../../streams/wait.ts';
 import { askStore, denyStoreAway } from '../terms/ask-store.ts';
 import type { CallContext } from '../terms/call-context.ts';
@@ -17,11 +16,11 @@ export interface AskInTimeOptions {
 
 /** If the store does not answer, the call is not sent. */
 export async function askInTime<Value>(
-  ask: () => Awaitable<Value>,
+  ask: () => Value | Promise<Value>,
   { context, waitMs, onLate }: AskInTimeOptions,
 ): Promise<Value | Denial> {
   const { deadline, signal } = context.time;
-  const asked = Promise.resolve(askStore(ask));
+  const asked = askStore(ask);
   const known = await waitFor(asked, { signal, timeoutMs: waitMs });
   if (known !== ABORTED && known !== TIMED_OUT) return known;
   void asked.then(onLate, () => {});
@@ -30,10 +29,6 @@ export async function askInTime<Value>(
 }
 
 /** Returns a reply that followed from the store only if the caller's key may still make the call. */
-export async function unlessChanged<Known extends Reply>(
-  asked: Promise<Known | null>,
-  context: CallContext,
-): Promise<Known | Denial | null> {
-  const reply = await asked;
-  return reply === null || (await context.isUnchanged()) ? reply : CHANGED;
+export async function unlessChanged(reply: Reply, context: CallContext): Promise<Reply> {
+  return (await context.isUnchanged()) ? reply : CHANGED;
 }

@@ -2,14 +2,12 @@
  * Step: refuses credentials that Odoo refused recently, and delays calls with unknown credentials while others are
  * tried. The reply of the call tells whether its credentials work (credential-memory.ts, login-trials.ts).
  */
-import { andThen } from '../../streams/and-then.ts';
-import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Step } from '../terms/operation.ts';
 import type { Reply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
 import { denyTrial, LoginCooldown } from '../terms/upstream-denials.ts';
-import type { CheckResult, CredentialMemory, CredentialVerdict, RefusedTrial } from './credential-memory.ts';
+import type { CredentialMemory, CredentialVerdict, RefusedTrial } from './credential-memory.ts';
 import type { Lockout } from './login-trials.ts';
 import { nameDatabaseByTrust } from './target-names.ts';
 
@@ -34,9 +32,8 @@ export function checkCredentials(
   { refusedBefore, findLockout }: CredentialRules,
   { credentials }: CheckCredentialsDeps,
 ): Step<CredentialCall> {
-  return function checkCredentials(call, context) {
-    const { target } = call;
-    const checked = credentials.check(
+  return async function checkCredentials({ target, isReadOnly }, context, next) {
+    const checked = await credentials.check(
       {
         database: nameDatabaseByTrust(target),
         caller: context.client.key.id,
@@ -46,14 +43,6 @@ export function checkCredentials(
       },
       context.time.signal,
     );
-    return andThen(checked, (result) => applyCheck(result, call, context));
-  };
-
-  function applyCheck(
-    checked: CheckResult,
-    { target, isReadOnly }: CredentialCall,
-    context: CallContext,
-  ): Reply | null {
     if (checked === 'refused') return refusedBefore;
     if ('refused' in checked) return denyRefusedTrial(checked, isReadOnly);
     context.credentialCheck = {
@@ -63,12 +52,14 @@ export function checkCredentials(
         return refusal && denyRefusedTrial(refusal, isReadOnly);
       },
     };
-    context.onReply((reply) => {
+    let reply: Reply | null = null;
+    try {
+      reply = await next(context);
+    } finally {
       checked.settle(judgeCredentials(reply, target, isReadOnly));
-      return reply instanceof LoginCooldown ? addRetryTime(reply, target, isReadOnly) : reply;
-    });
-    return null;
-  }
+    }
+    return reply instanceof LoginCooldown ? addRetryTime(reply, target, isReadOnly) : reply;
+  };
 
   /** Replaces `retry-after`: only the memory knows when the lockout began. */
   function addRetryTime({ more }: LoginCooldown, target: Target, isReadOnly: boolean): Denial {

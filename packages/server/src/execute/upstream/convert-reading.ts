@@ -5,7 +5,6 @@
 import type { NamedFields } from '../../odoo/values/named-fields.ts';
 import { findResultForm, type RecordShape, type ResultForm } from '../../odoo/values/record-shape.ts';
 import { ResultConverter, type UnknownField } from '../../odoo/values/result-converter.ts';
-import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { createPauses } from '../../streams/create-pauses.ts';
 import { TIMED_OUT, waitFor } from '../../streams/wait.ts';
 import type { CallContext } from '../terms/call-context.ts';
@@ -30,21 +29,19 @@ const STOPS_MAX = 16;
 
 /** `nowMs` is a monotonic clock. */
 export function convertReading(fields: FieldFinder, nowMs: () => number): Step<TargetedCall> {
-  return function convertReading(call, context) {
+  return async function convertReading(call, context, next) {
     const { request } = context;
     const form = request.areValuesNormalized ? findResultForm(call.method) : null;
-    if (form === null) return null;
-    const named = largeCalls.readNamedFields(call, context.time.signal);
-    const shaped = andThen(named, (found) => findShape(call, found, context));
-    return andThen(shaped, (shape) => {
+    if (form === null) return await next(context);
+    const named = await largeCalls.readNamedFields(call, context.time.signal);
+    const shape = await findShape(call, named, context);
+    if ('failed' in shape) {
       // The headers of a batch and the stored answer of an idempotency key promise normalized values.
       const isPromised = request.isBatch || request.idempotencyKey !== null;
-      if ('failed' in shape) return isPromised ? shape.failed : null;
-      context.onReply((reply) =>
-        convertReply(reply, { shape, form, learn: createLearner(shape, call, context), context, nowMs }),
-      );
-      return null;
-    });
+      return isPromised ? shape.failed : await next(context);
+    }
+    const learn = createLearner(shape, call, context);
+    return await convertReply(await next(context), { shape, form, learn, context, nowMs });
   };
 
   /** Types of related models that cannot be found are left out. */
@@ -78,8 +75,7 @@ export function convertReading(fields: FieldFinder, nowMs: () => number): Step<T
     return async function learnField({ model, name, types }: UnknownField): Promise<RecordShape> {
       await pauseAfter(1);
       if (asked.has(model)) return shape;
-      const found = Promise.resolve(fields.find({ target, model }, [name], context));
-      const known = await waitFor(found, { timeoutMs: LEARN_MS });
+      const known = await waitFor(fields.find({ target, model }, [name], context), { timeoutMs: LEARN_MS });
       const learnt = known === TIMED_OUT || 'failed' in known ? null : known.types;
       // A field that was looked for a moment ago causes no question.
       if (learnt === types) return shape;
@@ -98,8 +94,7 @@ interface Conversion {
   nowMs: () => number;
 }
 
-function convertReply(reply: Reply | null, conversion: Conversion): Awaitable<Reply | null> {
-  if (reply === null) return reply;
+async function convertReply(reply: Reply, conversion: Conversion): Promise<Reply> {
   const { shape, form, learn, context, nowMs } = conversion;
   const isKept = 'kind' in reply && reply.kind === 'kept';
   if (isKept || isResult(reply)) context.trace.areValuesNormalized = true;
@@ -110,13 +105,8 @@ function convertReply(reply: Reply | null, conversion: Conversion): Awaitable<Re
     const stream = new ConvertedStream(pieces, rest, converter);
     return { ...reply, pieces: [], rest: stream, lengthBytes: null };
   }
-  // The whole answer has arrived, so that a question for a type can have its permit.
-  context.release();
-  return convertWhole(converter, Buffer.concat(pieces)).then((value) => ({
-    ...reply,
-    pieces: [value],
-    lengthBytes: value.length,
-  }));
+  const value = await convertWhole(converter, Buffer.concat(pieces));
+  return { ...reply, pieces: [value], lengthBytes: value.length };
 }
 
 function replaceTypes(shape: RecordShape, model: string, types: RecordShape['types']): RecordShape {

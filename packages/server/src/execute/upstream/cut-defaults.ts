@@ -6,7 +6,6 @@
 import { readDocument } from '../../json/document.ts';
 import { readMembers } from '../../json/members.ts';
 import { JsonSyntaxError } from '../../json/syntax-error.ts';
-import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { ByteStreamError } from '../../streams/byte-stream.ts';
 import { PieceCollector } from '../../streams/piece-collector.ts';
 import type { CallContext } from '../terms/call-context.ts';
@@ -23,50 +22,39 @@ interface CutDefaultsDeps {
 }
 
 export function cutDefaults({ settings }: CutDefaultsDeps): Step<{ isReadOnly: boolean }> {
-  return function cutDefaults(_call, context) {
+  return async function cutDefaults(_call, context, next) {
+    const reply = await next(context);
     const { namedDefaults } = context;
-    if (namedDefaults === null) return null;
-    context.onReply((reply) => {
-      if (reply === null || !isResult(reply)) return reply;
-      return andThen(readWhole(reply, settings.answerBytesMax, context), (whole) =>
-        whole instanceof Denial ? whole : cut(whole, namedDefaults),
-      );
-    });
-    return null;
+    if (namedDefaults === null || !isResult(reply)) return reply;
+    const whole = await readWhole(reply, settings.answerBytesMax, context);
+    return whole instanceof Denial ? whole : cut(whole, namedDefaults);
   };
 }
 
 /** The result's value and the closing brace of the envelope. */
-function readWhole(
+async function readWhole(
   { pieces, rest, tail }: ResultReply,
   bytesMax: number,
   context: CallContext,
-): Awaitable<Uint8Array | Denial> {
+): Promise<Uint8Array | Denial> {
   if (rest === null) return Buffer.concat([...pieces, tail]);
-  return collect();
-
-  async function collect(): Promise<Uint8Array | Denial> {
-    const collector = new PieceCollector();
-    for (const piece of pieces) collector.add(piece);
-    try {
-      for (let piece = await rest!.next(); piece !== null; piece = await rest!.next()) {
-        if (collector.length + piece.length > bytesMax) {
-          rest!.cancel();
-          return denyUnreadable('the answer is too large');
-        }
-        collector.add(Buffer.from(piece));
+  const collector = new PieceCollector();
+  for (const piece of pieces) collector.add(piece);
+  try {
+    for (let piece = await rest.next(); piece !== null; piece = await rest.next()) {
+      if (collector.length + piece.length > bytesMax) {
+        rest.cancel();
+        return denyUnreadable('the answer is too large');
       }
-    } catch (error) {
-      if (!(error instanceof ByteStreamError)) throw error;
-      return denyBrokenOff(context.time.deadline, {
-        outcome: 'unknown',
-        isReadOnly: true,
-        detail: error.message,
-      });
+      collector.add(Buffer.from(piece));
     }
-    collector.add(tail);
-    return collector.join();
+  } catch (error) {
+    if (!(error instanceof ByteStreamError)) throw error;
+    const details = { outcome: 'unknown', isReadOnly: true, detail: error.message } as const;
+    return denyBrokenOff(context.time.deadline, details);
   }
+  collector.add(tail);
+  return collector.join();
 }
 
 function cut(whole: Uint8Array, names: ReadonlySet<string>): Reply {

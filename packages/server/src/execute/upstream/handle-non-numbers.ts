@@ -5,7 +5,6 @@
  */
 import { LRUCache } from 'lru-cache';
 import { listNonNumbers, mayHaveNonNumber, replaceNonNumbers } from '../../odoo/values/non-numbers.ts';
-import type { Awaitable } from '../../streams/and-then.ts';
 import { type ByteStream, ByteStreamError } from '../../streams/byte-stream.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
@@ -40,17 +39,15 @@ export function handleNonNumbers({ settings, nowMs }: NonNumbersDeps): Step<Read
     ttlResolution: 0,
     perf: { now: () => nowMs() + 1 },
   });
-  return function handleNonNumbers(call, context) {
+  return async function handleNonNumbers(call, context, next) {
     const { areValuesNormalized, via } = context.request;
     const converts = areValuesNormalized || (via !== null && via !== 'console');
-    context.onReply((reply) => {
-      if (reply === null || !isResult(reply)) return reply;
-      return converts ? replace(reply, context) : check(reply, call, context);
-    });
-    return null;
+    const reply = await next(context);
+    if (!isResult(reply)) return reply;
+    return converts ? replace(reply, context) : await check(reply, call, context);
   };
 
-  function check(reply: ResultReply, call: ReadingCall, context: CallContext): Awaitable<Reply> {
+  async function check(reply: ResultReply, call: ReadingCall, context: CallContext): Promise<Reply> {
     const { pieces, rest } = reply;
     const [found] = pieces.some(mayHaveNonNumber) ? listNonNumbers(Buffer.concat(pieces)) : [];
     if (found !== undefined) {
@@ -61,7 +58,7 @@ export function handleNonNumbers({ settings, nowMs }: NonNumbersDeps): Step<Read
     const key = `${nameLogin(call.target)} ${call.model}`;
     const checked = new CheckedStream(chain(pieces, rest), () => void seen.set(key, true));
     const watched = { ...reply, pieces: [], rest: checked };
-    return seen.has(key) ? readAhead(watched, checked, { call, context }) : watched;
+    return seen.has(key) ? await readAhead(watched, checked, { call, context }) : watched;
   }
 
   /** Reads the answer before it is sent, as far as it is not too large. */

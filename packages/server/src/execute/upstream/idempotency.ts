@@ -5,7 +5,6 @@
 import type { Idempotency } from '../../idempotency/idempotency.ts';
 import type { StoredResult } from '../../idempotency/idempotent-call.ts';
 import { mayReturnFields } from '../../odoo/methods.ts';
-import type { Awaitable } from '../../stores/ports.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Step } from '../terms/operation.ts';
@@ -36,10 +35,10 @@ export function replayAnswer(
   operation: string,
   { idempotency, nowMs }: IdempotencyDeps,
 ): Step<{ isReadOnly: boolean; target: Target; method: string }> {
-  return function replayAnswer({ target, method }, context) {
+  return async function replayAnswer({ target, method }, context, next) {
     const { client, request, index, bytes } = context;
     const key = request.idempotencyKey;
-    if (key === null) return null;
+    if (key === null) return await next(context);
     const protection = idempotency.begin({
       clientId: client.key.id,
       key,
@@ -50,10 +49,8 @@ export function replayAnswer(
     });
     context.protection = protection;
     context.storeWaitMs = STORE_WAIT_MS;
-    return unlessChanged(
-      askIdempotency(() => protection.find(), context, nowMs),
-      context,
-    );
+    const known = await askIdempotency(() => protection.find(), context, nowMs);
+    return known === null ? await next(context) : await unlessChanged(known, context);
   };
 }
 
@@ -70,33 +67,29 @@ function nameRules(method: string, { policy }: CallContext['client']): string {
 
 /** Claims the key right before the call is sent. From here on a crash means that Odoo may have run the call. */
 export function claimIdempotencyKey({ nowMs }: IdempotencyDeps): Step<{ isReadOnly: boolean }> {
-  return function claimIdempotencyKey({ isReadOnly }, context) {
+  return async function claimIdempotencyKey({ isReadOnly }, context, next) {
     const { protection, time, request } = context;
-    if (protection === null) return null;
+    if (protection === null) return await next(context);
     if (time.hasCallerLeft) return CALLER_GONE;
-    return unlessChanged(claim(), context);
-
-    async function claim(): Promise<KeptReply | Denial | null> {
-      const { dueMs, leftMs } = time;
-      const releaseClaim = () => void protection?.finish('not_run');
-      const ask = () => protection?.claim({ runsForMs: leftMs, isReadOnly }) ?? null;
-      const reply = await askIdempotency(ask, context, nowMs, releaseClaim);
-      if (reply !== null) return reply;
-      if (request.isBatch) {
-        // The other calls of the batch can extend its time, also during the claim.
-        const extend = () => protection?.extend(time.leftMs);
-        time.onExtended(extend);
-        if (time.dueMs !== dueMs) extend();
-      }
-      if (!isReadOnly) context.endOutliving = time.outliveCaller();
-      return null;
+    const { dueMs, leftMs } = time;
+    const releaseClaim = () => void protection.finish('not_run');
+    const ask = () => protection.claim({ runsForMs: leftMs, isReadOnly });
+    const known = await askIdempotency(ask, context, nowMs, releaseClaim);
+    if (known !== null) return await unlessChanged(known, context);
+    if (request.isBatch) {
+      // The other calls of the batch can extend its time, also during the claim.
+      const extend = () => protection.extend(time.leftMs);
+      time.onExtended(extend);
+      if (time.dueMs !== dueMs) extend();
     }
+    if (!isReadOnly) context.endOutliving = time.outliveCaller();
+    return await next(context);
   };
 }
 
 /** Asks the store within the time that the call has left for it. `onLate` as for `askInTime`. */
 async function askIdempotency(
-  ask: () => Awaitable<StoredResult | null>,
+  ask: () => StoredResult | null | Promise<StoredResult | null>,
   context: CallContext,
   nowMs: () => number,
   onLate?: () => void,

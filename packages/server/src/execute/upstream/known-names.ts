@@ -3,7 +3,6 @@
  * and so is the fact that there are none to be had: callers that repeat a mistake must not make Odoo work for it again.
  */
 import { MODEL_NAMES_ARGUMENTS, readModelNames } from '../../odoo/model-names.ts';
-import type { Awaitable } from '../../streams/and-then.ts';
 import { type Kept, SingleFlightCache } from '../../streams/single-flight-cache.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import type { FieldFinder } from '../terms/field-finder.ts';
@@ -43,13 +42,13 @@ export class KnownNames {
     this.#entries = new SingleFlightCache(KEPT_NAMES_MAX, nowMs, ({ length }) => Math.max(1, length));
   }
 
-  /** In alphabetical order; empty if they cannot be found. Synchronous while they are kept. */
-  findFields(
+  /** In alphabetical order; empty if they cannot be found. */
+  async findFields(
     of: { target: Target; model: string },
     { fields }: NameSources,
     context: CallContext,
-  ): Awaitable<readonly string[]> {
-    return this.#entries.get(`${nameLogin(of.target)} ${of.model}`, async () => {
+  ): Promise<readonly string[]> {
+    return await this.#entries.get(`${nameLogin(of.target)} ${of.model}`, async () => {
       const found = await fields.find(of, [], context);
       if (!('failed' in found)) return keep(found.types.keys(), KEPT_FIELDS_MS);
       // Then the caller has left, and the failure says nothing about the model.
@@ -58,8 +57,8 @@ export class KnownNames {
   }
 
   /** The same for models. */
-  findModels(target: Target, { run }: NameSources, context: CallContext): Awaitable<readonly string[]> {
-    return this.#entries.get(nameLogin(target), async () => {
+  async findModels(target: Target, { run }: NameSources, context: CallContext): Promise<readonly string[]> {
+    return await this.#entries.get(nameLogin(target), async () => {
       const question = { target, model: 'ir.model', method: 'search_read', keyword: LISTED };
       const answer = await askServer(question, context, run, this.#nowMs);
       const names = 'failed' in answer ? null : readModelNames(answer.result);

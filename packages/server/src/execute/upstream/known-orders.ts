@@ -4,7 +4,6 @@
  * `ir.model`.
  */
 import { MODEL_ORDERS_ARGUMENTS, type ModelOrders, readModelOrders } from '../../odoo/fields/model-orders.ts';
-import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { type Kept, SingleFlightCache } from '../../streams/single-flight-cache.ts';
 import { ABORTED } from '../../streams/wait.ts';
 import type { CallContext } from '../terms/call-context.ts';
@@ -46,12 +45,10 @@ export class KnownOrders {
     this.#entries = new SingleFlightCache(KEPT_ORDERS_MAX, nowMs, weigh);
   }
 
-  find(target: Target, context: CallContext, run: RunQuestion): Awaitable<FoundOrders> {
+  async find(target: Target, context: CallContext, run: RunQuestion): Promise<FoundOrders> {
     const ask = () => this.#ask(target, context, run);
-    const found = this.#entries.get(nameLogin(target), ask, context.time.signal);
-    return andThen(found, (known) =>
-      known === ABORTED ? { failed: denyUnsent({ isReadOnly: true }) } : known,
-    );
+    const found = await this.#entries.get(nameLogin(target), ask, context.time.signal);
+    return found === ABORTED ? { failed: denyUnsent({ isReadOnly: true }) } : found;
   }
 
   async #ask(target: Target, context: CallContext, run: RunQuestion): Promise<Kept<FoundOrders>> {

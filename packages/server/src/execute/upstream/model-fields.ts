@@ -8,7 +8,6 @@ import {
   type FieldTypes,
   readFieldTypes,
 } from '../../odoo/values/field-types.ts';
-import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { type Kept, SingleFlightCache } from '../../streams/single-flight-cache.ts';
 import { ABORTED } from '../../streams/wait.ts';
 import type { CallContext } from '../terms/call-context.ts';
@@ -66,23 +65,21 @@ export class ModelFields {
     this.#entries = new SingleFlightCache(FIELDS_MAX, nowMs, ({ weight }) => weight);
   }
 
-  find(
+  async find(
     of: Parameters<FieldFinder['find']>[0],
     names: Iterable<string>,
     context: CallContext,
     run: RunQuestion,
-  ): Awaitable<FoundTypes> {
+  ): Promise<FoundTypes> {
     const key = nameModel(of);
     const { signal } = context.time;
     const ask = (missing: ModelEntry['missing']) => () => this.#ask(of, missing, context, run);
-    return andThen(this.#entries.get(key, ask(new Map()), signal), (known) => {
-      if (known === ABORTED) return { failed: denyUnsent({ isReadOnly: true }) };
-      if (!this.#lacksAny(known, names)) return known.found;
-      this.#entries.forget(key);
-      return andThen(this.#entries.get(key, ask(known.missing), signal), (now) =>
-        now === ABORTED ? known.found : this.#noteMissing(now, names),
-      );
-    });
+    const known = await this.#entries.get(key, ask(new Map()), signal);
+    if (known === ABORTED) return { failed: denyUnsent({ isReadOnly: true }) };
+    if (!this.#lacksAny(known, names)) return known.found;
+    this.#entries.forget(key);
+    const now = await this.#entries.get(key, ask(known.missing), signal);
+    return now === ABORTED ? known.found : this.#noteMissing(now, names);
   }
 
   recall(of: Parameters<FieldFinder['recall']>[0]): FieldTypes | null {

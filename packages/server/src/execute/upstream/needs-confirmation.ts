@@ -6,7 +6,6 @@ import { readDocument } from '../../json/document.ts';
 import { findValue, readMembers } from '../../json/members.ts';
 import { findRemoval, type LackingFields } from '../../odoo/related/removals.ts';
 import type { FieldTypes } from '../../odoo/values/field-types.ts';
-import type { Awaitable } from '../../streams/and-then.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import type { FieldFinder } from '../terms/field-finder.ts';
 import type { TargetedCall } from '../terms/method-call.ts';
@@ -14,13 +13,13 @@ import type { TargetedCall } from '../terms/method-call.ts';
 /** Commands are nested through at most this number of models, as in convert-values.ts. */
 const MODELS_MAX = 16;
 
-export type NeedsConfirmation = (call: TargetedCall, context: CallContext) => Awaitable<boolean>;
+export type NeedsConfirmation = (call: TargetedCall, context: CallContext) => Promise<boolean>;
 
 export function createNeedsConfirmation(fields: FieldFinder): NeedsConfirmation {
-  return (call, context) => {
+  return async (call, context) => {
     const { confirmation } = context.request;
     if (confirmation === null) return false;
-    return confirmation.of === 'all' || removesRecords(call, context, fields);
+    return confirmation.of === 'all' || (await removesRecords(call, context, fields));
   };
 }
 

@@ -20,15 +20,15 @@ export interface WritingCall {
 }
 
 export function noteWrite({ reads }: NoteWriteDeps): Step<WritingCall> {
-  return function noteWrite({ isReadOnly, target, model, method }, context) {
-    if (isReadOnly) return null;
+  return async function noteWrite({ isReadOnly, target, model, method }, context, next) {
+    if (isReadOnly) return await next(context);
     const database = nameDatabaseAcrossTrusts(target);
     const written = findWrittenModel(model, method);
     void reads.noteWrite(database, written);
-    context.onReply(async (reply) => {
+    try {
+      return await next(context);
+    } finally {
       await reads.noteWrite(database, written);
-      return reply;
-    });
-    return null;
+    }
   };
 }

@@ -4,11 +4,12 @@
  */
 import type { DatabaseLimiters } from '../../limits/database/database-limiters.ts';
 import type { Permit, PermitRefusal, PermitRequest, PermitResult } from '../../limits/database/permit.ts';
+import { WatchedStream } from '../../streams/watched-stream.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
-import type { Step } from '../terms/operation.ts';
-import type { Reply } from '../terms/reply.ts';
+import type { Next, Step } from '../terms/operation.ts';
+import { isResult, type Reply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
 import { denyEnded, LoginCooldown, NoConnectionLeft } from '../terms/upstream-denials.ts';
 import { nameDatabaseByTrust } from './target-names.ts';
@@ -23,18 +24,23 @@ export function obtainPermit({
   databaseLimiters,
   nowMs,
 }: ObtainPermitDeps): Step<{ isReadOnly: boolean; target: Target }> {
-  return function obtainPermit({ target, isReadOnly }, context) {
+  return async function obtainPermit({ target, isReadOnly }, context, next) {
+    const acquired = await acquire(target, context);
+    if ('refused' in acquired) return denyPermit(acquired, isReadOnly, context.time.deadline);
+    return await hold(acquired, context, next);
+  };
+
+  async function acquire(target: Target, context: CallContext): Promise<Permit | PermitRefusal> {
     const acquired = databaseLimiters.acquire(new CallPermitRequest(target, context));
-    if (!(acquired instanceof Promise)) return hold(acquired, isReadOnly, context);
+    if (!(acquired instanceof Promise)) return acquired;
     const { trace } = context;
     const endWait = trace.traced?.startWait();
     const askedMs = nowMs();
-    return acquired.then((permit) => {
-      trace.queuedMs = (trace.queuedMs ?? 0) + nowMs() - askedMs;
-      endWait?.();
-      return hold(permit, isReadOnly, context);
-    });
-  };
+    const permit = await acquired;
+    trace.queuedMs = (trace.queuedMs ?? 0) + nowMs() - askedMs;
+    endWait?.();
+    return permit;
+  }
 }
 
 /** A class, because creating an object with a getter takes twenty times as long. */
@@ -61,21 +67,28 @@ class CallPermitRequest implements PermitRequest {
   }
 }
 
-function hold(acquired: Permit | PermitRefusal, isReadOnly: boolean, context: CallContext): Denial | null {
-  if ('refused' in acquired) return denyPermit(acquired, isReadOnly, context.time.deadline);
+/** Holds the permit until the result has been read to its end, or `release` of the context is called. */
+async function hold(permit: Permit, context: CallContext, next: Next): Promise<Reply> {
   let result: PermitResult = 'abandoned';
-  context.permit = acquired;
-  context.trace.interactiveMs = acquired.interactiveMs;
-  context.onReply((reply) => {
-    if (reply !== null && context.isServerAsked) result = judgeServer(reply, context.time.deadline);
-    if (result === 'answered') acquired.markAnswered();
-    return reply;
-  });
-  context.onReleased(() => {
-    acquired.release(result);
+  context.permit = permit;
+  context.trace.interactiveMs = permit.interactiveMs;
+  context.release = () => {
+    context.release = () => {};
+    permit.release(result);
     context.trace.traced?.endUpstream();
-  });
-  return null;
+  };
+  try {
+    const reply = await next(context);
+    if (context.isServerAsked) result = judgeServer(reply, context.time.deadline);
+    if (result === 'answered') permit.markAnswered();
+    if (isResult(reply) && reply.rest !== null)
+      return { ...reply, rest: new WatchedStream(reply.rest, () => context.release()) };
+    context.release();
+    return reply;
+  } catch (error) {
+    context.release();
+    throw error;
+  }
 }
 
 function findInstanceBound({ instance }: Target): PermitRequest['bound'] {

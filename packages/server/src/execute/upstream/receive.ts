@@ -10,7 +10,6 @@ import { findFirewall } from '../../odoo/firewall.ts';
 import { isRouteMissing } from '../../odoo/http-status.ts';
 import { isJson2Result } from '../../odoo/json2/json2-answer.ts';
 import { matchResultHead } from '../../odoo/jsonrpc.ts';
-import type { Awaitable } from '../../streams/and-then.ts';
 import { ByteStreamError } from '../../streams/byte-stream.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
@@ -61,13 +60,12 @@ const NULL_RESULT = Buffer.from('null');
 const CLOSING_BRACE = Buffer.from('}');
 const NOTHING = Buffer.alloc(0);
 
-/** Synchronous if the whole of a short answer of `/jsonrpc` has arrived. */
-export function receiveReply(
+export async function receiveReply(
   answer: EgressAnswer,
   call: UpstreamCall,
   deadline: Deadline,
   settings: ReceiveSettings,
-): Awaitable<ReceivedReply> {
+): Promise<ReceivedReply> {
   const peeked = new PeekedBody(answer.body);
   const { status, bodyLength } = answer;
   const bytesMax = Math.min(CHECKED_BYTES_MAX, settings.answerBytesMax);
@@ -79,7 +77,7 @@ export function receiveReply(
   } catch (error) {
     return denyBrokenAnswer(error, answer, call, deadline);
   }
-  return receiveLate(peeked, answer, call, deadline, settings);
+  return await receiveLate(peeked, answer, call, deadline, settings);
 }
 
 async function receiveLate(

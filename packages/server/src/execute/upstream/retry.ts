@@ -8,7 +8,6 @@ import type { Permit } from '../../limits/database/permit.ts';
 import type { RetryBudget } from '../../limits/retry-budget.ts';
 import type { Events, RetryReason } from '../../observe/events.ts';
 import { isGatewayError } from '../../odoo/http-status.ts';
-import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { delay } from '../../streams/wait.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import type { Deadline } from '../terms/deadline.ts';
@@ -51,31 +50,30 @@ export function sendWithRetries<Prepared extends RetriedCall>(
   sendOnce: Send<Prepared>,
   { retries, events }: SendWithRetriesDeps,
 ): Step<Prepared> {
-  return function sendWithRetries(call, context) {
+  return async function sendWithRetries(call, context) {
     const { permit, credentialCheck, time } = context;
     if (permit === null) throw new Error('a call is sent without a permit');
     permit.markSent();
     let attempts = 0;
-    const send = (): Awaitable<Attempt> => {
+    const send = async (): Promise<Attempt> => {
       attempts++;
       // Checked after the wait for a retry: requests for facts, which precede the call, go to the server too. Nothing
-      // has waited between the check in run-call.ts and the first attempt.
-      return andThen(attempts === 1 || context.isUnchanged(), (isUnchanged) => {
-        const denied = isUnchanged ? (credentialCheck?.findDenial() ?? null) : CHANGED;
-        if (denied !== null) return { reply: denied, egressResult: null };
-        context.isServerAsked = true;
-        return sendOnce(call, context);
-      });
+      // has waited between the check in run-steps.ts and the first attempt.
+      const isUnchanged = attempts === 1 || (await context.isUnchanged());
+      const denied = isUnchanged ? (credentialCheck?.findDenial() ?? null) : CHANGED;
+      if (denied !== null) return { reply: denied, egressResult: null };
+      context.isServerAsked = true;
+      return await sendOnce(call, context);
     };
     const { isReadOnly, target } = call;
     const database = nameDatabaseByTrust(target);
     const onRetry = (reason: RetryReason) => events.callRetried(reason);
-    return retry({ send, isReadOnly, database, permit, deadline: time.deadline, onRetry }, retries);
+    return await retry({ send, isReadOnly, database, permit, deadline: time.deadline, onRetry }, retries);
   };
 }
 
 interface RetryableSend {
-  send(): Awaitable<Attempt>;
+  send(): Promise<Attempt>;
   isReadOnly: boolean;
   database: string;
   permit: Permit;

@@ -40,21 +40,18 @@ export async function runMethod(
   let last: Attempt | null = null;
   let sent: UpstreamCall | null = null;
   for (let way = 0; way < WAYS_MAX; way++) {
-    const translated = translateCall(call, target, deadline, deps);
-    const upstream = translated instanceof Promise ? await translated : translated;
+    const upstream = await translateCall(call, target, deadline, deps);
     if (upstream instanceof Denial) return { reply: upstream, egressResult: null };
     if ('fault' in upstream) return { reply: { kind: 'fault', fault: upstream.fault }, egressResult: null };
     if (last !== null && sent !== null && isSameRequest(upstream, sent)) return last;
     sent = upstream;
-    // The call has waited for facts about the server, or for the answer that contradicted them.
-    const hasWaited = translated instanceof Promise || way > 0;
-    if (hasWaited && !(await context.isUnchanged())) return { reply: CHANGED, egressResult: null };
+    // The call may have waited for facts about the server, or for the answer that contradicted them.
+    if (!(await context.isUnchanged())) return { reply: CHANGED, egressResult: null };
     const egressResult = await sendOnce(upstream, context, deps);
     if (!egressResult.ok) return { reply: denyFailure(egressResult, upstream, deadline), egressResult };
     if (context.credentialCheck?.isTrial && upstream.protocol === 'jsonrpc')
       deps.servers.learnLockout(target, egressResult);
-    const receiving = receiveReply(egressResult, upstream, deadline, deps.settings);
-    const received = receiving instanceof Promise ? await receiving : receiving;
+    const received = await receiveReply(egressResult, upstream, deadline, deps.settings);
     if (received instanceof Denial || received.kind !== 'contradiction')
       return { reply: isFault(received) ? await refine(received, call, deadline) : received, egressResult };
     const { otherwise } = received;

@@ -12,7 +12,7 @@ import { WriteLog } from '../../sharing/write-log.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import type { TargetedCall } from '../terms/method-call.ts';
-import type { Step } from '../terms/operation.ts';
+import type { Next, Step } from '../terms/operation.ts';
 import { isResult, type Reply, type ResultReply, replyWhole } from '../terms/reply.ts';
 import { RequestTime } from '../terms/request-time.ts';
 import { CHANGED, denyEnded, denyUnsent } from '../terms/upstream-denials.ts';
@@ -57,29 +57,25 @@ export function createReads({ nowMs, cacheBytesMax, answers }: ReadsOptions): Re
 const NO_TAIL = Buffer.alloc(0);
 
 export function shareRead({ reads, nowMs }: ShareReadDeps): Step<TargetedCall> {
-  return function shareRead(call, context, runRest) {
+  return async function shareRead(call, context, next) {
     const sharing = findSharing(call, context);
-    if (sharing === null) return null;
+    if (sharing === null) return await next(context);
     const { target } = call;
     const name = nameRead({
       ...call,
       credentialsId: target.credentialsId,
       instanceId: target.instance?.id ?? null,
     });
-    if (name === null) return null;
-    return read(
-      { name, database: nameDatabaseAcrossTrusts(target), model: call.model },
-      sharing,
-      context,
-      runRest,
-    );
+    if (name === null) return await next(context);
+    const scope = { name, database: nameDatabaseAcrossTrusts(target), model: call.model };
+    return await read(scope, sharing, context, next);
   };
 
   async function read(
     scope: ReadScope,
     { maxAgeMs }: CacheControl,
     context: CallContext,
-    runRest: (context: CallContext) => Promise<Reply>,
+    next: Next,
   ): Promise<Reply> {
     const { time, client } = context;
     const { deadline, signal, dueMs } = time;
@@ -88,7 +84,7 @@ export function shareRead({ reads, nowMs }: ShareReadDeps): Step<TargetedCall> {
     const answer =
       'reply' in found
         ? found
-        : await (reads.join(found, member) ?? reads.open(found, openFlight(context, runRest, nowMs), member));
+        : await (reads.join(found, member) ?? reads.open(found, openFlight(context, next, nowMs), member));
     recordSource(answer, context);
     // A joined or kept answer was requested by another key, which may be allowed more.
     if (answer.source === 'own' || (await context.isUnchanged())) return answer.reply;
@@ -112,16 +108,12 @@ function findSharing(
 }
 
 /** One call for several callers. It lasts as long as the longest time limit of its callers, and has its own permit. */
-function openFlight(
-  first: CallContext,
-  runRest: (context: CallContext) => Promise<Reply>,
-  nowMs: () => number,
-): SharedCall<Reply, ReadMember> {
+function openFlight(first: CallContext, next: Next, nowMs: () => number): SharedCall<Reply, ReadMember> {
   const time = new RequestTime({ nowMs, defaultMs: 0 });
   const shared = first.share(time);
   time.extendTo(first.time.dueMs);
   return {
-    reply: runRest(shared),
+    reply: next(shared),
     // Until it has a permit, it waits in the queue of the first caller's key. Calls of other keys must not wait there.
     accepts: ({ keyId }) => keyId === first.client.key.id || shared.permit !== null,
     extend: ({ dueMs }) => time.extendTo(dueMs),

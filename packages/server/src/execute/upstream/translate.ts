@@ -7,7 +7,6 @@ import { isApiKeyShaped } from '../../odoo/json2/json2-request.ts';
 import { findModelSignature } from '../../odoo/signatures/model-signatures.ts';
 import type { Signature } from '../../odoo/signatures/signature.ts';
 import { findSignature } from '../../odoo/signatures/signatures.ts';
-import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { ABORTED } from '../../streams/wait.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
@@ -27,52 +26,44 @@ export interface TranslateDeps {
 
 type Translated = UpstreamCall | { fault: Fault } | Denial;
 
-/** Synchronous while what it needs to know about the server is in memory. */
-export function translateCall(
+export async function translateCall(
   call: MethodCall,
   target: Target,
   deadline: Deadline,
   { servers, protocolFor }: TranslateDeps,
-): Awaitable<Translated> {
+): Promise<Translated> {
   const chosen = protocolFor(target);
-  if (chosen === 'jsonrpc') return translateToJsonrpc(call, target, deadline);
-  const protocols = chosen === 'json2' ? JSON2_ONLY : servers.findProtocols(target, deadline.signal);
-  return andThen(protocols, (found) => translateFor(found, call, target, deadline, servers));
-}
-
-function translateFor(
-  protocols: Protocols | Unanswered | typeof ABORTED,
-  call: MethodCall,
-  target: Target,
-  deadline: Deadline,
-  servers: Servers,
-): Awaitable<Translated> {
+  if (chosen === 'jsonrpc') return await translateToJsonrpc(call, target, deadline);
+  const protocols = chosen === 'json2' ? JSON2_ONLY : await servers.findProtocols(target, deadline.signal);
   if (protocols === ABORTED) return denyEnded(deadline, notSent(call));
   if ('failure' in protocols) return denyUnanswered(protocols, call, deadline);
   if (!protocols.json2)
-    return protocols.jsonrpc ? translateToJsonrpc(call, target, deadline) : denyNoOdoo(call, protocols);
+    return protocols.jsonrpc ? await translateToJsonrpc(call, target, deadline) : denyNoOdoo(call, protocols);
   const hasChoice = protocols.jsonrpc;
   // /jsonrpc takes a user's password in place of the key, json2 does not (docs/odoo-facts.md#password-for-key).
   if (
     hasChoice &&
     (!isApiKeyShaped(target.apiKey) || servers.hasFailedOverJson2(target, call.model, call.method))
   ) {
-    return translateToJsonrpc(call, target, deadline);
+    return await translateToJsonrpc(call, target, deadline);
   }
-  return andThen(translateToJson2(call, target, deadline, servers, hasChoice), (translated) => {
-    if (translated instanceof Denial || 'request' in translated) return translated;
-    // If the server has both protocols, /jsonrpc reports the mistake, in the order in which Odoo checks.
-    return hasChoice ? translateToJsonrpc(call, target, deadline) : translated.otherwise;
-  });
+  const translated = await translateToJson2(call, target, deadline, servers, hasChoice);
+  if (translated instanceof Denial || 'request' in translated) return translated;
+  // If the server has both protocols, /jsonrpc reports the mistake, in the order in which Odoo checks.
+  return hasChoice ? await translateToJsonrpc(call, target, deadline) : translated.otherwise;
 }
 
 const JSON2_ONLY: Protocols = { jsonrpc: false, json2: true };
 
-function translateToJsonrpc(call: MethodCall, target: Target, deadline: Deadline): Awaitable<UpstreamCall> {
+async function translateToJsonrpc(
+  call: MethodCall,
+  target: Target,
+  deadline: Deadline,
+): Promise<UpstreamCall> {
   const { model, method, params, keyword, isReadOnly } = call;
   const { db, userId, apiKey } = target;
   const parts = { db, userId, apiKey, model, method, params, keyword };
-  return andThen(largeCalls.buildExecuteKw(parts, deadline.signal), (body) => ({
+  return {
     request: {
       method: 'POST',
       origin: target.origin,
@@ -81,7 +72,7 @@ function translateToJsonrpc(call: MethodCall, target: Target, deadline: Deadline
       // Odoo 19 answers two to three times faster with the database's name (docs/odoo-facts.md#database-header). Older
       // versions ignore it.
       headers: { 'content-type': 'application/json', 'x-odoo-database': db },
-      body,
+      body: await largeCalls.buildExecuteKw(parts, deadline.signal),
     },
     protocol: 'jsonrpc',
     resultShape: 'same',
@@ -89,7 +80,7 @@ function translateToJsonrpc(call: MethodCall, target: Target, deadline: Deadline
     model,
     method,
     isReadOnly,
-  }));
+  };
 }
 
 /** A call that cannot be sent over json2 with a certain result. */
