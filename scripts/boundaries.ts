@@ -94,7 +94,7 @@ const EXECUTE = {
     '../../{egress,instances,json,keys,policy}/*',
     '../../text/nearest.ts',
     '../../stores/ports.ts',
-    '../../streams/{and-then,create-pauses}.ts',
+    '../../streams/create-pauses.ts',
     ...ODOO,
     CONTRACT,
     'node:*',
@@ -628,7 +628,7 @@ const BOUNDARIES: Boundary[] = [
     allow: [
       '../share.ts',
       '../stores/{ports,unknown-outcome-error}.ts',
-      '../streams/{and-then,batched-writes,single-flight}.ts',
+      '../streams/{batched-writes,single-flight}.ts',
       CONTRACT,
     ],
     takesClock: true,

@@ -1,7 +1,7 @@
 /**
- * Prints which of our files and functions one warm request runs: `npm run walk -- read`. With `--files` the names of the
- * files too. Counts what the process of the proxy runs from the arrival of a request until its answer has been recorded,
- * by V8's precise coverage. Threads do not count.
+ * Prints which of our files and functions one warm request runs: `npm run walk -- read`. With `--files` the names of
+ * the files too. Counts what the process of the proxy runs from the arrival of a request until its answer has been
+ * recorded, by V8's precise coverage. Threads do not count.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';

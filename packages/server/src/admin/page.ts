@@ -4,7 +4,6 @@
  */
 import type { Page, PageQuery } from '@erp-proxy/contract';
 import type { z } from 'zod';
-import type { Awaitable } from '../stores/ports.ts';
 import { createPauses } from '../streams/create-pauses.ts';
 import { createAdminError } from './admin-error.ts';
 
@@ -20,7 +19,7 @@ export interface Listing<Row, Place, View> {
   place: z.ZodType<Place>;
   placeOf: (row: Row) => Place;
   /** Rows after this place, or from the beginning. */
-  list: (after: Place | null, limit: number) => Awaitable<Row[]>;
+  list: (after: Place | null, limit: number) => Row[] | Promise<Row[]>;
   show: (row: Row) => View;
   /** Characters of the row. Left out: rows are short. */
   lengthOf?: (row: Row) => number;

@@ -13,7 +13,6 @@ import type {
   ApprovalRow,
   ApprovalStore,
   AuditBatch,
-  Awaitable,
   Change,
 } from '../stores/ports.ts';
 import {
@@ -84,7 +83,7 @@ export function createApprovals({
   const pruning = isServing
     ? startPruning(
         {
-          prune: (limit): Awaitable<number> => store.prune(clock(), clock() - KEPT_MS, limit),
+          prune: (limit) => store.prune(clock(), clock() - KEPT_MS, limit),
         },
         onError,
       )

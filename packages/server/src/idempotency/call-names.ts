@@ -2,9 +2,8 @@
  * Names a call for the store by two hashes under a secret. A reader of the store can neither read nor guess a key or a
  * body. The client is stored as its public id. Pure.
  */
-import { createHmac, createSecretKey, type Hmac } from 'node:crypto';
+import { createHmac, createSecretKey } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Awaitable, andThen } from '../streams/and-then.ts';
 
 const KEY_LENGTH_MAX = 255;
 
@@ -37,25 +36,17 @@ export function isIdempotencyKey(text: string): boolean {
 const SLICE_BYTES = 512 * 1024;
 
 /** The names of long calls take several turns of the event loop. */
-export function createCallNames(secret: Uint8Array): (call: CallIdentity) => Awaitable<CallName> {
+export function createCallNames(secret: Uint8Array): (call: CallIdentity) => Promise<CallName> {
   const hashKey = createSecretKey(secret);
   // JSON keeps the parts apart, whatever characters they contain.
   const hash = (...parts: (string | number)[]) => createHmac('sha256', hashKey).update(JSON.stringify(parts));
-  return ({ clientId, key, index, operation, bytes }) => {
+  return async ({ clientId, key, index, operation, bytes }) => {
     const id = hash('id', clientId, key, index).digest('hex');
-    const name = (hashed: Hmac) => ({ id, client: clientId, fingerprint: hashed.digest('hex') });
-    return andThen(addBytes(hash('call', operation), bytes), name);
+    const fingerprint = hash('call', operation);
+    for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+      if (at > 0) await nextTurn();
+      fingerprint.update(bytes.subarray(at, at + SLICE_BYTES));
+    }
+    return { id, client: clientId, fingerprint: fingerprint.digest('hex') };
   };
-}
-
-function addBytes(hash: Hmac, bytes: Uint8Array): Awaitable<Hmac> {
-  return bytes.length <= SLICE_BYTES ? hash.update(bytes) : addSlices(hash, bytes);
-}
-
-async function addSlices(hash: Hmac, bytes: Uint8Array): Promise<Hmac> {
-  for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
-    hash.update(bytes.subarray(at, at + SLICE_BYTES));
-    await nextTurn();
-  }
-  return hash;
 }

@@ -4,7 +4,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IdempotencyRow, IdempotencyStore } from '../stores/ports.ts';
-import type { Awaitable } from '../streams/and-then.ts';
 import type { AnswerWriter } from '../streams/answer-writer.ts';
 import { waitFor } from '../streams/wait.ts';
 import { AnswerRecorder, type RecordingBudget } from './answer-recorder.ts';
@@ -65,8 +64,7 @@ const FINISH_MS = 4000;
 const FINISH_WAIT_MS = 1000;
 
 export class IdempotentCall {
-  /** A promise until `find` or `claim` has waited for it. */
-  #named: Awaitable<CallName>;
+  readonly #name: Promise<CallName>;
   readonly #deps: IdempotentCallDeps;
   /** Null until the key is claimed. */
   #claim: Claim | null = null;
@@ -74,20 +72,14 @@ export class IdempotentCall {
   #stored: Promise<void> | null = null;
   #recorder: AnswerRecorder | null = null;
 
-  constructor(name: Awaitable<CallName>, deps: IdempotentCallDeps) {
-    this.#named = name;
+  constructor(name: Promise<CallName>, deps: IdempotentCallDeps) {
+    this.#name = name;
     this.#deps = deps;
-  }
-
-  async #awaitName(): Promise<CallName> {
-    const name = await this.#named;
-    this.#named = name;
-    return name;
   }
 
   /** Looks the key up. Null: the call may run. Rejects if the store fails. */
   async find(): Promise<StoredResult | null> {
-    const name = await this.#awaitName();
+    const name = await this.#name;
     const row = await this.#deps.store.find(name.id);
     return row && this.#judge(row, name);
   }
@@ -105,7 +97,7 @@ export class IdempotentCall {
   }): Promise<StoredResult | null> {
     if (this.#claim !== null) return null;
     const { store, use, keptForMs } = this.#deps;
-    const name = await this.#awaitName();
+    const name = await this.#name;
     const { client } = name;
     if (!(await use.addKey(client))) return { kind: 'too_many_keys' };
     const claim: Claim = { id: name.id, client, attempt: randomUUID(), isReadOnly };

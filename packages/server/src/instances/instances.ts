@@ -5,14 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { InstanceChanges, InstanceInput } from '@erp-proxy/contract';
 import { FreshCache } from '../stores/fresh-cache.ts';
-import type {
-  AuditBatch,
-  Awaitable,
-  Change,
-  InstanceListQuery,
-  Store,
-  StoredInstance,
-} from '../stores/ports.ts';
+import type { AuditBatch, Change, InstanceListQuery, Store, StoredInstance } from '../stores/ports.ts';
 import { applyChanges, applyKeyChange, describeExpiry, type KeyChange } from './edit.ts';
 import { INSTANCE_NAME, readChanges, readInput } from './members.ts';
 import { type DescribeReseal, resealAll } from './reseal.ts';
@@ -32,10 +25,10 @@ export { InstanceInputError } from './members.ts';
 export type { DescribeReseal } from './reseal.ts';
 export type { Instance, InstanceRecord, KeyState } from './views.ts';
 
-/** Methods throw (or reject with) a {@link VaultError} if a secret cannot be sealed or opened. */
+/** Methods reject with a {@link VaultError} if a secret cannot be sealed or opened. */
 export interface Instances {
   /** For a call: from memory if possible. */
-  find(name: string): Awaitable<Instance | null>;
+  find(name: string): Promise<Instance | null>;
   get(name: string): Promise<InstanceRecord | null>;
   /** Also of a row that cannot be read: it can be removed. */
   getVersion(name: string): Promise<InstanceVersion | null>;
@@ -135,7 +128,7 @@ export async function createInstances({
   }
 
   /** Drops the cached instance, also after a failure: its outcome may be unknown. */
-  async function changeAndForget<Result>(name: string, run: () => Awaitable<Result>): Promise<Result> {
+  async function changeAndForget<Result>(name: string, run: () => Result | Promise<Result>): Promise<Result> {
     try {
       return await run();
     } finally {
@@ -144,11 +137,11 @@ export async function createInstances({
   }
 
   return {
-    find(name) {
+    async find(name) {
       const known = cache.find(name);
       if (known !== undefined) return known;
       if (!INSTANCE_NAME.test(name)) return null;
-      return cache.load(name);
+      return await cache.load(name);
     },
 
     async get(name) {

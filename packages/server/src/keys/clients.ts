@@ -2,14 +2,13 @@
  * What a request is authenticated by: a client key, or a token of an identity provider (tokens/). Both give the same
  * kind of client, so that no later step needs to know which one was sent.
  */
-import type { Awaitable } from '../stores/ports.ts';
 import type { Client, RefusedKey } from './keys.ts';
 
 export interface Clients {
-  /** Throws or rejects if the store fails. */
-  authenticate(text: string | undefined): Awaitable<Client | Refusal>;
+  /** Rejects if the store fails. */
+  authenticate(text: string | undefined): Promise<Client | Refusal>;
   /** The current state of the client, for a long request. The same object if nothing has changed. */
-  renew(client: Client): Awaitable<Client | Refusal>;
+  renew(client: Client): Promise<Client | Refusal>;
 }
 
 export type Refusal = RefusedKey | RefusedToken;

@@ -16,7 +16,6 @@ import { type CompiledPolicy, compilePolicy } from '../policy/compile.ts';
 import { FreshCache } from '../stores/fresh-cache.ts';
 import type {
   AuditBatch,
-  Awaitable,
   Change,
   KeyListQuery,
   KeyName,
@@ -90,22 +89,22 @@ export interface KeysOptions {
 }
 
 export interface Keys {
-  /** Throws (or rejects) if the store fails: a key that cannot be looked up is not accepted. */
-  authenticate(text: string | undefined): Awaitable<Client | RefusedKey>;
+  /** Rejects if the store fails: a key that cannot be looked up is not accepted. */
+  authenticate(text: string | undefined): Promise<Client | RefusedKey>;
   /** The current state of the client, for a long request: its key may be revoked or its policy changed meanwhile. */
-  renew(client: Client): Awaitable<Client | RefusedKey>;
+  renew(client: Client): Promise<Client | RefusedKey>;
   /** The client with this key, for calls that are made in its place. As `authenticate` otherwise. */
-  findClient(id: string): Awaitable<Client | RefusedKey>;
+  findClient(id: string): Promise<Client | RefusedKey>;
   /**
    * The policy must be a result of parsePolicy. `describeAct` creates the audit record, which is written in the
    * transaction of the change. `act` below is such a record.
    */
   create(key: KeyChange & { name: string }, describeAct?: DescribeKeyAct): Promise<NewKey>;
   find(id: string): Promise<KeyRecord | null>;
-  list(query: KeyListQuery): Awaitable<KeyRecord[]>;
+  list(query: KeyListQuery): Promise<KeyRecord[]>;
   /** The names of these keys. Unknown ids are left out. */
-  listNames(ids: readonly string[]): Awaitable<KeyName[]>;
-  isEmpty(): Awaitable<boolean>;
+  listNames(ids: readonly string[]): Promise<KeyName[]>;
+  isEmpty(): Promise<boolean>;
   update(id: string, version: number, change: KeyChange, act?: AuditBatch): Promise<Change>;
   /** False if there is no such key. A revoked key stays as it is, and no act is written. */
   revoke(id: string, act?: AuditBatch): Promise<boolean>;
@@ -149,7 +148,7 @@ export async function createKeys({
   });
   const lastUsed = createLastUsed(store.keys, onError);
 
-  function authenticate(text: string | undefined): Awaitable<Client | RefusedKey> {
+  async function authenticate(text: string | undefined): Promise<Client | RefusedKey> {
     if (text === undefined || text === '') return { refused: 'missing', keyId: null };
     const possibleId = readKeyId(text);
     if (possibleId === null) return { refused: 'malformed', keyId: null };
@@ -161,32 +160,16 @@ export async function createKeys({
     if (!parts) return { refused: 'malformed', keyId: null };
     const { id, secret } = parts;
     // A wrong secret of a cached key also gets here, so that it takes the same work as an unknown id.
-    const found = cache.load(id);
-    const verify = (key: KnownKey | null) => verifySecret(key, id, secret, textHash);
-    return found instanceof Promise ? found.then(verify) : verify(found);
+    const found = await cache.load(id);
+    const matches = timingSafeEqual(hashSecretOf(secret, hashKey), found?.secretHash ?? NO_HASH);
+    if (!found || !matches) return { refused: 'unknown', keyId: id };
+    found.textHash = textHash;
+    return judge(found.client);
   }
 
-  function findClient(id: string): Awaitable<Client | RefusedKey> {
-    const known = cache.find(id);
-    if (known !== undefined) return judgeFound(known, id);
-    const found = cache.load(id);
-    return found instanceof Promise ? found.then((key) => judgeFound(key, id)) : judgeFound(found, id);
-  }
-
-  function judgeFound(known: KnownKey | null, id: string): Client | RefusedKey {
+  async function findClient(id: string): Promise<Client | RefusedKey> {
+    const known = cache.find(id) ?? (await cache.load(id));
     return known === null ? { refused: 'unknown', keyId: id } : judge(known.client);
-  }
-
-  function verifySecret(
-    known: KnownKey | null,
-    id: string,
-    secret: string,
-    textHash: Buffer,
-  ): Client | RefusedKey {
-    const matches = timingSafeEqual(hashSecretOf(secret, hashKey), known?.secretHash ?? NO_HASH);
-    if (!known || !matches) return { refused: 'unknown', keyId: id };
-    known.textHash = textHash;
-    return judge(known.client);
   }
 
   function judge(client: Client): Client | RefusedKey {
@@ -237,7 +220,10 @@ export async function createKeys({
   }
 
   /** Drops the cached key, also after a failure: its outcome may be unknown. */
-  async function changeAndForget<Result>(id: string, change: () => Awaitable<Result>): Promise<Result> {
+  async function changeAndForget<Result>(
+    id: string,
+    change: () => Result | Promise<Result>,
+  ): Promise<Result> {
     try {
       return await change();
     } finally {
@@ -276,9 +262,9 @@ export async function createKeys({
     findClient,
     create,
     find,
-    list: (query) => store.keys.list(query),
-    listNames: (ids) => store.keys.listNames(ids),
-    isEmpty: () => store.keys.isEmpty(),
+    list: async (query) => store.keys.list(query),
+    listNames: async (ids) => store.keys.listNames(ids),
+    isEmpty: async () => store.keys.isEmpty(),
     update,
     revoke,
     rotate,

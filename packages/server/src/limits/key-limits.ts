@@ -3,7 +3,6 @@
  * Counted in this process: exact if it is the only one. If there are several, each enforces an equal share of the
  * limits, except for calls per month, whose counts they exchange.
  */
-import type { Awaitable } from '../streams/and-then.ts';
 import {
   type Admitted,
   BUSY,
@@ -25,7 +24,7 @@ export type { Admitted, LimitedKey, RateState } from './admitted.ts';
 /** The limits of keys. Returns promises only if they are shared with other processes. */
 export interface Limits {
   /** Reads the stored counts of the key unless they are known. Call it before `admit`. Never rejects. */
-  prepare(key: LimitedKey): Awaitable<void>;
+  prepare(key: LimitedKey): Promise<void>;
   /** Admits one call of the key, or refuses it. Each admitted call needs one `release`. */
   admit(key: LimitedKey): Admitted | Promise<Admitted>;
   /**
@@ -61,8 +60,8 @@ export class KeyLimits implements Limits {
     this.#processes = processes;
   }
 
-  prepare({ id, policy }: LimitedKey): Awaitable<void> {
-    return policy.per_month === undefined ? undefined : this.#months.load(id);
+  async prepare({ id, policy }: LimitedKey): Promise<void> {
+    if (policy.per_month !== undefined) await this.#months.load(id);
   }
 
   admit(key: LimitedKey): Admitted {

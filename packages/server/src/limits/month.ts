@@ -6,7 +6,6 @@
  */
 import type { CallCount, CallCountStore } from '../stores/ports.ts';
 import { UnknownOutcomeError } from '../stores/unknown-outcome-error.ts';
-import type { Awaitable } from '../streams/and-then.ts';
 import { type BatchedWrites, createBatchedWrites } from '../streams/batched-writes.ts';
 import { SingleFlight } from '../streams/single-flight.ts';
 import { describePeriod } from './day.ts';
@@ -78,10 +77,10 @@ export class MonthCounts {
   }
 
   /** Reads the count of the key from the store, unless it is known. If that fails, counting begins at 0. */
-  load(key: string): Awaitable<void> {
+  async load(key: string): Promise<void> {
     const { name } = this.#readMonth();
-    if (this.#store === null || this.#known.has(key)) return undefined;
-    return this.#reads.run(`${name} ${key}`, () => this.#read(key, name));
+    if (this.#store === null || this.#known.has(key)) return;
+    await this.#reads.run(`${name} ${key}`, () => this.#read(key, name));
   }
 
   /** Whether the key may make `count` more calls. Does not count them; `add` does. */

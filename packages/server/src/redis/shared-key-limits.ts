@@ -8,7 +8,6 @@ import { describePeriod } from '../limits/day.ts';
 import { KeyLimits, type LimitedKey, type Limits } from '../limits/key-limits.ts';
 import { MonthCounts } from '../limits/month.ts';
 import { describeTaken, readIntervalMs } from '../limits/rate.ts';
-import type { Awaitable } from '../streams/and-then.ts';
 import {
   ADMIT,
   type AdmitAnswer,
@@ -58,7 +57,7 @@ export class SharedKeyLimits implements Limits {
     redis.onHeartbeat(() => this.#renew());
   }
 
-  prepare(key: LimitedKey): Awaitable<void> {
+  prepare(key: LimitedKey): Promise<void> {
     return this.#local.prepare(key);
   }
 

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { passTurns } from '../../test/time.ts';
 import { FreshCache, STALE_MS } from './fresh-cache.ts';
 import type { Awaitable, ChangeListener } from './ports.ts';
 
@@ -45,7 +46,7 @@ afterEach(() => cache.close());
 
 test('a cached row is used until the store reports a change of it', async () => {
   expect(cache.find('a')).toBeUndefined();
-  expect(cache.load('a')).toEqual({ text: 'first' });
+  expect(await cache.load('a')).toEqual({ text: 'first' });
   time += 10 * STALE_MS;
   expect(cache.find('a')).toEqual({ text: 'first' });
   tell({ kind: 'key', id: 'b' });
@@ -55,19 +56,19 @@ test('a cached row is used until the store reports a change of it', async () => 
   expect(cache.find('a')).toBeUndefined();
 });
 
-test('every row is read again when anything may have changed', () => {
-  cache.load('a');
+test('every row is read again when anything may have changed', async () => {
+  await cache.load('a');
   tell(null);
   expect(cache.find('a')).toBeUndefined();
-  expect(cache.load('a')).toEqual({ text: 'first' });
+  expect(await cache.load('a')).toEqual({ text: 'first' });
   expect(cache.find('a')).toEqual({ text: 'first' });
 });
 
 test.each([{ kind: 'key', id: 'none' } as const, null])(
   'an absent id is cached until %o is reported, and is not used while the store is unavailable',
-  (change) => {
+  async (change) => {
     expect(cache.find('none')).toBeUndefined();
-    expect(cache.load('none')).toBeNull();
+    expect(await cache.load('none')).toBeNull();
     expect(cache.find('none')).toBeNull();
     store.isWatching = false;
     expect(cache.find('none')).toBeUndefined();
@@ -76,7 +77,7 @@ test.each([{ kind: 'key', id: 'none' } as const, null])(
     rows.set('none', { text: 'there now' });
     tell(change);
     expect(cache.find('none')).toBeUndefined();
-    expect(cache.load('none')).toEqual({ text: 'there now' });
+    expect(await cache.load('none')).toEqual({ text: 'there now' });
     expect(cache.find('none')).toEqual({ text: 'there now' });
   },
 );
@@ -91,12 +92,12 @@ test('an id is not cached as absent if a change of it was reported during the re
   expect(cache.find('new')).toBeUndefined();
 });
 
-test('the cache keeps within its bound, and absent ids evict no row', () => {
-  for (let n = 0; n < 5_000; n++) cache.load(`none ${n}`);
+test('the cache keeps within its bound, and absent ids evict no row', async () => {
+  for (let n = 0; n < 5_000; n++) await cache.load(`none ${n}`);
   expect(cache.find('none 4999')).toBeNull();
   expect(cache.find('none 0')).toBeUndefined();
   for (const id of ['a', 'b', 'c']) rows.set(id, { text: id });
-  for (const id of ['a', 'b', 'c']) cache.load(id);
+  for (const id of ['a', 'b', 'c']) await cache.load(id);
   expect(['a', 'b', 'c'].map((id) => cache.find(id)?.text)).toEqual([undefined, 'b', 'c']);
 });
 
@@ -129,8 +130,8 @@ test.each([{ kind: 'key', id: 'a' } as const, null])(
   },
 );
 
-test('cached rows stay usable for a limited time while the store is unavailable', () => {
-  cache.load('a');
+test('cached rows stay usable for a limited time while the store is unavailable', async () => {
+  await cache.load('a');
   store.isWatching = false;
   time += STALE_MS - 1;
   expect(cache.find('a')).toEqual({ text: 'first' });
@@ -139,7 +140,7 @@ test('cached rows stay usable for a limited time while the store is unavailable'
 });
 
 test('a change arrives within seconds if the store answers but is not watching', async () => {
-  cache.load('a');
+  await cache.load('a');
   store.isWatching = false;
   rows.set('a', { text: 'second' });
   time += 999;
@@ -149,11 +150,12 @@ test('a change arrives within seconds if the store answers but is not watching',
   // The caller does not wait for the read.
   expect(cache.find('a')).toEqual({ text: 'first' });
   expect(reads).toBe(2);
-  await Promise.resolve();
+  await passTurns();
   expect(cache.find('a')).toEqual({ text: 'second' });
   rows.delete('a');
   time += 1000;
   cache.find('a');
+  await passTurns();
   expect(cache.find('a')).toBeUndefined();
 });
 
@@ -161,33 +163,33 @@ test('cached rows stay usable when a read fails, except rows with a reported cha
   const fail = () => {
     throw new Error('away');
   };
-  cache.load('a');
+  await cache.load('a');
   tell(null);
   read = fail;
-  expect(cache.load('a')).toEqual({ text: 'first' });
+  expect(await cache.load('a')).toEqual({ text: 'first' });
   read = async () => fail();
   expect(await cache.load('a')).toEqual({ text: 'first' });
   read = fail;
-  expect(() => cache.load('b')).toThrow('away');
+  await expect(cache.load('b')).rejects.toThrow('away');
   tell({ kind: 'key', id: 'a' });
-  expect(() => cache.load('a')).toThrow('away');
+  await expect(cache.load('a')).rejects.toThrow('away');
 });
 
 test('an invalid row is not replaced by an older one', async () => {
-  cache.load('a');
+  await cache.load('a');
   tell(null);
   rows.set('a', { text: 'bad' });
-  expect(() => cache.load('a')).toThrow('a bad row');
+  await expect(cache.load('a')).rejects.toThrow('a bad row');
   read = async (id) => rows.get(id) ?? null;
   await expect(cache.load('a')).rejects.toThrow('a bad row');
   read = () => {
     throw new Error('away');
   };
-  expect(() => cache.load('a')).toThrow('away');
+  await expect(cache.load('a')).rejects.toThrow('away');
 });
 
-test('the time limit counts from when a row was last valid, however often the store fails and recovers', () => {
-  cache.load('a');
+test('the time limit counts from when a row was last valid, however often the store fails and recovers', async () => {
+  await cache.load('a');
   read = () => {
     throw new Error('away');
   };
@@ -198,14 +200,14 @@ test('the time limit counts from when a row was last valid, however often the st
     store.isWatching = true;
     tell(null);
     expect(cache.find('a')).toBeUndefined();
-    expect(cache.load('a')).toEqual({ text: 'first' });
+    expect(await cache.load('a')).toEqual({ text: 'first' });
   }
   store.isWatching = false;
   time += STALE_MS / 5;
   expect(cache.find('a')).toBeUndefined();
   // The limit also applies if reads fail while the store is watching.
   store.isWatching = true;
-  expect(() => cache.load('a')).toThrow('away');
+  await expect(cache.load('a')).rejects.toThrow('away');
 });
 
 describe.each([

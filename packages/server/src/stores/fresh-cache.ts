@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { atMost } from '../streams/at-most.ts';
 import { SingleFlight } from '../streams/single-flight.ts';
 import { SlicedTasks } from '../streams/sliced-tasks.ts';
-import type { Awaitable, Store, StoreChange } from './ports.ts';
+import type { Store, StoreChange } from './ports.ts';
 
 /**
  * Time for which entries stay usable while the store is unavailable: longer than a restart, and short enough for
@@ -35,7 +35,7 @@ export interface FreshCacheOptions<Row, Value> {
   kind: StoreChange['kind'];
   store: Pick<Store, 'watch' | 'isWatching'>;
   /** Reads the store. A failure means that it is unavailable. */
-  read: (id: string) => Awaitable<Row | null>;
+  read: (id: string) => Row | null | Promise<Row | null>;
   /**
    * Converts a row to the cached value, which may take a millisecond. If it throws, the row is invalid, and no older
    * value is used instead.
@@ -92,26 +92,18 @@ export class FreshCache<Row, Value extends object> {
   }
 
   /** Reads from the store and caches the result. Simultaneous calls for one id share one read. */
-  load(id: string): Awaitable<Value | null> {
-    const running = this.#loads.get(id);
-    if (running !== undefined) return running;
+  async load(id: string): Promise<Value | null> {
     const readAfter = this.#invalidations;
-    let found: Awaitable<Row | null>;
-    try {
-      found = this.#options.read(id);
-    } catch (error) {
-      return this.#findUsable(id, error);
-    }
-    const read = found;
-    if (!(read instanceof Promise) && this.#openings.hasTime)
-      return this.#openings.run(() => this.#keep(id, read, readAfter, false));
-    // A row that waits to be opened is still being read: a change that is reported meanwhile makes it stale.
-    return this.#loads.run(id, (flight) =>
-      Promise.resolve(read).then(
-        (row) => this.#openings.run(() => this.#keep(id, row, readAfter, flight.isForgotten)),
-        (error: unknown) => this.#findUsable(id, error),
-      ),
-    );
+    return await this.#loads.run(id, async (flight) => {
+      let row: Row | null;
+      try {
+        row = await this.#options.read(id);
+      } catch (error) {
+        return this.#findUsable(id, error);
+      }
+      // A row that waits to be opened is still being read: a change that is reported meanwhile makes it stale.
+      return await this.#openings.run(() => this.#keep(id, row, readAfter, flight.isForgotten));
+    });
   }
 
   /** The row has changed: the cached value, or one that is being read, is not used again. */
@@ -148,7 +140,7 @@ export class FreshCache<Row, Value extends object> {
     const now = this.#nowMs();
     if (now - entry.triedAt < RETRY_MS) return;
     entry.triedAt = now;
-    void (async () => this.load(id))().catch(() => {});
+    this.load(id).catch(() => {});
   }
 
   /** The store failed: uses the cached value if it is recent enough. */

@@ -5,10 +5,9 @@
  */
 
 import type { KeyObject } from 'node:crypto';
-import type { Awaitable } from '../streams/and-then.ts';
 
 /** A promise if the store is in another thread or on another machine. */
-export type { Awaitable };
+export type Awaitable<Value> = Value | Promise<Value>;
 
 /** The public part of a client key. Times are milliseconds since 1970. */
 export interface KeyRecord {

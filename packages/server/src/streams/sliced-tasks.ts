@@ -2,8 +2,6 @@
  * Runs short synchronous tasks. Those for which a turn of the event loop has no time left run in later turns, in order,
  * so that many tasks at once do not keep other work waiting.
  */
-import type { Awaitable } from './and-then.ts';
-
 /** Time of a turn for tasks. */
 const SLICE_MS = 5;
 
@@ -20,15 +18,15 @@ export class SlicedTasks {
   }
 
   /** Whether a task would run at once. */
-  get hasTime(): boolean {
+  get #hasTime(): boolean {
     return this.#waiting.length === 0 && this.#usedMs < SLICE_MS;
   }
 
-  /** Runs the task at once if there is time. Otherwise returns a promise, which settles as the task does. */
-  run<Result>(task: () => Result): Awaitable<Result> {
+  /** Runs the task: at once if there is time. */
+  async run<Result>(task: () => Result): Promise<Result> {
     this.#noteTurn();
-    if (this.hasTime) return this.#measure(task);
-    return new Promise((resolve, reject) => {
+    if (this.#hasTime) return this.#measure(task);
+    return await new Promise((resolve, reject) => {
       this.#waiting.push(() => {
         try {
           resolve(this.#measure(task));

@@ -9,7 +9,6 @@ import type { Vault } from '../instances/vault.ts';
 import { NEW_SUBSCRIPTION } from '../stores/new-subscription.ts';
 import type {
   AuditBatch,
-  Awaitable,
   Change,
   DeliveryListQuery,
   DeliveryRecord,
@@ -70,7 +69,7 @@ export interface Subscriptions {
   rotateSecret(record: SubscriptionRecord, overlapMs: number): { next: Body; secret: string };
   /** Sends a delivery of type `ping` now, also while the subscription is paused. */
   ping(record: SubscriptionRecord, act?: AuditBatch): Promise<PingOutcome>;
-  listDeliveries(record: SubscriptionRecord, query: DeliveryListQuery): Awaitable<DeliveryRecord[]>;
+  listDeliveries(record: SubscriptionRecord, query: DeliveryListQuery): Promise<DeliveryRecord[]>;
   replay(record: SubscriptionRecord, delivery: string, act?: AuditBatch): Promise<Change>;
   replaySince(record: SubscriptionRecord, since: number, act?: AuditBatch): Promise<number>;
   /** The secrets that sign at this time, the newest first. Throws a `VaultError`. */
@@ -197,7 +196,7 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
       return attempt;
     },
 
-    listDeliveries: ({ row }, query) => store.listDeliveries(row.id, query),
+    listDeliveries: async ({ row }, query) => store.listDeliveries(row.id, query),
     replay: async ({ row }, delivery, act) => store.replay(row.id, delivery, clock(), act),
     replaySince: async ({ row }, since, act) => store.replaySince(row.id, since, clock(), act),
     openSecrets,

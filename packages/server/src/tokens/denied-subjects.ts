@@ -3,15 +3,14 @@
  * store is unavailable, what was known of a subject stays usable for a limited time, as for keys.
  */
 import { FreshCache } from '../stores/fresh-cache.ts';
-import type { Awaitable, Store } from '../stores/ports.ts';
-import { andThen } from '../streams/and-then.ts';
+import type { Store } from '../stores/ports.ts';
 
 /** Subjects in memory, denied or not. About 5 MB when full. Beyond it, each call costs one store lookup. */
 const CACHED_MAX = 10_000;
 
 export interface DeniedSubjects {
-  /** `id` is that of the client. Throws or rejects if the store fails and nothing is known of the subject. */
-  isDenied(id: string): Awaitable<boolean>;
+  /** `id` is that of the client. Rejects if the store fails and nothing is known of the subject. */
+  isDenied(id: string): Promise<boolean>;
   close(): void;
 }
 
@@ -30,13 +29,13 @@ export function createDeniedSubjects(
     max: CACHED_MAX,
     kind: 'subject',
     store,
-    read: (id) => andThen(store.deniedSubjects.find(id), (row) => (row === null ? NOT_DENIED : DENIED)),
+    read: async (id) => ((await store.deniedSubjects.find(id)) === null ? NOT_DENIED : DENIED),
     open: (judgement) => judgement,
   });
   return {
-    isDenied(id) {
-      const known = cache.find(id);
-      return known ? known.isDenied : andThen(cache.load(id), (judgement) => judgement?.isDenied === true);
+    async isDenied(id) {
+      const judgement = cache.find(id) ?? (await cache.load(id));
+      return judgement?.isDenied === true;
     },
     close: () => cache.close(),
   };

@@ -11,7 +11,6 @@ import { LRUCache } from 'lru-cache';
 import type { EgressDispatcher } from '../egress/dispatcher.ts';
 import type { Clients, RefusedToken } from '../keys/clients.ts';
 import type { Client } from '../keys/keys.ts';
-import { type Awaitable, andThen } from '../streams/and-then.ts';
 import { atMost } from '../streams/at-most.ts';
 import { SingleFlight } from '../streams/single-flight.ts';
 import { createDeniedSubjects } from './denied-subjects.ts';
@@ -47,10 +46,10 @@ export interface TokensOptions {
 export interface Tokens {
   /** Authenticates a text that has the form of a token by these tokens, any other one by `keys`. */
   joinTo(keys: Clients): Clients;
-  /** Synchronous if token and subject are in memory. Throws or rejects if the store fails. */
-  authenticate(text: string): Awaitable<Client | RefusedToken>;
+  /** Rejects if the store fails. */
+  authenticate(text: string): Promise<Client | RefusedToken>;
   /** Null if the client was not authenticated by a token. */
-  renew(client: Client): Awaitable<Client | RefusedToken> | null;
+  renew(client: Client): Promise<Client | RefusedToken> | null;
   /** Reads the keys of all issuers, so that the first token need not wait. Never rejects. */
   readKeys(): Promise<void>;
   /** Each issuer, and why its keys could not be read the last time; null if they could. */
@@ -86,38 +85,38 @@ export function createTokens(options: TokensOptions): Tokens {
   const verified = new LRUCache<string, TokenClient>(atMost(VERIFIED_MAX));
   const verifications = new SingleFlight<Client | RefusedToken>();
 
-  function authenticate(text: string): Awaitable<Client | RefusedToken> {
+  async function authenticate(text: string): Promise<Client | RefusedToken> {
     const textHash = hash('sha256', text, 'base64url');
     const client = verified.get(textHash);
     const verifyOnce = () => verifications.run(textHash, () => verify(text, textHash));
-    if (client === undefined) return verifyOnce();
-    return andThen(client.token.from.keys.prepare(), () => {
-      const judged = judge(client);
-      if (judged !== null) return judged;
-      verified.delete(textHash);
-      return verifyOnce();
-    });
+    if (client === undefined) return await verifyOnce();
+    await client.token.from.keys.prepare();
+    const judged = await judge(client);
+    if (judged !== null) return judged;
+    verified.delete(textHash);
+    return await verifyOnce();
   }
 
-  function renew(client: Client): Awaitable<Client | RefusedToken> | null {
-    if (!isTokenClient(client)) return null;
-    return judge(client) ?? refuse('revoked', 'its signing key was withdrawn', client.key.id);
+  function renew(client: Client): Promise<Client | RefusedToken> | null {
+    return isTokenClient(client) ? renewToken(client) : null;
+  }
+
+  async function renewToken(client: TokenClient): Promise<Client | RefusedToken> {
+    return (await judge(client)) ?? refuse('revoked', 'its signing key was withdrawn', client.key.id);
   }
 
   /** Null if the key that signed the token is no longer among those of the issuer. */
-  function judge(client: TokenClient): Awaitable<Client | RefusedToken> | null {
+  async function judge(client: TokenClient): Promise<Client | RefusedToken | null> {
     const { key, token } = client;
     if (clock() >= key.expiresAt!) return refuse('expired', 'it has expired', key.id);
     const { current } = token.from.keys;
     if (current === null) return refuseAway(token.from);
-    return current.has(token.signedBy) ? judgeSubject(client) : null;
+    return current.has(token.signedBy) ? await judgeSubject(client) : null;
   }
 
-  function judgeSubject(client: TokenClient): Awaitable<Client | RefusedToken> {
+  async function judgeSubject(client: TokenClient): Promise<Client | RefusedToken> {
     const { id } = client.key;
-    return andThen(denied.isDenied(id), (isDenied) =>
-      isDenied ? refuse('revoked', 'its subject is denied', id) : client,
-    );
+    return (await denied.isDenied(id)) ? refuse('revoked', 'its subject is denied', id) : client;
   }
 
   async function verify(text: string, textHash: string): Promise<Client | RefusedToken> {
@@ -131,7 +130,7 @@ export function createTokens(options: TokensOptions): Tokens {
     const client = await verifySigned(text, from).catch((error: unknown) => explainFailure(error, from));
     if ('refused' in client) return client;
     verified.set(textHash, client);
-    return judgeSubject(client);
+    return await judgeSubject(client);
   }
 
   /** Rejects with an error of jose, or a {@link KeysAwayError}. */
