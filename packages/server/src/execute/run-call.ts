@@ -230,17 +230,14 @@ async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall):
   let { call } = judged;
   if (operation.applyFieldRules !== undefined && client.policy !== null) {
     const applied = await operation.applyFieldRules(call, server, context);
-    if (!(await context.isUnchanged())) return CHANGED;
-    if ('reply' in applied) return applied.reply;
+    if ('reply' in applied) return await context.unlessChanged(applied.reply);
     call = applied.call;
   }
   const refused = (await operation.checkQuery?.(call, server, context)) ?? null;
-  if (!(await context.isUnchanged())) return CHANGED;
-  if (refused !== null) return refused;
+  if (refused !== null) return await context.unlessChanged(refused);
   if (call.lacksTypes === true) {
     const applied = await operation.applyRelatedRules!(call, server, context);
-    if (!(await context.isUnchanged())) return CHANGED;
-    if ('reply' in applied) return applied.reply;
+    if ('reply' in applied) return await context.unlessChanged(applied.reply);
     context = createContext({ ...judged, ...applied }, server, client, running);
   }
   const prepared = await operation.build(call, server, request.dialect, signal);

@@ -2,20 +2,13 @@
 import type { CallContext } from './terms/call-context.ts';
 import type { AnyPrepared, Operation } from './terms/operation.ts';
 import type { Reply } from './terms/reply.ts';
-import { CHANGED } from './terms/upstream-denials.ts';
 
-/**
- * Runs the first step, which runs the next one, and so on. Before each further step the call is checked again: its key,
- * policy or instance may have changed while the step before it waited.
- */
-export async function runSteps(
+/** Runs the step at `index`, which runs those after it. The last one replies. */
+export function runSteps(
   steps: Operation['steps'],
   call: AnyPrepared,
   context: CallContext,
+  index = 0,
 ): Promise<Reply> {
-  const [step, ...rest] = steps;
-  if (step === undefined) throw new Error('no step has replied');
-  return await step(call, context, async (current) =>
-    (await current.isUnchanged()) ? runSteps(rest, call, current) : CHANGED,
-  );
+  return steps[index]!(call, context, (current) => runSteps(steps, call, current, index + 1));
 }

@@ -8,8 +8,10 @@ import type { Client } from '../../keys/keys.ts';
 import type { Permit } from '../../limits/database/permit.ts';
 import type { CallTrace } from './call-trace.ts';
 import type { Denial } from './denial.ts';
+import type { Reply } from './reply.ts';
 import type { Request } from './request.ts';
 import type { RequestTime } from './request-time.ts';
+import { CHANGED } from './upstream-denials.ts';
 
 export interface CallContextInit {
   request: Request;
@@ -75,6 +77,11 @@ export class CallContext implements CallContextInit {
     this.bytes = init.bytes;
     this.approvalRule = init.approvalRule;
     this.isUnchanged = init.isUnchanged;
+  }
+
+  /** A reply that follows from what was known before a wait, unless the call must start over. */
+  async unlessChanged(reply: Reply): Promise<Reply> {
+    return (await this.isUnchanged()) ? reply : CHANGED;
   }
 
   /** Returns the context of the same call with its own time limit, for a read that other requests may join. */

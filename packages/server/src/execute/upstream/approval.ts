@@ -12,8 +12,8 @@ import { Denial } from '../terms/denial.ts';
 import type { NamedRecords } from '../terms/method-call.ts';
 import type { Step } from '../terms/operation.ts';
 import type { Target } from '../terms/target.ts';
-import { CALLER_GONE } from '../terms/upstream-denials.ts';
-import { askInTime, unlessChanged } from './ask-in-time.ts';
+import { CALLER_GONE, CHANGED } from '../terms/upstream-denials.ts';
+import { askInTime } from './ask-in-time.ts';
 import { hasNotRun } from './judge-attempt.ts';
 import { nameUser } from './target-names.ts';
 
@@ -70,6 +70,8 @@ export function requireApproval<Call extends ApprovableCall>(
     if (rule === null) return asksPerson ? denyUnconfirmed(confirmation.rule) : await next(context);
     const { approvalIds } = context.request;
     if (approvalIds === null) return denyWithoutApprovals(call, rule);
+    // Nobody is asked about a call that the policy denies now, or allows.
+    if (!(await context.isUnchanged())) return CHANGED;
     const sent = readArguments(call);
     const approval = approvals.begin({
       clientId: context.client.key.clientId,
@@ -84,7 +86,7 @@ export function requireApproval<Call extends ApprovableCall>(
       nameConcerned: () => nameConcerned(call, sent, context),
     };
     const denied = await require(approval, asked, context);
-    return denied === null ? await next(context) : await unlessChanged(denied, context);
+    return denied === null ? await next(context) : await context.unlessChanged(denied);
   };
 }
 
@@ -95,7 +97,7 @@ export function claimApproval(): Step<object> {
     if (approval === null) return await next(context);
     if (time.hasCallerLeft) return CALLER_GONE;
     const denied = await claim(approval, context);
-    const reply = denied === null ? await next(context) : await unlessChanged(denied, context);
+    const reply = denied === null ? await next(context) : await context.unlessChanged(denied);
     if (hasNotRun(reply)) await approval.release();
     return reply;
   };

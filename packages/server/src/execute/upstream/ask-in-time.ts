@@ -3,8 +3,7 @@ import { ABORTED, TIMED_OUT, waitFor } from '../../streams/wait.ts';
 import { askStore, denyStoreAway } from '../terms/ask-store.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import type { Denial } from '../terms/denial.ts';
-import type { Reply } from '../terms/reply.ts';
-import { CHANGED, denyEndedUnsent } from '../terms/upstream-denials.ts';
+import { denyEndedUnsent } from '../terms/upstream-denials.ts';
 
 export interface AskInTimeOptions {
   context: CallContext;
@@ -26,9 +25,4 @@ export async function askInTime<Value>(
   void asked.then(onLate, () => {});
   if (known === TIMED_OUT) return denyStoreAway('no answer in time');
   return denyEndedUnsent(deadline, { isReadOnly: false });
-}
-
-/** Returns a reply that followed from the store only if the caller's key may still make the call. */
-export async function unlessChanged(reply: Reply, context: CallContext): Promise<Reply> {
-  return (await context.isUnchanged()) ? reply : CHANGED;
 }

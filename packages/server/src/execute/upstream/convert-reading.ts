@@ -38,7 +38,7 @@ export function convertReading(fields: FieldFinder, nowMs: () => number): Step<T
     if ('failed' in shape) {
       // The headers of a batch and the stored answer of an idempotency key promise normalized values.
       const isPromised = request.isBatch || request.idempotencyKey !== null;
-      return isPromised ? shape.failed : await next(context);
+      return isPromised ? await context.unlessChanged(shape.failed) : await next(context);
     }
     const learn = createLearner(shape, call, context);
     return await convertReply(await next(context), { shape, form, learn, context, nowMs });

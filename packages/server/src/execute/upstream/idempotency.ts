@@ -11,7 +11,7 @@ import type { Step } from '../terms/operation.ts';
 import type { KeptReply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
 import { CALLER_GONE } from '../terms/upstream-denials.ts';
-import { askInTime, unlessChanged } from './ask-in-time.ts';
+import { askInTime } from './ask-in-time.ts';
 import { nameUser } from './target-names.ts';
 
 export interface IdempotencyDeps {
@@ -50,7 +50,7 @@ export function replayAnswer(
     context.protection = protection;
     context.storeWaitMs = STORE_WAIT_MS;
     const known = await askIdempotency(() => protection.find(), context, nowMs);
-    return known === null ? await next(context) : await unlessChanged(known, context);
+    return known === null ? await next(context) : await context.unlessChanged(known);
   };
 }
 
@@ -75,7 +75,7 @@ export function claimIdempotencyKey({ nowMs }: IdempotencyDeps): Step<{ isReadOn
     const releaseClaim = () => void protection.finish('not_run');
     const ask = () => protection.claim({ runsForMs: leftMs, isReadOnly });
     const known = await askIdempotency(ask, context, nowMs, releaseClaim);
-    if (known !== null) return await unlessChanged(known, context);
+    if (known !== null) return await context.unlessChanged(known);
     if (request.isBatch) {
       // The other calls of the batch can extend its time, also during the claim.
       const extend = () => protection.extend(time.leftMs);

@@ -54,12 +54,10 @@ export function sendWithRetries<Prepared extends RetriedCall>(
     const { permit, credentialCheck, time } = context;
     if (permit === null) throw new Error('a call is sent without a permit');
     permit.markSent();
-    let attempts = 0;
     const send = async (): Promise<Attempt> => {
-      attempts++;
-      // Checked after the wait for a retry: requests for facts, which precede the call, go to the server too. Nothing
-      // has waited between the check in run-steps.ts and the first attempt.
-      const isUnchanged = attempts === 1 || (await context.isUnchanged());
+      // The steps before have waited, and so has a retry. Requests for facts, which precede the call, go to the server
+      // too.
+      const isUnchanged = await context.isUnchanged();
       const denied = isUnchanged ? (credentialCheck?.findDenial() ?? null) : CHANGED;
       if (denied !== null) return { reply: denied, egressResult: null };
       context.isServerAsked = true;
