@@ -411,8 +411,6 @@ const BOUNDARIES: Boundary[] = [
       '../text/nearest.ts',
       CONTRACT,
       '@modelcontextprotocol/server',
-      '@modelcontextprotocol/server/validators/ajv',
-      'lru-cache',
       'zod',
       'node:*',
     ],

@@ -22,9 +22,8 @@ const ENTRIES = {
 const ASSETS = ['html', 'css', 'js'].map((type) => `src/http/reference/reference.${type}`);
 /**
  * Dependencies that every command loads: as a hundred files of their own, they take half of its time. The SDK of MCP is
- * loaded with the first request to `/mcp`, from a chunk of its own; outside of the bundle it would bring 16 MB, with
- * another zod. That of OpenTelemetry is loaded if traces are on; outside it would bring 16 MB. Its API stays outside,
- * because prom-client has it too.
+ * loaded by the server; outside of the bundle it would bring 16 MB, with another zod. That of OpenTelemetry is loaded
+ * if traces are on; outside it would bring 16 MB. Its API stays outside, because prom-client has it too.
  */
 const BUNDLED: readonly string[] = [
   '@modelcontextprotocol/core',

@@ -1,64 +1,60 @@
 /**
- * Asks a person before a call that cannot be undone, by elicitation. The client sends the call again with the answer.
- * A seal binds the answer to the arguments, to the server and to the question as the person has read it: if a record
- * has another name or state by then, it is another question.
+ * What a person is asked before a call that cannot be undone. Their answer counts for these arguments, for this server
+ * and for the question as they have read it: if a record has another name or state by then, it is another question.
  */
 import { createHash } from 'node:crypto';
-import {
-  type CallToolResult,
-  createRequestStateCodec,
-  type InputRequiredResult,
-  inputRequired,
-  inputResponse,
-  type ServerContext,
-} from '@modelcontextprotocol/server';
-import { ANSWER, QUESTION_SCHEMA, REFUSED, readConfirmation } from './confirmation-form.ts';
+import type { InstanceRecord } from '../instances/instances.ts';
+import { isObject } from '../json/is-object.ts';
 
-export interface ConfirmedCall {
-  /** Id of the client key. */
-  keyId: string;
-  tool: string;
-  args: unknown;
-  /** The server and its user: a name, or the only instance, can be another one by the time of the answer. */
-  place: readonly (string | number)[];
-  question: () => Promise<string>;
+export interface Question {
+  text: string;
+  /** Names the call and this text. */
+  about: string;
 }
 
-export interface Confirmation {
-  /** Null: the person was not asked this. Otherwise a yes, or the result for a call that they refused. */
-  read(call: ConfirmedCall, context: ServerContext): Promise<'agreed' | CallToolResult | null>;
-  ask(call: ConfirmedCall, context: ServerContext): Promise<InputRequiredResult>;
-  /** Checks the seal that a client has sent back. */
-  verify: (state: string, context: ServerContext) => unknown;
+export interface Said {
+  /** {@link Question.about} of the question that was answered. */
+  about: string;
+  isYes: boolean;
 }
 
-const VALID_SECONDS = 600;
+export const ANSWER = 'confirm';
+export const QUESTION_SCHEMA = {
+  type: 'object' as const,
+  properties: { [ANSWER]: { type: 'boolean' as const, title: 'Yes, do it', default: false } },
+  required: [ANSWER],
+};
+export const REFUSED =
+  'A person was asked and did not agree. Nothing was changed. Do not try again unless they ask for it.';
 
-export function createConfirmation(secret: Uint8Array): Confirmation {
-  const seals = createRequestStateCodec<string>({ key: secret, ttlSeconds: VALID_SECONDS });
-  return {
-    verify: seals.verify,
-    async read(call, context) {
-      const { mcpReq } = context;
-      const answer = inputResponse(mcpReq.inputResponses, ANSWER);
-      const [named, shown] = mcpReq.requestState<string>()?.split(' ') ?? [];
-      if (answer.kind !== 'elicit' || named !== nameCall(call)) return null;
-      if (!readConfirmation(answer)) return { content: [{ type: 'text', text: REFUSED }], isError: true };
-      return shown === digest(await call.question()) ? 'agreed' : null;
-    },
-    async ask(call, context) {
-      const message = await call.question();
-      const request = inputRequired.elicit({ message, requestedSchema: QUESTION_SCHEMA });
-      return inputRequired({
-        inputRequests: { [ANSWER]: request },
-        requestState: await seals.mint(`${nameCall(call)} ${digest(message)}`, context),
-      });
-    },
-  };
+/** `capabilities`: those of a client. In the revision 2025-06-18, a form is the only kind of elicitation. */
+export function canShowQuestions(capabilities: unknown): boolean {
+  const elicitation = isObject(capabilities) ? capabilities['elicitation'] : undefined;
+  return isObject(elicitation) && (elicitation['form'] !== undefined || elicitation['url'] === undefined);
 }
 
-function nameCall({ keyId, tool, args, place }: ConfirmedCall): string {
-  return digest(JSON.stringify([keyId, tool, args, place]));
+/** Whether the result of an elicitation is a yes. */
+export function readConfirmation({ action, content }: { action?: unknown; content?: unknown }): boolean {
+  return action === 'accept' && isObject(content) && content[ANSWER] === true;
+}
+
+/** The server and its user are part of it: by the time of the answer, another one can have the name. */
+export function nameCall(
+  keyId: string,
+  tool: string,
+  args: unknown,
+  { id, url, db, userId }: InstanceRecord,
+): string {
+  return digest(JSON.stringify([keyId, tool, args, [id, url, db, userId]]));
+}
+
+/** `call`: its name. */
+export function describeQuestion(call: string, text: string): Question {
+  return { text, about: `${call} ${digest(text)}` };
+}
+
+export function isAboutCall({ about }: Said, call: string): boolean {
+  return about.startsWith(`${call} `);
 }
 
 function digest(text: string): string {

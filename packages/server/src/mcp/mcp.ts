@@ -1,20 +1,18 @@
 /**
- * Serves `POST /mcp`: requests of the Model Context Protocol, whose tools call Odoo. The SDK is loaded with the first
- * request, so that a process without MCP clients does not pay for it. Keys, limits and addresses were checked before.
+ * Serves `POST /mcp`: requests of the Model Context Protocol, whose tools call Odoo. Keys, limits and addresses were
+ * checked before.
  */
 import type { Conversation } from '../execute/terms/conversation.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import type { Instances } from '../instances/instances.ts';
+import { isObject } from '../json/is-object.ts';
+import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
 import { SingleFlightCache } from '../streams/single-flight-cache.ts';
 import type { ChangesSource } from './changes-source.ts';
 import { weighFields } from './fields.ts';
-import type { McpHandler } from './handler.ts';
-import { loadHandler } from './load-handler.ts';
-import type { McpAnswer } from './mcp-request.ts';
-import { readCallMeta } from './message.ts';
-import { findOfferedTools } from './offered-tools.ts';
-import type { AnswerRelay } from './questions.ts';
+import { type AnswerRelay, createQuestions } from './questions.ts';
 import { readBody } from './read-body.ts';
+import { connectSdk } from './sdk.ts';
 import { Session, type SessionDeps } from './session.ts';
 
 export interface McpOptions {
@@ -45,6 +43,10 @@ const INSTANCES_KEPT_MS = 1000;
 const KNOWN_BYTES_MAX = 64 * 1024 * 1024;
 /** What is kept takes so many bytes without fields. */
 const ENTRY_BYTES = 1000;
+const SESSION_HEADER = 'mcp-session-id';
+const JSON_TYPE = 'application/json';
+const EVENTS_TYPE = 'text/event-stream';
+const NOTHING = new Uint8Array();
 
 export function createMcp({
   instances,
@@ -67,56 +69,96 @@ export function createMcp({
     namePolicy: createPolicyNames(),
     known: new SingleFlightCache(KNOWN_BYTES_MAX, nowMs, weigh),
     clock,
+    onFault,
   };
-  let loading: Promise<McpHandler> | null = null;
-  const load = () => {
-    loading ??= loadHandler({ secret, relay, version, nowMs, onFault });
-    return loading;
-  };
+  const questions = createQuestions(secret, relay, nowMs);
+  const sdk = connectSdk({ secret, version, questions });
   return {
     async serve(conversation) {
       const body = await readBody(conversation.bytes, conversation.signal);
       if (body instanceof Denial) return body;
-      const handler = await load();
       const { exchange, client } = conversation;
-      const session = new Session(conversation, readCallMeta(body.value), sessions);
-      const answer = await handler.answer(body.value, {
-        session,
-        offered: findOfferedTools(client.policy, (await session.listInstances()).length),
-        keyId: client.key.id,
-        requestId: exchange.requestId,
-        waiting: conversation,
-        header: (name) => exchange.header(name),
-      });
+      const message = body.value;
+      const keyId = client.key.id;
+      if (questions.isAnswer(message)) {
+        await questions.keepAnswer(message, keyId);
+        exchange.writer.sendWhole(202, conversation.describe(), NOTHING);
+        return null;
+      }
+      const acceptsEvents = accepts(exchange.header('accept'), EVENTS_TYPE);
+      const isSession = questions.isSession(exchange.header(SESSION_HEADER), keyId);
+      const request = {
+        conversation,
+        session: new Session(conversation, readMeta(message), sessions),
+        acceptsEvents,
+        // The questions of a batch would share one time limit.
+        canAsk: acceptsEvents && isSession && !Array.isArray(message),
+        isAsking: false,
+      };
+      const response = await sdk.answer(createRequest(conversation), message, request);
+      const opened = acceptsEvents && response.ok ? questions.openSession(message, keyId) : null;
       const headers = {
         ...conversation.describe(),
-        'content-type': answer.contentType,
-        ...answer.headers,
+        'content-type': response.headers.get('content-type') ?? JSON_TYPE,
+        ...(opened === null ? {} : { [SESSION_HEADER]: opened }),
       };
-      if (answer.stream === undefined) exchange.writer.sendWhole(answer.status, headers, answer.body);
-      else await sendEvents(conversation, headers, answer.stream);
+      await sendResponse(response, exchange.writer, headers, request);
       return null;
     },
   };
 }
 
-/** Each event is sent at once: a gateway that collects them would keep a question from the person. */
+/** The headers that the SDK reads. A client that takes JSON, or anything, need not name both types. */
+function createRequest({ exchange }: Conversation): Request {
+  const accept = exchange.header('accept');
+  const headers = new Headers();
+  for (const name of ['content-type', 'mcp-method', 'mcp-name', 'mcp-protocol-version']) {
+    const value = exchange.header(name);
+    if (value !== undefined) headers.set(name, value);
+  }
+  const takesJson = accept === undefined || accepts(accept, JSON_TYPE);
+  headers.set('accept', takesJson ? `${JSON_TYPE}, ${EVENTS_TYPE}` : accept);
+  // The SDK reads nothing of the address.
+  return new Request('http://erp-proxy/mcp', { method: 'POST', headers });
+}
+
+/** Events only if they are named: what takes anything reads JSON rather. */
+function accepts(header: string | undefined, type: string): boolean {
+  const ranges = header?.split(',').map((range) => range.split(';', 1)[0]?.trim().toLowerCase()) ?? [];
+  return (
+    ranges.includes(type) ||
+    (type === JSON_TYPE && (ranges.includes('*/*') || ranges.includes('application/*')))
+  );
+}
+
+/** `_meta` of the message, which concerns its calls. */
+function readMeta(message: unknown): Record<string, unknown> {
+  const params = isObject(message) ? message['params'] : undefined;
+  const meta = isObject(params) ? params['_meta'] : undefined;
+  return isObject(meta) ? meta : {};
+}
+
+/** A gateway that collects the pieces would keep a question from the person. */
 const UNBUFFERED = { 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' };
 
-async function sendEvents(
-  { exchange: { writer } }: Conversation,
-  headers: Record<string, string>,
-  stream: NonNullable<McpAnswer['stream']>,
+/** Sends the answer as a whole, or in pieces once a person is asked. */
+async function sendResponse(
+  { status, body }: Response,
+  writer: AnswerWriter,
+  headers: AnswerHeaders,
+  request: { readonly isAsking: boolean },
 ): Promise<void> {
-  writer.begin(200, { ...headers, ...UNBUFFERED }, null);
-  try {
-    await stream((text) => {
-      void writer.write(Buffer.from(text));
-    });
-    writer.end();
-  } catch {
-    writer.breakOff();
+  const held: Uint8Array[] = [];
+  let isBegun = false;
+  for await (const piece of body ?? []) {
+    held.push(piece);
+    if (!request.isAsking) continue;
+    if (!isBegun) writer.begin(status, { ...headers, ...UNBUFFERED }, null);
+    isBegun = true;
+    for (const each of held.splice(0)) void writer.write(each);
   }
+  if (isBegun) writer.end();
+  else writer.sendWhole(status, headers, Buffer.concat(held));
 }
 
 function weigh(known: NonNullable<unknown>): number {

@@ -6,154 +6,157 @@ import { cutText } from '@erp-proxy/contract';
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
-  type ClientCapabilities,
   createMcpHandler,
+  createRequestStateCodec,
   type InputRequiredResult,
+  inputRequired,
+  inputResponse,
+  isLegacyRequest,
   ProtocolError,
   ProtocolErrorCode,
+  preloadSchemas,
   Server,
   type ServerContext,
+  WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { type Confirmation, createConfirmation } from './confirmation.ts';
-import { describeTool } from './describe-tool.ts';
+import type { Conversation } from '../execute/terms/conversation.ts';
+import { isObject } from '../json/is-object.ts';
+import { ANSWER, canShowQuestions, QUESTION_SCHEMA, readConfirmation } from './confirmation.ts';
 import { INSTRUCTIONS } from './instructions.ts';
-import type { McpAnswer, McpRequest } from './mcp-request.ts';
-import type { Person, RunTool } from './run-tool.ts';
+import { listTools } from './list-tools.ts';
+import type { Questions } from './questions.ts';
+import { type Person, runTool, type ToolOutcome } from './run-tool.ts';
 import type { Session } from './session.ts';
-import type { Arguments, Tool } from './tool.ts';
+import type { Tool } from './tool.ts';
+import { ALL_TOOLS } from './tools/all-tools.ts';
 
 export interface SdkOptions {
+  /** 32 bytes, the same on all replicas: proves that a confirmed call is the one that was asked about. */
   secret: Uint8Array;
-  /** Shown to clients. */
-  serverInfo: { name: string; title: string; version: string };
-  runTool: RunTool<Asked>;
+  /** Version of this program. */
+  version: string;
+  /** Questions to people in front of clients of 2025. */
+  questions: Questions;
 }
 
-/** The tool did not run: a person is asked, or did not agree. */
-interface Asked {
-  kind: 'asked';
-  result: CallToolResult | InputRequiredResult;
-}
-
-/** What the SDK has found out about a client when it reaches a tool. */
-export interface AcceptedClient {
-  /** Whether the request is of revision 2026-07-28. */
-  isModern: boolean;
-  /** Whether the client can show a question to a person. Without a session, clients of 2025 cannot. */
+export interface McpRequest {
+  conversation: Conversation;
+  session: Session;
+  /** Whether a client of 2025 gets events, and JSON otherwise. */
+  acceptsEvents: boolean;
+  /** Whether a client of 2025 can show questions. */
   canAsk: boolean;
-}
-
-export interface SdkAnswer extends McpAnswer {
-  /** Null if the request did not reach a tool. */
-  client: AcceptedClient | null;
+  /** Set before a question is sent in the open answer. */
+  isAsking: boolean;
 }
 
 export interface Sdk {
-  /** `body` is parsed JSON. */
-  answer(body: unknown, request: McpRequest): Promise<SdkAnswer>;
+  /** `body` is the parsed JSON of the request. */
+  answer(http: Request, body: unknown, request: McpRequest): Promise<Response>;
 }
 
-/** All headers that the SDK reads. */
-export const SDK_HEADERS = [
-  'accept',
-  'content-type',
-  'mcp-method',
-  'mcp-name',
-  'mcp-protocol-version',
-  'mcp-session-id',
-] as const;
+type Run = (person: Person | null) => Promise<ToolOutcome>;
+
 /** Clients may keep these answers: they depend on the program and on the policy of the key alone. */
 const LIST_HINT = { ttlMs: 60_000, cacheScope: 'private' as const };
-/** The SDK reads nothing of the address. */
-const ADDRESS = 'http://erp-proxy/mcp';
+const CONFIRMED_SECONDS = 600;
 
-/** A request on its way through the SDK. */
-interface Passage {
-  request: McpRequest;
-  client: AcceptedClient | null;
-}
-
-export function connectSdk({ secret, serverInfo, runTool }: SdkOptions): Sdk {
-  const confirmation = createConfirmation(secret);
-  const handler = createMcpHandler(
-    ({ authInfo, era }) => {
-      const passage = authInfo?.extra?.['passage'] as Passage;
-      return createServer(passage, era === 'modern', { serverInfo, confirmation, runTool });
-    },
+export function connectSdk({ secret, version, questions }: SdkOptions): Sdk {
+  // The first messages would build them, and keep other callers waiting.
+  preloadSchemas();
+  const seals = createRequestStateCodec<string>({ key: secret, ttlSeconds: CONFIRMED_SECONDS });
+  const modern = createMcpHandler(
+    ({ authInfo }) => createServer(authInfo?.extra?.['request'] as McpRequest, true),
     // Nothing changes that a client could subscribe to.
-    { maxSubscriptions: 0 },
+    { legacy: 'reject', maxSubscriptions: 0 },
   );
   return {
-    async answer(body, request) {
-      const headers = SDK_HEADERS.flatMap((name) => {
-        const value = request.header(name);
-        return value === undefined ? [] : [[name, value] as [string, string]];
+    async answer(http, given, request) {
+      const parsedBody = Array.isArray(given) ? omitCancellations(given) : given;
+      if (!(await isLegacyRequest(http, parsedBody))) {
+        const authInfo = { token: '', clientId: request.session.keyId, scopes: [], extra: { request } };
+        return modern.fetch(http, { parsedBody, authInfo });
+      }
+      const transport = new WebStandardStreamableHTTPServerTransport({
+        enableJsonResponse: !request.acceptsEvents,
       });
-      const passage: Passage = { request, client: null };
-      const response = await handler.fetch(new Request(ADDRESS, { method: 'POST', headers }), {
-        parsedBody: body,
-        authInfo: { token: '', clientId: request.keyId, scopes: [], extra: { passage } },
-      });
-      return {
-        status: response.status,
-        contentType: response.headers.get('content-type') ?? 'application/json',
-        body: new Uint8Array(await response.arrayBuffer()),
-        client: passage.client,
-      };
+      await createServer(request, false).connect(transport);
+      return transport.handleRequest(http, { parsedBody });
     },
   };
+
+  function createServer(request: McpRequest, isModern: boolean): Server {
+    const { session } = request;
+    const tools = ALL_TOOLS.filter((tool) => tool.isOffered(session.policy));
+    const server = new Server(
+      { name: 'erp-proxy', title: 'Odoo', version },
+      {
+        capabilities: { tools: {} },
+        instructions: INSTRUCTIONS,
+        requestState: { verify: seals.verify },
+        cacheHints: { 'tools/list': LIST_HINT, 'server/discover': LIST_HINT },
+      },
+    );
+    server.setRequestHandler('tools/list', async () => {
+      const hasInstances = (await session.listInstances()).length > 1;
+      return { tools: listTools(tools, hasInstances) };
+    });
+    server.setRequestHandler('tools/call', ({ params }, context) => {
+      const tool = findTool(params.name, tools);
+      const run: Run = (person) => runTool(tool, params.arguments, session, person);
+      return isModern ? callModern(run, context) : callLegacy(run, request, context, server);
+    });
+    return server;
+  }
+
+  /** The question is the result. The client sends the call again, with the answer and the seal. */
+  async function callModern(run: Run, context: ServerContext): Promise<CallToolResult | InputRequiredResult> {
+    const { inputResponses, requestState, envelope } = context.mcpReq;
+    const answer = inputResponse(inputResponses, ANSWER);
+    const about = requestState<string>();
+    const isSaid = answer.kind === 'elicit' && about !== undefined;
+    const said = isSaid ? { about, isYes: readConfirmation(answer) } : null;
+    const capabilities = (envelope as Record<string, unknown> | undefined)?.[CLIENT_CAPABILITIES_META_KEY];
+    const outcome = await run(canShowQuestions(capabilities) ? { said } : null);
+    if (outcome.kind !== 'question') return printOutcome(outcome);
+    const { text: message, about: asked } = outcome;
+    return inputRequired({
+      inputRequests: { [ANSWER]: inputRequired.elicit({ message, requestedSchema: QUESTION_SCHEMA }) },
+      requestState: await seals.mint(asked, context),
+    });
+  }
+
+  /** The question is a message in the open answer. */
+  async function callLegacy(
+    run: Run,
+    request: McpRequest,
+    { mcpReq }: ServerContext,
+    server: Server,
+  ): Promise<CallToolResult> {
+    if (!request.canAsk) return printOutcome(await run(null));
+    const outcome = await questions.run(run, request.conversation, async (question) => {
+      request.isAsking = true;
+      await server.transport?.send(question, { relatedRequestId: mcpReq.id });
+    });
+    return printOutcome(outcome);
+  }
 }
 
-interface ServerParts extends Pick<SdkOptions, 'serverInfo' | 'runTool'> {
-  confirmation: Confirmation;
+function printOutcome(outcome: ToolOutcome): CallToolResult {
+  if (outcome.kind !== 'answer') return { content: [{ type: 'text', text: outcome.text }], isError: true };
+  const { answer, picture } = outcome;
+  const text = { type: 'text' as const, text: JSON.stringify(answer) };
+  const content = picture === undefined ? [text] : [text, { type: 'image' as const, ...picture }];
+  return { content, structuredContent: answer };
 }
 
-function createServer(
-  passage: Passage,
-  isModern: boolean,
-  { serverInfo, confirmation, runTool }: ServerParts,
-): Server {
-  const { request } = passage;
-  const { keyId, offered } = request;
-  const server = new Server(serverInfo, {
-    capabilities: { tools: {} },
-    instructions: INSTRUCTIONS,
-    requestState: { verify: confirmation.verify },
-    cacheHints: { 'tools/list': LIST_HINT, 'server/discover': LIST_HINT },
-  });
-  server.setRequestHandler('tools/list', () => ({
-    tools: offered.tools.map((tool) => describeTool(tool, offered.hasInstances)),
-  }));
-  server.setRequestHandler('tools/call', async ({ params }, context) => {
-    const canAsk = isModern && canShowQuestions(context);
-    passage.client = { isModern, canAsk };
-    const tool = findTool(params.name, offered.tools);
-    const describe = async (args: Arguments, session: Session) => {
-      const question = () => tool.ask(args, session);
-      const { id, url, db, userId } = await session.pickInstance(args.instance);
-      return { keyId, tool: tool.name, args, place: [id, url, db, userId], question };
-    };
-    const person: Person<Asked> = {
-      async read(args, session) {
-        const said = await confirmation.read(await describe(args, session), context);
-        return said === null || said === 'agreed' ? said : { kind: 'asked', result: said };
-      },
-      async ask(args, session) {
-        return { kind: 'asked', result: await confirmation.ask(await describe(args, session), context) };
-      },
-    };
-    const outcome = await runTool(tool, params.arguments, request, canAsk ? person : null);
-    if (outcome.kind === 'asked') return outcome.result;
-    const content = [{ type: 'text' as const, text: outcome.text }];
-    return outcome.kind === 'error'
-      ? { content, isError: true }
-      : {
-          content:
-            outcome.picture === undefined ? content : [...content, { type: 'image', ...outcome.picture }],
-          structuredContent: outcome.answer,
-        };
-  });
-  return server;
+/**
+ * Without sessions, a cancellation can only be for a call of its own batch. The SDK would then wait for an answer to
+ * that call without an end.
+ */
+function omitCancellations(batch: readonly unknown[]): readonly unknown[] {
+  const others = batch.filter((item) => !isObject(item) || item['method'] !== 'notifications/cancelled');
+  return others.length > 0 ? others : batch;
 }
 
 function findTool(name: string, tools: readonly Tool[]): Tool {
@@ -164,10 +167,4 @@ function findTool(name: string, tools: readonly Tool[]): Tool {
     ProtocolErrorCode.InvalidParams,
     `Unknown tool: ${cutText(name, 100)}. This key has the tools ${names}.`,
   );
-}
-
-function canShowQuestions({ mcpReq }: ServerContext): boolean {
-  const envelope = mcpReq.envelope as Record<string, ClientCapabilities> | undefined;
-  const elicitation = envelope?.[CLIENT_CAPABILITIES_META_KEY]?.elicitation;
-  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }

@@ -43,6 +43,8 @@ export interface SessionDeps {
   known: SingleFlightCache<NonNullable<unknown>>;
   /** Milliseconds since 1970. */
   clock: () => number;
+  /** Receives exceptions of tools. */
+  onFault: (requestId: string, error: unknown) => void;
 }
 
 export interface CallOptions {
@@ -59,12 +61,6 @@ export interface CallOptions {
     /** Id of the approval that the call may use. */
     approval?: string | undefined;
   };
-}
-
-/** What of `_meta` of a request concerns its calls. Not checked yet. */
-export interface CallMeta {
-  idempotencyKey?: unknown;
-  traceparent?: unknown;
 }
 
 export interface ChangesQuery {
@@ -113,11 +109,12 @@ export class Session {
   nullField: string | null = null;
   /** What a person must say before the change of the tool is sent. */
   confirmation: NeededConfirmation | null = null;
-  readonly #meta: CallMeta;
+  /** `_meta` of the message. Not checked yet. */
+  readonly #meta: Record<string, unknown>;
   /** The language that the call of a tool asks for. */
   #lang: string | undefined;
 
-  constructor(conversation: Conversation, meta: CallMeta, deps: SessionDeps) {
+  constructor(conversation: Conversation, meta: Record<string, unknown>, deps: SessionDeps) {
     this.#conversation = conversation;
     this.#meta = meta;
     this.#deps = deps;
@@ -135,6 +132,19 @@ export class Session {
 
   get policy() {
     return this.#conversation.client.policy;
+  }
+
+  /** Id of the client key. */
+  get keyId(): string {
+    return this.#conversation.client.key.id;
+  }
+
+  get requestId(): string {
+    return this.#conversation.exchange.requestId;
+  }
+
+  reportFault(error: unknown): void {
+    this.#deps.onFault(this.requestId, error);
   }
 
   get clock() {
@@ -234,7 +244,7 @@ export class Session {
   }
 
   get #traceparent(): string | undefined {
-    const { traceparent } = this.#meta;
+    const traceparent = this.#meta['traceparent'];
     return typeof traceparent === 'string' ? traceparent : undefined;
   }
 
@@ -278,7 +288,7 @@ export class Session {
   /** The key of the header or of `_meta`; null if there is none. */
   #readIdempotencyKey(): string | null {
     const { idempotencyKey: ofHeader } = this.#conversation;
-    const { idempotencyKey: ofMeta } = this.#meta;
+    const ofMeta = this.#meta['idempotency-key'];
     if (ofMeta === undefined) return ofHeader;
     if (typeof ofMeta === 'string' && isIdempotencyKey(ofMeta) && (ofHeader ?? ofMeta) === ofMeta)
       return ofMeta;
@@ -381,8 +391,7 @@ export class Session {
 
   /** Another policy of the client, or another version of the instance, makes what was kept unknown. */
   #nameOf({ id, version }: InstanceRecord): string {
-    const { client } = this.#conversation;
-    return `${client.key.id} ${this.#deps.namePolicy(client.policy)} ${id}.${version}`;
+    return `${this.keyId} ${this.#deps.namePolicy(this.policy)} ${id}.${version}`;
   }
 
   /** Requests of one key that need the same answer ask once. A request whose neighbour fails asks itself. */

@@ -107,8 +107,6 @@ test('neither does a body of another route, nor one in chunks of one byte', asyn
     ['mcp, most messages', { path: '/mcp', body: Buffer.from(`[${'1,'.repeat(99_999)}1]`) }, [413], 10],
     ['tiny chunks', { body: () => makeTinyChunks(JSON.stringify(makeCall(stage.odoo)), 150_000) }, [200], 1],
   ];
-  // Loads the SDK, which `mcp/loading.heavy.test.ts` is about.
-  await stage.post({ key, ...mostValues });
   for (const [name, posted, statuses, count] of cases) {
     await expectUnblocked(stage, { key, name }, async () => {
       for (let sent = 0; sent < count; sent++) {

@@ -1,22 +1,22 @@
-/** The definition of a tool, as `tools/list` returns it. */
+/** The definitions of tools, as `tools/list` returns them. */
 import { z } from 'zod';
 import type { Tool } from './tool.ts';
+import { ALL_TOOLS } from './tools/all-tools.ts';
 
 type JsonObject = { type: 'object'; [name: string]: unknown };
 
-type Definition = ReturnType<typeof describe>;
-
-const one = new WeakMap<Tool, Definition>();
-const several = new WeakMap<Tool, Definition>();
+/** Made once, because it takes long. */
+const DEFINITIONS = ALL_TOOLS.map((tool) => ({
+  tool,
+  forOne: describe(tool, false),
+  forSeveral: describe(tool, true),
+}));
 
 /** `hasInstances`: whether the key may call several. Otherwise a model need not know the argument. */
-export function describeTool(tool: Tool, hasInstances: boolean): Definition {
-  const described = hasInstances ? several : one;
-  const known = described.get(tool);
-  if (known !== undefined) return known;
-  const made = describe(tool, hasInstances);
-  described.set(tool, made);
-  return made;
+export function listTools(tools: readonly Tool[], hasInstances: boolean) {
+  return DEFINITIONS.filter(({ tool }) => tools.includes(tool)).map(({ forOne, forSeveral }) =>
+    hasInstances ? forSeveral : forOne,
+  );
 }
 
 function describe({ name, title, description, input, output, hints }: Tool, hasInstances: boolean) {
