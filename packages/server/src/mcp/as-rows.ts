@@ -1,4 +1,4 @@
-/** The records or groups in a result of Odoo. */
+/** The records, groups or ids in a result of Odoo. */
 import { isObject } from '../json/is-object.ts';
 
 export interface RecordRow extends Record<string, unknown> {
@@ -24,4 +24,13 @@ export function pickMembers<Row extends Record<string, unknown>>(
   return rows.map(
     (row) => Object.fromEntries(Object.entries(row).filter(([name]) => picked.has(name))) as Row,
   );
+}
+
+/** As many as `create_record` creates, and `call_method` copies. */
+const NEW_IDS_MAX = 200;
+
+/** The ids in the result of a method that creates records; none if they are not all ids. */
+export function readNewIds(result: unknown): number[] {
+  const ids = Array.isArray(result) ? result : [result];
+  return ids.length <= NEW_IDS_MAX && ids.every((id) => Number.isSafeInteger(id) && id > 0) ? ids : [];
 }

@@ -9,7 +9,7 @@ import {
 } from '@erp-proxy/contract';
 import { Denial } from '../execute/terms/denial.ts';
 import type { UnknownField, UnknownFields } from './fields.ts';
-import { explainMissingApps } from './missing-apps.ts';
+import { explainMissingApps } from './known-models.ts';
 import { cleanText } from './show.ts';
 import { ToolError } from './tool-error.ts';
 

@@ -1,4 +1,4 @@
-/** Well-known models, with the words by which people ask for them. Data, and nothing else. */
+/** Well-known models, with the words by which people ask for them, and the apps that a server lacks. Pure. */
 
 export interface KnownModel {
   readonly model: string;
@@ -57,3 +57,23 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
   { model: 'crm.tag', name: 'CRM Tag', words: 'tag label', app: 'CRM' },
   { model: 'res.partner.category', name: 'Partner Tags', words: 'tag label category customer contact' },
 ];
+
+const APPS = new Map(KNOWN_MODELS.flatMap(({ model, app }) => (app === undefined ? [] : [[model, app]])));
+const NAMED_MAX = 5;
+
+/**
+ * A sentence about the apps to which the models belong; null if no app is known. The caller has found that the server
+ * lacks the models, and that the policy lets the key know it.
+ */
+export function explainMissingApps(models: readonly string[]): string | null {
+  const byApp = new Map<string, string>();
+  for (const model of models) {
+    const app = APPS.get(model);
+    if (app !== undefined && !byApp.has(app)) byApp.set(app, model);
+  }
+  const named = [...byApp].slice(0, NAMED_MAX).map(([app, model]) => `${app} (${model})`);
+  if (named.length === 0) return null;
+  return named.length === 1
+    ? `The app ${named[0]} is not installed on this server.`
+    : `These apps are not installed on this server: ${named.join(', ')}.`;
+}

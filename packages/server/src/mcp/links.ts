@@ -8,12 +8,8 @@ export function linkRecords(url: string, model: string): string {
   return `${url.replace(/\/+$/, '')}/web#id={id}&model=${model}&view_type=form`;
 }
 
-function linkRecord(url: string, model: string, id: number): string {
-  return linkRecords(url, model).replace('{id}', String(id));
-}
-
 /** The form of the only record, or of any of several. */
 export function linkIds(url: string, model: string, ids: readonly number[] = []): string {
-  const [id] = ids;
-  return id !== undefined && ids.length === 1 ? linkRecord(url, model, id) : linkRecords(url, model);
+  const link = linkRecords(url, model);
+  return ids.length === 1 ? link.replace('{id}', String(ids[0])) : link;
 }

@@ -8,12 +8,11 @@ import type { Instances } from '../instances/instances.ts';
 import { isObject } from '../json/is-object.ts';
 import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
 import { SingleFlightCache } from '../streams/single-flight-cache.ts';
-import type { ChangesSource } from './changes-source.ts';
 import { weighFields } from './fields.ts';
 import { type AnswerRelay, createQuestions } from './questions.ts';
 import { readBody } from './read-body.ts';
 import { connectSdk } from './sdk.ts';
-import { Session, type SessionDeps } from './session.ts';
+import { type ChangesSource, Session, type SessionDeps } from './session.ts';
 
 export interface McpOptions {
   instances: Pick<Instances, 'list'>;

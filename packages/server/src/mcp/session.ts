@@ -5,6 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type DataRoute, LIMIT_HEADER } from '@erp-proxy/contract';
 import type { AnswerFacts, Conversation } from '../execute/terms/conversation.ts';
+import type { Denial } from '../execute/terms/denial.ts';
 import type { NeededConfirmation } from '../execute/terms/request.ts';
 import { isIdempotencyKey } from '../idempotency/call-names.ts';
 import type { InstanceRecord } from '../instances/instances.ts';
@@ -19,7 +20,6 @@ import { AnswerCollector } from '../streams/answer-collector.ts';
 import type { SingleFlightCache } from '../streams/single-flight-cache.ts';
 import { findNearestNames } from '../text/nearest.ts';
 import { explainUnknownFields, toToolError } from './call-errors.ts';
-import type { ChangesSource } from './changes-source.ts';
 import {
   describeUnknown,
   FIELD_ATTRIBUTES,
@@ -72,11 +72,29 @@ export interface ChangesQuery {
   limit: number;
 }
 
-export interface ReadChanges {
-  /** `record`: null for `left`. */
-  changes: readonly { change: 'upsert' | 'left'; id: number; at: string | null; record: unknown }[];
+/** `record`: null for `left`. */
+interface ReadChange<Content> {
+  change: 'upsert' | 'left';
+  id: number;
+  at: string | null;
+  record: Content | null;
+}
+
+export interface ReadChanges<Content = unknown> {
+  changes: readonly ReadChange<Content>[];
   cursor: string;
   more: boolean;
+  /** The first field whose value is null in place of NaN or Infinity; null: none. */
+  nullField: string | null;
+}
+
+/** Implemented in data/changes/. Records are JSON text. */
+export interface ChangesSource {
+  /** `bytes`: the body of a request for changes (docs/changes.md). `error`: a whole answer with an error. */
+  read(
+    bytes: Uint8Array,
+    conversation: Conversation,
+  ): Promise<ReadChanges<Uint8Array> | { denial: Denial } | { error: Uint8Array }>;
 }
 
 export interface UserContext {
@@ -457,7 +475,7 @@ function parse(bytes: Uint8Array): unknown {
 }
 
 /** The key, or the user of Odoo, has no right to ask: the tools then do without. Other errors are thrown. */
-function nullIfRefused(error: unknown): null {
+export function nullIfRefused(error: unknown): null {
   const isRefused =
     error instanceof ToolError && ['policy_denied', 'access_error', 'method_not_found'].includes(error.type);
   if (isRefused) return null;

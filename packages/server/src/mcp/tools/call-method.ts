@@ -4,6 +4,7 @@ import type { InstanceRecord } from '../../instances/instances.ts';
 import { isObject } from '../../json/is-object.ts';
 import { isReadOnlyMethod } from '../../odoo/methods.ts';
 import { mayCall, mayCallBusinessMethods } from '../../policy/abilities.ts';
+import { readNewIds } from '../as-rows.ts';
 import { describeCall } from '../describe-call.ts';
 import { linkIds } from '../links.ts';
 import { listButtons } from '../list-buttons.ts';
@@ -14,7 +15,6 @@ import { showWritten } from '../show-written.ts';
 import { defineTool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';
-import { readNewIds } from './new-ids.ts';
 
 const IDS_MAX = 200;
 /** Methods that return the ids of new records of the same model. */

@@ -1,13 +1,13 @@
 /** `create_record`: new records of a model. */
 import { z } from 'zod';
 import { mayCallAnywhere } from '../../policy/abilities.ts';
+import { readNewIds } from '../as-rows.ts';
 import { describeRecords } from '../describe-records.ts';
 import { linkIds } from '../links.ts';
 import { printWith } from '../print-arguments.ts';
 import { showWritten } from '../show-written.ts';
 import { defineTool } from '../tool.ts';
 import * as given from './arguments.ts';
-import { readNewIds } from './new-ids.ts';
 
 const RECORDS_MAX = 100;
 

@@ -4,10 +4,9 @@ import type { InstanceRecord } from '../../instances/instances.ts';
 import { isObject } from '../../json/is-object.ts';
 import { mayCall } from '../../policy/abilities.ts';
 import { asRows } from '../as-rows.ts';
-import type { Session } from '../session.ts';
+import { nullIfRefused, type Session } from '../session.ts';
 import { showRecords } from '../show.ts';
 import { defineTool } from '../tool.ts';
-import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';
 
 const INSTANCES_MAX = 50;
@@ -66,13 +65,17 @@ async function readUser(instance: InstanceRecord, session: Session) {
   const known = { id: userId };
   if (!mayCall(session.policy, 'res.users', 'read')) return { user: known, ...NO_COMPANIES };
   const fields = ['name', 'login', 'company_id', 'company_ids'];
-  const [row] = asRows(await orNothing(session.call(instance, 'res.users', 'read', [[userId], fields])));
+  const [row] = asRows(
+    await session.call(instance, 'res.users', 'read', [[userId], fields]).catch(nullIfRefused),
+  );
   if (row === undefined) return { user: known, ...NO_COMPANIES };
   const ids = row['company_ids'];
   const companies = Array.isArray(ids) ? ids.filter((id) => Number.isSafeInteger(id)) : [];
   const rows = mayCall(session.policy, 'res.company', 'read')
     ? asRows(
-        await orNothing(session.call(instance, 'res.company', 'read', [companies, ['name', 'currency_id']])),
+        await session
+          .call(instance, 'res.company', 'read', [companies, ['name', 'currency_id']])
+          .catch(nullIfRefused),
       )
     : [];
   const { name, login, company_id: company } = row;
@@ -86,14 +89,6 @@ async function readUser(instance: InstanceRecord, session: Session) {
     companies: showRecords(shown, null).records,
     companiesCount: shown.length,
   };
-}
-
-/** The context is useful without what the key or the user may not read. */
-async function orNothing(found: Promise<unknown>): Promise<unknown> {
-  return found.catch((error: unknown) => {
-    if (error instanceof ToolError && ['policy_denied', 'access_error'].includes(error.type)) return [];
-    throw error;
-  });
 }
 
 /** e.g. `2026-11-22 Sunday`. */

@@ -2,11 +2,11 @@
  * Records that fields of other records lead to, in place of their ids. They are read by a call of their own for each
  * relation, which passes the pipeline as if the agent had made it (docs/decisions/0057-fields-of-related-records.md).
  */
+import { cutText } from '@erp-proxy/contract';
 import type { InstanceRecord } from '../../instances/instances.ts';
 import { isObject } from '../../json/is-object.ts';
 import { asRecords, pickMembers } from '../as-rows.ts';
 import { explainUnknownFields, listUnknownFields } from '../call-errors.ts';
-import { readFieldPaths } from '../field-paths.ts';
 import type { Fields } from '../fields.ts';
 import type { Session } from '../session.ts';
 import { printError, ToolError } from '../tool-error.ts';
@@ -41,9 +41,19 @@ export interface RelatedRead {
   notRead: Record<string, string>;
 }
 
+interface FieldPaths {
+  /** Fields of the model itself, with those that lead to related records. */
+  names: string[];
+  /** By the field that leads to them: the fields of the related records. */
+  related: ReadonlyMap<string, readonly string[]>;
+}
+
 const RELATIONAL_TYPES = ['many2one', 'one2many', 'many2many'];
 /** Related records of one answer. */
 const RELATED_MAX = 200;
+/** Each of them is a further call on Odoo. */
+const RELATIONS_MAX = 3;
+const PATH_SHOWN_MAX = 100;
 
 /**
  * Leaves out fields that do not exist: agents often ask for more than a server has. `compared`: fields that the call
@@ -85,6 +95,32 @@ export async function planReading(
   const hasPlain = fields.some((field) => !field.includes('.') && isKnown(field));
   if (refusal !== null && !hasPlain && relations.length === 0) throw refusal;
   return { names: wanted.filter(isKnown), relations, unknown };
+}
+
+/** Throws a {@link ToolError} for longer paths, and for too many relations. */
+function readFieldPaths(fields: readonly string[]): FieldPaths {
+  const related = new Map<string, Set<string>>();
+  for (const field of fields) {
+    const [name = '', ...path] = field.split('.');
+    if (path.length === 0) continue;
+    if (path.length > 1) throw refuseSteps(field);
+    const names = related.get(name) ?? new Set();
+    related.set(name, names.add(path[0] as string));
+  }
+  if (related.size > RELATIONS_MAX) {
+    const message = `\`fields\` leads to ${related.size} relations; ${RELATIONS_MAX} are the most.`;
+    throw new ToolError('invalid_params', message, { next: 'Ask for the others by another call.' });
+  }
+  return {
+    names: [...new Set(fields.map((field) => field.split('.', 1)[0] as string))],
+    related: new Map([...related].map(([name, names]) => [name, [...names]])),
+  };
+}
+
+function refuseSteps(field: string): ToolError {
+  return new ToolError('query_invalid', `"${cutText(field, PATH_SHOWN_MAX)}" has more than one step.`, {
+    next: 'Ask for its first two names, and read the records behind them by read_records.',
+  });
 }
 
 function refuseUnknownTypes(model: string, field: string): ToolError {
