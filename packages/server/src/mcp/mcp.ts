@@ -95,7 +95,7 @@ export function createMcp({
         isAsking: false,
       };
       const response = await sdk.answer(createRequest(conversation), message, request);
-      const opened = acceptsEvents && response.ok ? questions.openSession(message, keyId) : null;
+      const opened = acceptsEvents && response.status === 200 ? questions.openSession(message, keyId) : null;
       const headers = {
         ...conversation.describe(),
         'content-type': response.headers.get('content-type') ?? JSON_TYPE,
