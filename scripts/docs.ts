@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url';
 import { COMMANDS } from '../packages/server/src/cli/commands.ts';
 import { renderCliMarkdown } from '../packages/server/src/cli/help.ts';
 import { renderExampleYaml, renderSettingsMarkdown } from '../packages/server/src/config/describe.ts';
-import { renderOpenapi } from '../packages/server/src/http/openapi/openapi.ts';
 import { renderMetricsMarkdown } from '../packages/server/src/observe/describe-metrics.ts';
 import { renderSensitiveMethods } from '../packages/server/src/odoo/sensitive/sensitive-page.ts';
 import { renderActions } from './actions.ts';
@@ -27,7 +26,6 @@ const PAGES: Page[] = [
   { path: 'docs/errors.md', render: renderErrors },
   { path: 'docs/metrics.md', render: renderMetricsMarkdown },
   { path: 'docs/sensitive-methods.md', render: renderSensitiveMethods },
-  { path: 'docs/openapi.json', render: () => `${JSON.stringify(renderOpenapi(readVersion()), null, 2)}\n` },
   { path: 'docs/settings.md', render: renderSettingsMarkdown },
   { path: 'erp-proxy.example.yaml', render: renderExampleYaml },
 ];
@@ -52,12 +50,6 @@ function readPage(path: string): string | null {
   } catch {
     return null;
   }
-}
-
-/** The version of the program. */
-function readVersion(): string {
-  return (JSON.parse(readFileSync(locatePage('packages/server/package.json'), 'utf8')) as { version: string })
-    .version;
 }
 
 function locatePage(path: string): string {

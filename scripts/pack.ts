@@ -1,11 +1,12 @@
 /**
- * `npm run pack [-- <folder>]`: writes the tarballs that npm publishes into a folder, by default out/. A tarball has
- * JavaScript and needs neither this checkout nor a private package.
+ * `npm run pack [-- <folder>]`: writes the tarballs that npm publishes into a folder, by default out/, and the OpenAPI
+ * document of the server. A tarball has JavaScript and needs neither this checkout nor a private package.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { renderOpenapi } from '../packages/server/src/http/openapi/openapi.ts';
 import { bundleProgram } from './pack/bundle-program.ts';
 import { copyConsole } from './pack/copy-console.ts';
 import { emitLibrary } from './pack/emit-library.ts';
@@ -27,20 +28,21 @@ interface Built {
   manifest: Partial<Manifest>;
   /** The dependencies that the package contains. */
   bundled: readonly string[];
-  /** Folders of the package beside `dist`. */
-  folders: readonly string[];
+  /** Files and folders of the package beside `dist`. */
+  files: readonly string[];
 }
 
 const PACKS: readonly Pack[] = [
   {
     source: 'packages/server',
     // Messages of the program name these pages.
-    extra: ['SECURITY.md', 'erp-proxy.example.yaml', 'docs/*.md', 'docs/openapi.json'],
+    extra: ['SECURITY.md', 'erp-proxy.example.yaml', 'docs/*.md'],
     async build(folder) {
       const bundled = await bundleProgram(folder);
       const folders = copyConsole(join(root, 'packages/console'), folder);
+      writeOpenapi(join(folder, 'docs/openapi.json'));
       const manifest = { ...emitLibrary('packages/contract', folder), engines: { node: '>=24' } };
-      return { manifest, bundled, folders };
+      return { manifest, bundled, files: [...folders, 'docs/openapi.json'] };
     },
   },
   {
@@ -49,13 +51,14 @@ const PACKS: readonly Pack[] = [
     extra: ['approvals', 'changes', 'errors', 'idempotency', 'values', 'webhooks'].map(
       (name) => `docs/${name}.md`,
     ),
-    build: async (folder) => ({ manifest: emitLibrary('packages/client', folder), bundled: [], folders: [] }),
+    build: async (folder) => ({ manifest: emitLibrary('packages/client', folder), bundled: [], files: [] }),
   },
 ];
 
 const out = resolve(process.argv[2] ?? join(root, 'out'));
 mkdirSync(out, { recursive: true });
 for (const old of globSync('*.tgz', { cwd: out })) rmSync(join(out, old));
+writeOpenapi(join(out, 'openapi.json'));
 for (const pack of PACKS) {
   process.stdout.write(`${join(out, await writeTarball(pack))}\n`);
 }
@@ -64,14 +67,14 @@ for (const pack of PACKS) {
 async function writeTarball({ source, extra, build }: Pack): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-pack-'));
   try {
-    const { manifest: built, bundled, folders } = await build(folder);
+    const { manifest: built, bundled, files } = await build(folder);
     copy('LICENSE', join(folder, 'LICENSE'));
     writeReadme(source, folder);
     for (const path of globSync([...extra], { cwd: root })) copy(path, join(folder, path));
     const manifest = makeManifest(readManifest(source), {
       built,
       bundled,
-      extra: [...folders, ...extra],
+      extra: [...files, ...extra],
       repository: findRepository(source),
     });
     writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
@@ -85,6 +88,12 @@ async function writeTarball({ source, extra, build }: Pack): Promise<string> {
 function writeReadme(source: string, folder: string): void {
   const text = readFileSync(join(root, source, 'README.md'), 'utf8');
   writeFileSync(join(folder, 'README.md'), text.replaceAll('](../../', ']('));
+}
+
+function writeOpenapi(target: string): void {
+  mkdirSync(dirname(target), { recursive: true });
+  const document = renderOpenapi(readManifest('packages/server').version);
+  writeFileSync(target, `${JSON.stringify(document, null, 2)}\n`);
 }
 
 function copy(path: string, target: string): void {

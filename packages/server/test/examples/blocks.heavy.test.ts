@@ -14,10 +14,12 @@ import { readConfiguration } from '../../src/cli/apply/configuration.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { runCommandLine } from '../../src/cli/run.ts';
 import { loadSettings } from '../../src/config/load.ts';
+import { renderOpenapi } from '../../src/http/openapi/openapi.ts';
 import { WELL_KNOWN } from '../../src/http/protected-resource.ts';
 import { parsePolicy } from '../../src/policy/parse.ts';
 import { findFiles, readText, root } from '../architecture/repository-files.ts';
 import { compile } from '../compile.ts';
+import { PROGRAM_VERSION } from '../harness.ts';
 import { AGREE, startStage } from '../mcp/stage.ts';
 import { makeFolder } from '../process/program.ts';
 import { hasCommand, runProgram, type Shop, startShop } from './shop.ts';
@@ -32,6 +34,7 @@ interface Block {
 
 const PAGES = findFiles('{*.md,docs/*.md,packages/*/README.md,examples/*.md,deploy/**/*.md}');
 const BLOCKS = PAGES.flatMap(listBlocks);
+const OPENAPI = JSON.parse(JSON.stringify(renderOpenapi(PROGRAM_VERSION)));
 const LANGUAGES = [
   'conf',
   'cron',
@@ -233,7 +236,7 @@ describe('commands', () => {
   async function checkRequest(words: readonly string[]): Promise<void> {
     const url = words.find((word) => word.startsWith('http'))!;
     const path = new URL(url).pathname;
-    const routes = [WELL_KNOWN, ...Object.keys(JSON.parse(readText('docs/openapi.json')).paths)];
+    const routes = [WELL_KNOWN, ...Object.keys(OPENAPI.paths)];
     const known = routes.map((route) => new RegExp(`^${route.replaceAll(/\{\w+\}/g, '[^/]+')}$`));
     expect(
       known.some((route) => route.test(path)),
@@ -330,11 +333,10 @@ test('cron: the times are valid, and the scripts exist', () => {
 const DELIVERY_HEADERS = ['content-type', 'webhook-id', 'webhook-timestamp', 'webhook-signature'];
 
 test('HTTP: the routes and headers are those of the proxy, or of its deliveries', () => {
-  const document = JSON.parse(readText('docs/openapi.json'));
   for (const { text } of select('http')) {
     const [request = '', ...headers] = text.trim().split('\n');
     const [method = '', path = ''] = request.split(' ');
-    const operation = document.paths[path]?.[method.toLowerCase()];
+    const operation = OPENAPI.paths[path]?.[method.toLowerCase()];
     const names = path.startsWith('/webhooks/')
       ? DELIVERY_HEADERS
       : operation.parameters.map(({ name }: { name: string }) => name.toLowerCase());

@@ -1,23 +1,24 @@
 /**
- * docs/openapi.json for other programs: Redocly's linter accepts it, and a client that openapi-typescript generates from
+ * The OpenAPI document for other programs: Redocly's linter accepts it, and a client that openapi-typescript generates from
  * it compiles and makes calls. Needs the npm registry, or a cache that has what scripts/openapi-tools names.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { startSandbox } from '@erp-proxy/sandbox';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { renderOpenapi } from '../../src/http/openapi/openapi.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { startShop } from '../examples/shop.ts';
-import { startProxy } from '../harness.ts';
+import { PROGRAM_VERSION, startProxy } from '../harness.ts';
 import { installTools } from './tools.ts';
 
-const root = fileURLToPath(new URL('../../../../', import.meta.url));
-const DOCUMENT = join(root, 'docs/openapi.json');
 /** Installing takes long on a busy machine. */
 const TIMEOUT_MS = 180_000;
 
 const { folder, node } = installTools('openapi-tools', TIMEOUT_MS);
+const DOCUMENT = join(folder, 'openapi.json');
+beforeAll(() => writeFileSync(DOCUMENT, JSON.stringify(renderOpenapi(PROGRAM_VERSION))));
 
 async function lint(path: string): Promise<string[]> {
   writeFileSync(

@@ -126,6 +126,13 @@ describe('the tarballs', () => {
     expect(missing).toEqual([]);
   });
 
+  test('have the OpenAPI document, which is beside them, too', () => {
+    const document = JSON.parse(readFileSync(join(packed, 'openapi.json'), 'utf8'));
+    expect(document).toMatchObject({ openapi: expect.any(String), paths: expect.any(Object) });
+    const installedPath = join(installed, 'node_modules/erp-proxy/docs/openapi.json');
+    expect(JSON.parse(readFileSync(installedPath, 'utf8'))).toEqual(document);
+  });
+
   test(`weigh less than ${INSTALLED_MB_MAX} MB with their dependencies`, () => {
     const paths = globSync('node_modules/**/*', { cwd: installed });
     const blocks = paths.map((path) => statSync(join(installed, path)).blocks);
