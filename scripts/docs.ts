@@ -10,7 +10,6 @@ import { renderExampleYaml, renderSettingsMarkdown } from '../packages/server/sr
 import { renderMetricsMarkdown } from '../packages/server/src/observe/describe-metrics.ts';
 import { renderSensitiveMethods } from '../packages/server/src/odoo/sensitive/sensitive-page.ts';
 import { renderActions } from './actions.ts';
-import { renderBoundaries } from './boundaries.ts';
 import { renderErrors } from './errors.ts';
 
 interface Page {
@@ -20,7 +19,6 @@ interface Page {
 }
 
 const PAGES: Page[] = [
-  { path: 'biome.boundaries.json', render: renderBoundaries },
   { path: 'docs/actions.md', render: renderActions },
   { path: 'docs/cli.md', render: () => renderCliMarkdown(COMMANDS) },
   { path: 'docs/errors.md', render: renderErrors },

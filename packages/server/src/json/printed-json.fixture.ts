@@ -1,5 +1,4 @@
 /** Random JSON texts for tests, with the text of each part, which the spans must find again. */
-// biome-ignore lint/style/noRestrictedImports: only tests import this file.
 import fc from 'fast-check';
 import type { JsonKind } from './span.ts';
 
