@@ -1,14 +1,13 @@
 /** Renders measurements as a table for the terminal and as a page for docs/. Does not know how they were made. */
 import type { Machine } from './machine.ts';
-import { type Cell, printCell, QUESTIONS, type Table } from './scenario.ts';
+import { QUESTIONS, type Table } from './scenario.ts';
 
 const LINE_WIDTH = 120;
 const ODOO_TIME =
   'Odoo itself takes 5 to 15 ms to read one partner: one connection gets 65 to 186 answers a second, by version and protocol ([measured](odoo-facts.md#throughput)). Larger reads take longer.';
 
 export function renderTerminal(table: Table): string {
-  const { title, columns, notes } = table;
-  const rows = table.rows.map((row) => row.map(printCell));
+  const { title, columns, rows, notes } = table;
   const widths = columns.map((column, index) =>
     Math.max(column.length, ...rows.map((row) => row[index]?.length ?? 0)),
   );
@@ -99,7 +98,7 @@ export function renderMarkdownTable(table: Table): string {
 }
 
 function renderMarkdownRows({ columns, rows, notes }: Table): string {
-  const line = (cells: Cell[]) => `| ${cells.map(printCell).join(' | ')} |`;
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
   const rule = line(columns.map((_, index) => (index === 0 ? '---' : '---:')));
   const text = [line(columns), rule, ...rows.map(line), ''];
   return [...text, ...notes.flatMap((note) => [wrapWords(note), ''])].join('\n');

@@ -1,18 +1,16 @@
 /**
- * `npm run bench`: runs the scenarios, prints their tables, compares or saves their figures and, after a full run,
- * writes docs/benchmarks.md.
+ * `npm run bench`: runs the scenarios, prints their tables and, after a full run, writes docs/benchmarks.md. With
+ * `--compare <checkout>`, it compares two checkouts instead.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CASES, compareCheckouts } from './compare.ts';
-import { compareRuns } from './compare-runs.ts';
 import { startHelper } from './helper-process.ts';
 import { describeMachine } from './machine.ts';
 import { readOptions } from './options.ts';
 import { renderPage, renderTerminal } from './report.ts';
-import { collectRun, readRun, writeRun } from './saved-run.ts';
 import type { Scenario, Table } from './scenario.ts';
 import { burst } from './scenarios/burst.ts';
 import { idle } from './scenarios/idle.ts';
@@ -42,25 +40,25 @@ const SCENARIOS: Scenario[] = [
   mcp,
 ];
 
-const { isQuick, only, compare, save, page } = readOptions(process.argv.slice(2), {
+const { isQuick, only, compare } = readOptions(process.argv.slice(2), {
   scenarios: SCENARIOS.map(({ name }) => name),
   cases: CASES,
 });
-const isPaired = compare?.kind === 'checkout';
-// Read before the run, so that a wrong file is reported at once.
-const savedRun = compare?.kind === 'file' ? readRun(compare.path) : null;
 const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-bench-'));
 const upstream = await startHelper(new URL('./upstream.ts', import.meta.url));
 const load = await startHelper(new URL('./load.ts', import.meta.url));
 const tables: Table[] = [];
 try {
   const bench = { isQuick, folder, upstream, ports: upstream.hello as UpstreamPorts, load };
-  if (isPaired) print(await compareCheckouts(bench, compare.path, only));
-  for (const scenario of isPaired ? [] : SCENARIOS) {
+  if (compare !== null) print(await compareCheckouts(bench, compare, only));
+  for (const scenario of compare === null ? SCENARIOS : []) {
     if (only !== null && scenario.name !== only) continue;
     for (const table of await scenario.run(bench)) {
       print(table);
-      tables.push(table);
+      tables.push({
+        ...table,
+        notes: [...table.notes, `Repeat: \`npm run bench -- --only ${scenario.name}\``],
+      });
     }
   }
 } finally {
@@ -69,19 +67,13 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-if (savedRun !== null) print(compareRuns(savedRun, collectRun(tables, isQuick)));
-if (save !== null) {
-  writeRun(save, collectRun(tables, isQuick));
-  process.stdout.write(`Saved the figures in ${save}\n`);
-}
-const isFull = !isQuick && only === null && compare === null;
-const pageFile = page ?? (isFull ? fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url)) : null);
-if (pageFile === null) {
+if (isQuick || only !== null || compare !== null) {
   process.stdout.write('docs/benchmarks.md is written by a full run only.\n');
 } else {
   const date = new Date().toISOString().slice(0, 10);
-  writeFileSync(pageFile, renderPage(tables, { date, ...describeMachine(), missing: listMissing() }));
-  process.stdout.write(`Wrote ${pageFile}\n`);
+  const page = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url));
+  writeFileSync(page, renderPage(tables, { date, ...describeMachine(), missing: listMissing() }));
+  process.stdout.write('Wrote docs/benchmarks.md\n');
 }
 
 function print(table: Table): void {

@@ -19,18 +19,6 @@ export interface Finding {
   text: string;
 }
 
-/** A measured quantity. Tables show the median of its rounds, and `--save` keeps all of them. */
-export interface Figure {
-  unit: 'µs' | 'ms' | 's' | 'calls/s' | 'MiB' | 'times' | '%' | 'per s';
-  rounds: readonly number[];
-  /** Digits after the point. */
-  digits: number;
-  /** Whether it is the cost of a minimal program, which changes only with the machine. */
-  isFloor?: boolean;
-}
-
-export type Cell = string | Figure;
-
 export const QUESTIONS = {
   time: 'How much time does the proxy add to a call?',
   calls: 'How many calls a second does a core serve?',
@@ -47,7 +35,7 @@ export interface Answer {
 export interface Table {
   title: string;
   columns: string[];
-  rows: Cell[][];
+  rows: string[][];
   /** Sentences below the table that explain its figures. */
   notes: string[];
   findings: Finding[];
@@ -82,25 +70,20 @@ export async function runLoad(bench: Bench, job: LoadJob): Promise<LoadResult> {
   return result;
 }
 
-export function microseconds(rounds: readonly number[]): Figure {
-  return { unit: 'µs', rounds, digits: 0 };
+export function microseconds(rounds: readonly number[]): string {
+  return printMedian(rounds, 0);
 }
 
-export function milliseconds(rounds: readonly number[], digits = 1): Figure {
-  return { unit: 'ms', rounds, digits };
+export function milliseconds(rounds: readonly number[], digits = 1): string {
+  return printMedian(rounds, digits);
 }
 
-export function times(rounds: readonly number[]): Figure {
-  return { unit: 'times', rounds, digits: 2 };
+export function times(rounds: readonly number[]): string {
+  return printMedian(rounds, 2);
 }
 
-export function mebibytes(bytes: number): Figure {
-  return { unit: 'MiB', rounds: [bytes / 2 ** 20], digits: 0 };
-}
-
-export function printCell(cell: Cell): string {
-  if (typeof cell === 'string') return cell;
-  const text = findMedian(cell.rounds).toFixed(cell.digits);
+export function printMedian(rounds: readonly number[], digits: number): string {
+  const text = findMedian(rounds).toFixed(digits);
   // A value just below zero.
   return Number(text) === 0 ? text.replace('-', '') : text;
 }
@@ -111,11 +94,6 @@ export function printMebibytes(bytes: number): string {
 
 export function findMedian(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
-
-/** The value below which this share of the values lies. */
-export function findQuantile(values: readonly number[], share: number): number {
-  return values.toSorted((a, b) => a - b)[Math.round((values.length - 1) * share)] ?? Number.NaN;
 }
 
 /** Quotients of the rounds that were run one after the other. */

@@ -9,7 +9,7 @@ import { type HelperProcess, startHelper } from '../helper-process.ts';
 import type { LoadJob, LoadResult } from '../load.ts';
 import { readCpuMs, readOpenFilesMax, readPeakBytes } from '../process-usage.ts';
 import { buildExecuteRequest, createKey, startProgram } from '../program.ts';
-import { type Bench, type Cell, type Figure, findMedian, type Scenario, type Table } from '../scenario.ts';
+import { type Bench, findMedian, printMedian, type Scenario, type Table } from '../scenario.ts';
 import { FLOORS, listSubjects, PROXY, type Subject } from '../subjects.ts';
 import { SMALL_BYTES } from '../upstream.ts';
 
@@ -133,22 +133,21 @@ const COLUMNS = [
   'peak MiB',
 ];
 
-function printRow(name: string, bursts: readonly Burst[]): Cell[] {
-  const isFloor = name !== PROXY;
-  const figure = (unit: Figure['unit'], digits: number, read: (one: Burst) => number): Cell => {
+function printRow(name: string, bursts: readonly Burst[]): string[] {
+  const figure = (digits: number, read: (one: Burst) => number): string => {
     const rounds = bursts.map(read);
-    return rounds.some((value) => value > 0) ? { unit, rounds, digits, isFloor } : '';
+    return rounds.some((value) => value > 0) ? printMedian(rounds, digits) : '';
   };
   return [
     name,
     String(bursts[0]?.calls),
     String(Math.max(...bursts.map((one) => one.failed))),
-    figure('s', 2, (one) => one.halfSentMs / 1000),
-    figure('s', 2, (one) => one.medianMs / 1000),
-    figure('s', 2, (one) => one.lastMs / 1000),
-    figure('s', 2, (one) => one.otherMs / 1000),
-    figure('µs', 0, (one) => one.cpuUs),
-    figure('MiB', 0, (one) => one.peakBytes / 2 ** 20),
+    figure(2, (one) => one.halfSentMs / 1000),
+    figure(2, (one) => one.medianMs / 1000),
+    figure(2, (one) => one.lastMs / 1000),
+    figure(2, (one) => one.otherMs / 1000),
+    figure(0, (one) => one.cpuUs),
+    figure(0, (one) => one.peakBytes / 2 ** 20),
   ];
 }
 

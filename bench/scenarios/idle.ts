@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { stopProcess } from '../helper-process.ts';
 import { readCpuMs, readResidentBytes, readWakeUps } from '../process-usage.ts';
 import { buildExecuteRequest, createKey, startProgram } from '../program.ts';
-import { type Figure, mebibytes, printMebibytes, runLoad, type Scenario } from '../scenario.ts';
+import { printMebibytes, runLoad, type Scenario } from '../scenario.ts';
 import { SMALL_BYTES } from '../upstream.ts';
 
 const CORE_PERCENT_MAX = 0.1;
@@ -43,8 +43,8 @@ export const idle: Scenario = {
             [
               'erp-proxy, after some calls',
               ...describeRest(ofProgram),
-              mebibytes(freshBytes),
-              mebibytes(readResidentBytes(program.pid)),
+              printMebibytes(freshBytes),
+              printMebibytes(readResidentBytes(program.pid)),
             ],
             ['Node with a timer of one second', ...describeRest(ofTimer), '', ''],
           ],
@@ -88,9 +88,6 @@ async function measureRest(pid: number, ms: number): Promise<Rest> {
   };
 }
 
-function describeRest({ corePercent, wakeUps }: Rest): Figure[] {
-  return [
-    { unit: '%', rounds: [corePercent], digits: 3 },
-    { unit: 'per s', rounds: [wakeUps], digits: 1 },
-  ];
+function describeRest({ corePercent, wakeUps }: Rest): string[] {
+  return [corePercent.toFixed(3), wakeUps.toFixed(1)];
 }

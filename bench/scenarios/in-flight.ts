@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadResult } from '../load.ts';
 import { readCpuMs, readOpenFilesMax, readPeakBytes } from '../process-usage.ts';
 import { buildExecuteRequest, createKey, startProgram } from '../program.ts';
-import { type Cell, mebibytes, microseconds, printMebibytes, type Scenario } from '../scenario.ts';
+import { microseconds, printMebibytes, type Scenario } from '../scenario.ts';
 import { SMALL_BYTES } from '../upstream.ts';
 
 const CALLS_WANTED = 10_000;
@@ -50,14 +50,14 @@ export const inFlight: Scenario = {
       const answeredSeconds = (performance.now() - releasedMs) / 1000;
       const cpuUs = (readCpuMs(program.pid) * 1000) / calls;
       const peakBytes = readPeakBytes(program.pid);
-      const row: Cell[] = [
+      const row: string[] = [
         String(calls),
         String(held),
         String(calls - failed),
-        { unit: 's', rounds: [heldSeconds], digits: 1 },
-        { unit: 's', rounds: [answeredSeconds], digits: 1 },
+        heldSeconds.toFixed(1),
+        answeredSeconds.toFixed(1),
         microseconds([cpuUs]),
-        mebibytes(peakBytes),
+        printMebibytes(peakBytes),
       ];
       const isWhole = held >= calls && failed === 0;
       return [

@@ -9,9 +9,9 @@ import { FIELD_TYPES } from '../records.ts';
 import {
   type Bench,
   divideRounds,
-  mebibytes,
   microseconds,
   milliseconds,
+  printMebibytes,
   runLoad,
   type Scenario,
   type Table,
@@ -203,7 +203,7 @@ function tabulate(rows: readonly Row[]): Table {
       row.execute === null ? '' : times(ofOne(row)),
       row.execute === null ? '' : times(ofAsMany(row)),
       milliseconds(row.p50Ms),
-      mebibytes(row.peakBytes),
+      printMebibytes(row.peakBytes),
       String(row.opened),
     ]),
     notes: [

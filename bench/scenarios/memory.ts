@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { readPeakBytes, readResidentBytes, resetPeakMemory } from '../process-usage.ts';
 import { buildExecuteRequest, createKey, startProgram } from '../program.ts';
-import { type Cell, mebibytes, printMebibytes, runLoad, type Scenario } from '../scenario.ts';
+import { printMebibytes, runLoad, type Scenario } from '../scenario.ts';
 import { HUGE_BYTES, SMALL_BYTES } from '../upstream.ts';
 
 const ADDED_BYTES_MAX = 32 * 2 ** 20;
@@ -31,7 +31,7 @@ export const memory: Scenario = {
     };
     try {
       await runLoad(bench, smallJob);
-      const rows: Cell[][] = [];
+      const rows: string[][] = [];
       let worstBytes = 0;
       for (const [who, pauseMs] of [
         ['reads at once', undefined],
@@ -46,12 +46,7 @@ export const memory: Scenario = {
         });
         const addedBytes = readPeakBytes(program.pid) - beforeBytes;
         worstBytes = Math.max(worstBytes, addedBytes);
-        rows.push([
-          who,
-          mebibytes(beforeBytes),
-          mebibytes(addedBytes),
-          { unit: 's', rounds: [seconds], digits: 1 },
-        ]);
+        rows.push([who, printMebibytes(beforeBytes), printMebibytes(addedBytes), seconds.toFixed(1)]);
       }
       const isReached = worstBytes <= ADDED_BYTES_MAX;
       return [

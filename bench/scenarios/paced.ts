@@ -93,7 +93,7 @@ function tabulate(measured: Measured[], mode: ConnectionMode): Table {
       milliseconds(line.p50Ms, 2),
       line === direct ? '' : milliseconds(addedMs(line), 2),
       milliseconds(line.p99Ms, 2),
-      line === direct ? '' : { ...microseconds(line.cpuUs), isFloor: line === floor },
+      line === direct ? '' : microseconds(line.cpuUs),
       line === direct ? '' : times(divideRounds(line.cpuUs, floor.cpuUs)),
     ]),
     notes: [],

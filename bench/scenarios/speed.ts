@@ -1,33 +1,41 @@
 /** Measures CPU time, calls per second and latencies of all subjects, in alternating rounds on one upstream. */
-import { readKeptFigures, writeKeptFigures } from '../kept-figures.ts';
 import type { LoadJob, LoadResult } from '../load.ts';
-import { describeMachine } from '../machine.ts';
 import { readCpuMs, readPeakBytes } from '../process-usage.ts';
 import { buildExecuteRequest } from '../program.ts';
 import {
   askLoad,
   type Bench,
-  type Cell,
   divideRounds,
   type Finding,
   findMedian,
-  mebibytes,
   microseconds,
   milliseconds,
   printMebibytes,
+  printMedian,
   runLoad,
   type Scenario,
   type Table,
   times,
   WARM_UP_CALLS,
 } from '../scenario.ts';
-import { FLOORS, listMissing, listServers, listSubjects, PROXY, type RunningSubject } from '../subjects.ts';
+import { FLOORS, listServers, listSubjects, PROXY, type RunningSubject } from '../subjects.ts';
 import { type ConnectionMode, LARGE_BYTES, SMALL_BYTES } from '../upstream.ts';
 
 const CONNECTIONS = 16;
 /** Share of the calls through a server that may fail, before the run ends. */
 const FAILED_SHARE_MAX = 0.002;
 const NODE_PEERS = ['@fastify/http-proxy', 'http-proxy'];
+
+/** Servers that few machines have installed: multiples of the floor, in the order of the columns. */
+const EARLIER = {
+  date: '2026-11-22',
+  note: 'Rows with a date are ratios of an earlier run, because these servers are not installed here: 2 cores (AMD EPYC), 24 GiB, linux, Node 24.21.0. Both sides of each ratio are from that run. Rounds were shorter than those of a full run, and other programs ran on the machine.',
+  rows: [
+    ['nginx (one worker)', '0.35', '0.24', '0.52', '0.40'],
+    ['HAProxy (one thread)', '0.38', '0.22', '0.39', '0.22'],
+    ['Caddy', '1.49', '1.57', '1.24', '0.81'],
+  ],
+};
 
 type Size = 'small' | 'large';
 
@@ -64,7 +72,6 @@ export const speed: Scenario = {
         comparisons.push({ size, mode, lines: await compare(bench, size, mode) });
       }
     }
-    if (!bench.isQuick && listMissing().length === 0) keepServers(comparisons);
     return [summarize(comparisons), ...comparisons.map(tabulate)];
   },
 };
@@ -139,12 +146,12 @@ function tabulate({ size, mode, lines }: Comparison): Table {
     columns: ['', 'CPU µs/call', 'of the floor', 'calls/s', 'p50 ms', 'p99 ms', 'peak MiB'],
     rows: lines.map((line) => [
       line.name,
-      { ...microseconds(line.cpuUs), isFloor: line.name === FLOORS[mode] },
+      microseconds(line.cpuUs),
       times(line.ofFloor),
-      { unit: 'calls/s', rounds: line.callsPerSecond, digits: 0 },
+      printMedian(line.callsPerSecond, 0),
       milliseconds(line.p50Us.map((us) => us / 1000)),
       milliseconds(line.p99Us.map((us) => us / 1000)),
-      mebibytes(line.peakBytes),
+      printMebibytes(line.peakBytes),
     ]),
     notes: lines
       .filter(({ failed }) => failed > 0)
@@ -155,36 +162,26 @@ function tabulate({ size, mode, lines }: Comparison): Table {
 
 /** One row for each subject, one column for each comparison. */
 function summarize(comparisons: Comparison[]): Table {
-  const kept = readKeptFigures();
   const subjects = [...new Set(comparisons.flatMap(({ lines }) => lines.map(({ name }) => name)))];
-  const measuredRows = subjects.map((subject): Cell[] => [
+  const measuredRows = subjects.map((subject): string[] => [
     subject,
-    ...comparisons.map(({ lines }): Cell => {
+    ...comparisons.map(({ lines }): string => {
       const line = lines.find(({ name }) => name === subject);
       return line === undefined ? '' : times(line.ofFloor);
     }),
   ]);
-  const keptRows = Object.entries(kept.ofFloor)
-    .filter(([subject]) => !subjects.includes(subject))
-    .map(([subject, ratios]): Cell[] => [
-      `${subject}, on ${kept.date}`,
-      ...comparisons.map(({ size, mode }) => ratios[nameComparison(size, mode)]?.toFixed(2) ?? ''),
-    ]);
-  const order = (row: Cell[]) => (typeof row[1] === 'string' ? Number(row[1]) : findMedian(row[1]!.rounds));
+  const earlierRows = EARLIER.rows.filter(([name]) => !subjects.includes(name!));
+  const datedRows = earlierRows.map(([name, ...ratios]) => [`${name}, on ${EARLIER.date}`, ...ratios]);
   return {
     title: 'CPU time of a call, as a multiple of the floor',
     columns: [
       '',
       ...comparisons.map(({ size, mode }) => `${size === 'small' ? '300 B' : '100 kB'}, ${mode}`),
     ],
-    rows: [...measuredRows, ...keptRows].toSorted((a, b) => order(a) - order(b)),
+    rows: [...measuredRows, ...datedRows].toSorted((a, b) => Number(a[1]) - Number(b[1])),
     notes: [
       'Columns: size of the answer, and whether the upstream closes each connection, like Odoo, or keeps them.',
-      ...(keptRows.length === 0
-        ? []
-        : [
-            `Rows with a date are ratios of an earlier run, because these servers are not installed here: ${kept.machine}, Node ${kept.node}. Both sides of each ratio are from that run. ${kept.remark ?? ''}`.trim(),
-          ]),
+      ...(datedRows.length === 0 ? [] : [EARLIER.note]),
     ],
     findings: [],
     answers: [
@@ -221,27 +218,6 @@ function judge(size: Size, mode: ConnectionMode, lines: Line[]): Finding[] {
         compareTo(FLOORS.keep, 1, 'less than undici by hand'),
         ...peers,
       ];
-}
-
-/** Keeps the figures of servers that few machines have installed, for pages that are written elsewhere. */
-function keepServers(comparisons: Comparison[]): void {
-  const ofFloor = Object.fromEntries(
-    listServers().map((server) => [
-      server,
-      Object.fromEntries(
-        comparisons.map(({ size, mode, lines }) => {
-          const ratios = lines.find(({ name }) => name === server)?.ofFloor ?? [];
-          return [nameComparison(size, mode), Number(findMedian(ratios).toFixed(2))];
-        }),
-      ),
-    ]),
-  );
-  const date = new Date().toISOString().slice(0, 10);
-  writeKeptFigures({ date, ...describeMachine(), ofFloor });
-}
-
-function nameComparison(size: Size, mode: ConnectionMode): string {
-  return `${size} ${mode}`;
 }
 
 function describeMode(mode: ConnectionMode): string {

@@ -12,8 +12,9 @@ import {
   type Bench,
   divideRounds,
   findMedian,
-  mebibytes,
   microseconds,
+  printMebibytes,
+  printMedian,
   runLoad,
   type Scenario,
   type Table,
@@ -96,9 +97,9 @@ function tabulate(measured: Measured[]): Table {
     each.name,
     microseconds(each.cpuUs),
     times(divideRounds(each.cpuUs, alone.cpuUs)),
-    { unit: 'calls/s' as const, rounds: each.callsPerSecond, digits: 0 },
+    printMedian(each.callsPerSecond, 0),
     each === alone ? '' : times(findGains(alone, each)),
-    mebibytes(each.programs.reduce((bytes, { subject }) => bytes + readPeakBytes(subject.pid), 0)),
+    printMebibytes(each.programs.reduce((bytes, { subject }) => bytes + readPeakBytes(subject.pid), 0)),
   ];
   const gain = findMedian(findGains(one, two));
   const gainSeparate = findMedian(findGains(one, separate));

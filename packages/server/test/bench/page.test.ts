@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { readKeptFigures } from '../../../../bench/kept-figures.ts';
 import { renderPage } from '../../../../bench/report.ts';
 import { type Table, times } from '../../../../bench/scenario.ts';
 
@@ -32,19 +31,4 @@ test('the page begins with answers, then shows other proxies, missed targets, an
   ].map((text) => page.indexOf(text));
   expect(places).toEqual(places.toSorted((a, b) => a - b));
   expect(places).not.toContain(-1);
-});
-
-test('the kept figures of other servers have a date and a ratio for each comparison', () => {
-  const { date, ofFloor } = readKeptFigures();
-  expect(date).toMatch(/^\d{4}-\d\d-\d\d$/);
-  expect(Object.keys(ofFloor).toSorted()).toEqual(['Caddy', 'HAProxy (one thread)', 'nginx (one worker)']);
-  for (const ratios of Object.values(ofFloor)) {
-    expect(Object.keys(ratios).toSorted()).toEqual([
-      'large close',
-      'large keep',
-      'small close',
-      'small keep',
-    ]);
-    for (const ratio of Object.values(ratios)) expect(ratio).toBeGreaterThan(0);
-  }
 });
