@@ -1,7 +1,22 @@
 /**
  * Tests wait, delay and measure through this file only, because a test must not fail on a busy machine.
- * `architecture/test-time.test.ts` refuses the rest. The rules are in CONTRIBUTING.md, "Time in tests". Programs that
- * tests start use this file too, so it does not import vitest.
+ * `architecture/test-time.test.ts` refuses the rest. Programs that tests start use this file too, so it does not import
+ * vitest. The rules:
+ *
+ * - Wait for what must happen with `expect.poll`, or for its promise. Never wait for a time in the hope that it is
+ *   enough.
+ * - What must not be waited for is endless (`ENDLESS_MS`, or a stand-in that never answers), so that a test that
+ *   waits for it ends at the time limit of all tests. That limit is a net, and no promise of the product.
+ * - That something waits is shown by a lower bound (`measureMs`), or by a clock that is passed in.
+ * - Speed is a ratio within one run (`expectCpuBelow`), or a number of reads, turns, calls or bytes. That a thread
+ *   does not wait for a lock or a disk is shown by `watchBlocks`.
+ * - A stand-in that is slow on purpose waits for the test, not for a time. A random order comes from
+ *   `pauseAtRandom`.
+ * - That nothing happens is shown by `expectToStay`.
+ * - What must succeed has much time in the settings of the product, and only what must time out has little.
+ * - A record is found by its content, not by its place: others may stand between.
+ * - Ports are free ones (`port: 0`). A folder is removed after what uses it is closed.
+ * - A random test prints its seed. A test that has failed once by chance is mended at its cause.
  */
 import { deepStrictEqual, fail } from 'node:assert';
 import { existsSync, readFileSync } from 'node:fs';

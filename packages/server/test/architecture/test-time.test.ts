@@ -1,4 +1,4 @@
-/** Tests wait, delay and measure by test/time.ts. CONTRIBUTING.md, "Time in tests", has the rules and their reason. */
+/** Tests wait, delay and measure by test/time.ts, which has the rules and their reason. */
 import { describe, expect, test } from 'vitest';
 import { findFiles, readText } from './repository-files.ts';
 
