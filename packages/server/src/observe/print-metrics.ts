@@ -1,15 +1,15 @@
 /**
  * Prints metrics in the text format of Prometheus, with pauses: with a hundred upstreams a scrape has thousands of
- * lines. The text is that of prom-client, which prints in one turn of the event loop.
+ * lines, which prom-client would print in one turn of the event loop.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   AggregatorRegistry,
+  type Metric,
   type MetricObjectWithValues,
   type MetricValueWithName,
-  type Registry,
+  Registry,
 } from 'prom-client';
-import { createPauses } from '../streams/create-pauses.ts';
 
 /** The metrics of one process, in a form that structured clone accepts. */
 export type MetricsSnapshot = readonly MetricWithValues[];
@@ -20,12 +20,7 @@ type MetricWithValues = MetricObjectWithValues<MetricValueWithName<string>>;
 const SLICE_LINES = 500;
 
 export async function printMetrics(registry: Registry): Promise<string> {
-  const texts: string[] = [];
-  for (const metric of await takeSnapshot(registry)) {
-    texts.push(await printMetric(metric));
-    await nextTurn();
-  }
-  return join(texts);
+  return printSnapshot(await takeSnapshot(registry));
 }
 
 /** Collects all metrics in one turn, which takes little time. Those of the event loop are reset after it. */
@@ -35,45 +30,30 @@ export async function takeSnapshot(registry: Registry): Promise<MetricsSnapshot>
 
 /** Combines the metrics of several processes, each by its aggregator. */
 export async function printCombined(snapshots: readonly MetricsSnapshot[]): Promise<string> {
-  const texts: string[] = [];
+  const combined: MetricWithValues[] = [];
   for (const metrics of Map.groupBy(snapshots.flat(), ({ name }) => name).values()) {
-    const combined = await takeSnapshot(AggregatorRegistry.aggregate(metrics.map((metric) => [metric])));
-    for (const metric of combined) texts.push(await printMetric(metric));
+    combined.push(...(await takeSnapshot(AggregatorRegistry.aggregate(metrics.map((metric) => [metric])))));
     await nextTurn();
   }
-  return join(texts);
+  return printSnapshot(combined);
 }
 
-function join(texts: readonly string[]): string {
+async function printSnapshot(snapshot: MetricsSnapshot): Promise<string> {
+  const texts: string[] = [];
+  for (const metric of snapshot) texts.push(await printMetric(metric));
   return `${texts.join('\n\n')}\n`;
 }
 
-async function printMetric({ name, help, type, values }: MetricWithValues): Promise<string> {
-  const lines = [`# HELP ${name} ${escapeText(help)}`, `# TYPE ${name} ${type}`];
-  const pauseAfter = createPauses(SLICE_LINES);
-  for (const sample of values) {
-    lines.push(printSample(name, sample));
-    await pauseAfter(1);
+async function printMetric(metric: MetricWithValues): Promise<string> {
+  const lines: string[] = [];
+  for (let start = 0; start === 0 || start < metric.values.length; start += SLICE_LINES) {
+    const slice = { ...metric, values: metric.values.slice(start, start + SLICE_LINES) };
+    const registry = new Registry();
+    registry.registerMetric({ ...slice, get: async () => slice } as unknown as Metric);
+    const text = await registry.metrics();
+    // The first two lines are HELP and TYPE, which a metric has once. The last one is empty.
+    lines.push(...text.split('\n').slice(start === 0 ? 0 : 2, -1));
+    await nextTurn();
   }
   return lines.join('\n');
-}
-
-function printSample(
-  name: string,
-  { metricName = name, labels, value }: MetricValueWithName<string>,
-): string {
-  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeQuoted(String(text))}"`);
-  return `${metricName}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${printNumber(value)}`;
-}
-
-function printNumber(value: number): string {
-  return Math.abs(value) === Number.POSITIVE_INFINITY ? (value < 0 ? '-Inf' : '+Inf') : String(value);
-}
-
-function escapeText(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
-}
-
-function escapeQuoted(text: string): string {
-  return escapeText(text).replaceAll('"', '\\"');
 }
