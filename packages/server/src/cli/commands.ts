@@ -9,7 +9,7 @@ import {
 import { auditExportCommand, auditListCommand, auditVerifyCommand } from './audit.ts';
 import { callCommand } from './call.ts';
 import type { Command } from './command.ts';
-import { createCompletionCommand } from './completion.ts';
+import { completionCommand } from './completion.ts';
 import { configCheckCommand, configPrintCommand } from './config.ts';
 import { configExportCommand } from './config-export.ts';
 import { consoleCommand } from './console.ts';
@@ -112,5 +112,10 @@ export const COMMANDS: readonly Command[] = [
   storeCopyCommand,
   configPrintCommand,
   configCheckCommand,
-  createCompletionCommand(() => COMMANDS),
+  completionCommand,
 ];
+
+/** The command with which the words begin. */
+export function findCommand(given: readonly string[]): Command | undefined {
+  return COMMANDS.find(({ name }) => name.split(' ').every((word, index) => given[index] === word));
+}

@@ -1,6 +1,6 @@
-/** The completion scripts, each run in its shell if that is installed. */
+/** The completion scripts, each run in its shell if that is installed, and the answers that they ask for. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -13,11 +13,9 @@ const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 const isInstalled = (shell: string) => spawnSync(shell, ['-c', ':']).status === 0;
 
-async function render(
-  ...args: string[]
-): Promise<ReturnType<typeof recordSurroundings> & { status: number }> {
+async function run(...argv: string[]): Promise<ReturnType<typeof recordSurroundings> & { status: number }> {
   const surroundings = recordSurroundings();
-  const options = { argv: ['completion', ...args], env: {}, cwd: '/nowhere', version: '1.2.3' };
+  const options = { argv, env: {}, cwd: '/nowhere', version: '1.2.3' };
   const readFile = () => {
     throw Object.assign(new Error('ENOENT'), { code: 'ENOENT' });
   };
@@ -25,11 +23,33 @@ async function render(
   return Object.assign(surroundings, { status });
 }
 
-test.each(SHELLS)('%s: the script has every command, option and setting', async (shell) => {
-  const { status, stdout } = await render(shell);
-  expect(status).toBe(0);
-  const names = COMMANDS.flatMap(({ name, options }) => [...name.split(' '), ...Object.keys(options)]);
-  for (const name of [...names, ...SETTING_NAMES]) expect(stdout, name).toContain(name);
+const render = (...args: string[]) => run('completion', ...args);
+
+/** What a script gets for these words, the last of which is incomplete. */
+const ask = async (...words: string[]) =>
+  (await run('complete', '--', ...words)).stdout.split('\n').slice(0, -1);
+
+const listWords = async (...words: string[]) => (await ask(...words)).map((line) => line.split('\t')[0]);
+
+test.each(COMMANDS)('$name is offered with its options and the settings', async ({ name, options }) => {
+  const words = name.split(' ');
+  expect(await listWords(...words.slice(0, -1), '')).toContain(words.at(-1));
+  const offered = await listWords(...words, '-');
+  for (const option of [...Object.keys(options), ...SETTING_NAMES]) expect(offered).toContain(`--${option}`);
+});
+
+test('a value that stands in one word with its option is offered with it', async () => {
+  expect(await ask('keys', 'list', '--state=e')).toEqual(['--state=expired']);
+  expect(await ask('serve', '--log.level=f')).toEqual(['--log.level=fatal']);
+  expect(await ask('apply', '--file=')).toEqual([':files']);
+});
+
+test('words have a short description', async () => {
+  expect(await ask('approvals', 'l')).toEqual([
+    'list\tList the calls that wait for an approval, newest first',
+  ]);
+  expect(await ask('ke')).toEqual(['keys\tCommands of keys']);
+  expect(await ask('audit', 'list', '--ki')).toEqual(['--kind\tOnly calls, or only administrative acts']);
 });
 
 test('an unknown shell is an error that lists the shells', async () => {
@@ -59,18 +79,24 @@ describe.skipIf(!isInstalled('bash'))('in bash', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   /** The completions of bash after the words, the last of which is incomplete. */
-  const complete = (...words: string[]): string[] => {
+  const complete = async (...words: string[]): Promise<string[]> => {
     // Split like bash: COMP_WORDBREAKS contains `=`.
-    const split = ['erp-proxy', ...words]
+    const split = words
       .flatMap((word) => word.split(/(=)/))
       .filter((word, at, all) => word !== '' || at === all.length - 1);
-    const script =
+    const asked = ['complete', '--', ...split];
+    writeFileSync(join(folder, '.answer'), (await run(...asked)).stdout);
+    const script = [
+      'erp-proxy() { printf "%s\\n" "$@" >.asked; cat .answer; }',
+      'source completion.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _erp_proxy',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: it is bash's
-      'source completion.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _erp_proxy; printf "%s\\n" "${COMPREPLY[@]}"';
-    const printed = execFileSync('bash', ['--norc', '-eu', '-c', script, 'bash', ...split], {
+      'printf "%s\\n" "${COMPREPLY[@]-}"',
+    ].join('\n');
+    const printed = execFileSync('bash', ['--norc', '-eu', '-c', script, 'bash', 'erp-proxy', ...split], {
       cwd: folder,
       encoding: 'utf8',
     });
+    expect(readFileSync(join(folder, '.asked'), 'utf8')).toBe(`${asked.join('\n')}\n`);
     return printed.split('\n').filter((line) => line !== '');
   };
 
@@ -109,6 +135,7 @@ describe.skipIf(!isInstalled('bash'))('in bash', () => {
       ['call', 'a'],
       ['a call.json', 'abc.yaml'],
     ],
+    [['apply', '--file=ab'], ['abc.yaml']],
     [['keys', 'show', ''], []],
     [['keys', 'create', '--name', ''], []],
     [
@@ -120,13 +147,13 @@ describe.skipIf(!isInstalled('bash'))('in bash', () => {
       ['jsonrpc', 'json2'],
     ],
     [['nonsense', ''], []],
-  ])('%j offers %j', (words, offered) => {
+  ])('%j offers %j', async (words, offered) => {
     // The order of files is that of the file system.
-    expect(complete(...words).sort()).toEqual(offered.toSorted());
+    expect((await complete(...words)).sort()).toEqual(offered.toSorted());
   });
 
-  test('completes the first word of every command', () => {
+  test('completes the first word of every command', async () => {
     const firsts = new Set(COMMANDS.map(({ name }) => name.split(' ')[0]));
-    expect(complete('').sort()).toEqual([...firsts, '--help', '--version'].sort());
+    expect((await complete('')).sort()).toEqual([...firsts, '--help', '--version'].sort());
   });
 });

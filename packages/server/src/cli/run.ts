@@ -9,7 +9,8 @@ import { StartError } from '../config/start-error.ts';
 import { VaultError } from '../instances/vault.ts';
 import { StoreError } from '../stores/store-error.ts';
 import { COMMON_OPTIONS, type Command, CommandError, type Surroundings } from './command.ts';
-import { COMMANDS } from './commands.ts';
+import { COMMANDS, findCommand } from './commands.ts';
+import { printCandidates } from './complete.ts';
 import { explainProblem } from './explain-problem.ts';
 import { renderCommandHelp } from './help.ts';
 import { showOverview } from './overview.ts';
@@ -24,6 +25,10 @@ export interface RunOptions extends Pick<LoadOptions, 'env' | 'readFile' | 'read
 
 /** Runs a command and returns its exit status: 0 for success, 1 for failure, 2 for wrong usage. */
 export async function runCommandLine(options: RunOptions, surroundings: Surroundings): Promise<number> {
+  if (options.argv[0] === 'complete') {
+    surroundings.print(printCandidates(options.argv.slice(2)));
+    return 0;
+  }
   const { settings: settingFlags, rest } = splitFlags(options.argv);
   const command = findCommand(rest);
   try {
@@ -103,10 +108,6 @@ function explainUnwritten(path: string, error: unknown): never {
     `${path}: the file cannot be written (${readErrorCode(error) ?? 'unknown error'})`,
     1,
   );
-}
-
-function findCommand(rest: readonly string[]): Command | undefined {
-  return COMMANDS.find((command) => command.name.split(' ').every((word, index) => rest[index] === word));
 }
 
 function parseOptions(command: Command, args: readonly string[]) {
