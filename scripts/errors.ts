@@ -73,7 +73,7 @@ ${joinWords(withOutcome)}.
 
 | code | HTTP | \`data.type\` | retryable | when | what to do |
 |---|---|---|---|---|---|
-${proxyErrors.map(([type, row]) => renderRow([row.code, row.httpStatus, `\`${type}\``, RETRYABLE[row.retry], renderWhen(row), row.remedy])).join('\n')}
+${proxyErrors.map(([type, row]) => renderRow([row.code, row.httpStatus, `\`${type}\``, RETRYABLE[row.retry], row.when, row.remedy])).join('\n')}
 
 ## Errors of Odoo
 
@@ -143,10 +143,6 @@ ${changes.map(([type, { code, httpStatus }]) => renderRow([`\`${type}\``, code, 
 If the server answers a call of \`/v2/odoo/execute\` with a status of 400 or more, the caller gets HTTP 200.
 That status becomes \`code\`, and \`data\` follows the tables above.
 `;
-}
-
-function renderWhen({ when, notYet }: ErrorRow): string {
-  return notYet === undefined ? when : `Not used in this version: ${notYet}. ${when}`;
 }
 
 function renderRow(cells: (string | number)[]): string {

@@ -18,8 +18,6 @@ export interface ErrorRow {
   retry: Retry;
   /** True if the error has `data.outcome`. */
   hasOutcome?: true;
-  /** If the error is part of the contract but is not sent yet: the reason. */
-  notYet?: string;
   /** The cause of the error, for the documentation. */
   when: string;
   /** What the caller can do, for the documentation. */
