@@ -20,22 +20,16 @@ import { warnOfUnnamedMethods } from './warn-of-unnamed-methods.ts';
 
 export const applyCommand: Command = {
   name: 'apply',
-  arguments: [],
   summary:
     'Apply policies, instances and subscriptions from a YAML file; see docs/configuration-as-code.md. Anything that it does not name stays.',
   options: {
-    file: { type: 'string', short: 'f', value: 'file', description: 'The YAML file; - for standard input.' },
-    'dry-run': { type: 'boolean', description: 'Show the plan and change nothing.' },
+    file: { short: 'f', value: 'file', description: 'The YAML file; - for standard input.' },
+    'dry-run': { description: 'Show the plan and change nothing.' },
     'require-end': {
-      type: 'boolean',
       description: 'Refuse a file that does not end with the line "..." that config export writes.',
     },
-    'create-keys': {
-      type: 'boolean',
-      description: 'Create missing keys that the file names, and print each once.',
-    },
+    'create-keys': { description: 'Create missing keys that the file names, and print each once.' },
     'update-secrets': {
-      type: 'boolean',
       description: 'Also write the api_key of existing instances. Stored keys cannot be compared with it.',
     },
     ...ADMIN_OPTIONS,

@@ -6,7 +6,7 @@ import type {
   ConcernedRecord,
   ConcernedRecords,
 } from '@erp-proxy/contract';
-import { type Command, CommandError, type CommandInput, printJson } from './command.ts';
+import { type Command, CommandError, printResult, showMembers } from './command.ts';
 import { type Column, printList } from './print-list.ts';
 import { ADMIN_OPTIONS, listAll, pickGiven, useAdmin } from './use-admin.ts';
 
@@ -21,94 +21,84 @@ const COLUMNS: readonly Column<ApprovalView>[] = [
   { heading: 'EXPIRES', show: ({ expires_at }) => expires_at },
 ];
 
-export const approvalsListCommand: Command = {
-  name: 'approvals list',
-  arguments: [],
-  summary: 'List the calls that wait for an approval, newest first.',
-  options: {
-    state: {
-      type: 'string',
-      value: `${STATES.join('|')}|all`,
-      description: 'Calls in this state. Default: pending.',
+export const approvalsCommands: readonly Command[] = [
+  {
+    name: 'approvals list',
+    summary: 'List the calls that wait for an approval, newest first.',
+    options: {
+      state: { choices: [...STATES, 'all'], description: 'Calls in this state. Default: pending.' },
+      ...ADMIN_OPTIONS,
     },
-    ...ADMIN_OPTIONS,
+    async run(input) {
+      const wanted = input.option('state') ?? 'pending';
+      const state = STATES.find((known) => known === wanted);
+      return useAdmin(input, async (admin) => {
+        const emptyText = wanted === 'pending' ? 'No call waits for an approval.' : 'No approval matches.';
+        return printList(input, listAll(admin.listApprovals, pickGiven({ state })), COLUMNS, emptyText);
+      });
+    },
   },
-  async run(input) {
-    const wanted = input.option('state') ?? 'pending';
-    const state = STATES.find((known) => known === wanted);
-    if (state === undefined && wanted !== 'all') {
-      throw new CommandError(`--state is one of ${STATES.join(', ')}, all.`);
-    }
-    return useAdmin(input, async (admin) => {
-      const emptyText = wanted === 'pending' ? 'No call waits for an approval.' : 'No approval matches.';
-      await printList(input, listAll(admin.listApprovals, pickGiven({ state })), COLUMNS, emptyText);
-      return 0;
-    });
+  {
+    name: 'approvals show',
+    arguments: ['<id>'],
+    summary: 'Show a call that needs an approval, with its values.',
+    options: ADMIN_OPTIONS,
+    run: (input) =>
+      useAdmin(input, async (admin) => {
+        const approval = await admin.getApproval(input.arguments[0] ?? '');
+        return printResult(input, approval, describeMembers(approval));
+      }),
   },
-};
-
-export const approvalsShowCommand: Command = {
-  name: 'approvals show',
-  arguments: ['<id>'],
-  summary: 'Show a call that needs an approval, with its values.',
-  options: ADMIN_OPTIONS,
-  run: (input) =>
-    useAdmin(input, async (admin) => {
-      const approval = await admin.getApproval(input.arguments[0] ?? '');
-      if (input.isSet('json')) printJson(input, approval);
-      else printMembers(input, approval);
-      return 0;
-    }),
-};
-
-export const approvalsApproveCommand: Command = {
-  name: 'approvals approve',
-  arguments: ['<id>'],
-  summary: 'Approve a call: its caller can send it once.',
-  options: ADMIN_OPTIONS,
-  run: (input) =>
-    useAdmin(input, async (admin) => {
-      const approval = await admin.approveCall(input.arguments[0] ?? '');
-      if (input.isSet('json')) printJson(input, approval);
-      else input.print(`Approved: ${nameCall(approval)} can be sent once until ${approval.expires_at}.\n`);
-      return 0;
-    }),
-};
-
-export const approvalsRefuseCommand: Command = {
-  name: 'approvals refuse',
-  arguments: ['<id>'],
-  summary: 'Refuse a call. Its caller gets the reason, and its values are deleted.',
-  options: {
-    reason: { type: 'string', value: 'text', description: 'Why it is refused; the caller gets this text.' },
-    ...ADMIN_OPTIONS,
+  {
+    name: 'approvals approve',
+    arguments: ['<id>'],
+    summary: 'Approve a call: its caller can send it once.',
+    options: ADMIN_OPTIONS,
+    run: (input) =>
+      useAdmin(input, async (admin) => {
+        const approval = await admin.approveCall(input.arguments[0] ?? '');
+        return printResult(
+          input,
+          approval,
+          `Approved: ${nameCall(approval)} can be sent once until ${approval.expires_at}.\n`,
+        );
+      }),
   },
-  async run(input) {
-    const reason = input.option('reason');
-    if (reason === undefined) throw new CommandError('Give --reason <text>: the caller gets it.');
-    return useAdmin(input, async (admin) => {
-      const approval = await admin.refuseCall(input.arguments[0] ?? '', { reason });
-      if (input.isSet('json')) printJson(input, approval);
-      else input.print(`Refused: ${nameCall(approval)} is not run.\n`);
-      return 0;
-    });
+  {
+    name: 'approvals refuse',
+    arguments: ['<id>'],
+    summary: 'Refuse a call. Its caller gets the reason, and its values are deleted.',
+    options: {
+      reason: { value: 'text', description: 'Why it is refused; the caller gets this text.' },
+      ...ADMIN_OPTIONS,
+    },
+    async run(input) {
+      const reason = input.option('reason');
+      if (reason === undefined) throw new CommandError('Give --reason <text>: the caller gets it.');
+      return useAdmin(input, async (admin) => {
+        const approval = await admin.refuseCall(input.arguments[0] ?? '', { reason });
+        return printResult(input, approval, `Refused: ${nameCall(approval)} is not run.\n`);
+      });
+    },
   },
-};
+];
 
 function nameCall({ model, action }: ApprovalView): string {
   return `${model}.${action}`;
 }
 
-function printMembers({ print }: CommandInput, { call, ...members }: ApprovalDetails): void {
-  for (const [member, value] of Object.entries(members)) print(`${member.padEnd(12)}  ${value ?? '-'}\n`);
-  if (call === null) print('call          deleted\n');
-  else if ('unreadable' in call) print(`call          ${call.unreadable}\n`);
+function describeMembers({ call, ...members }: ApprovalDetails): string {
+  const texts = [showMembers(members, 12)];
+  if (call === null) texts.push(showMembers({ call: 'deleted' }, 12));
+  else if ('unreadable' in call) texts.push(showMembers({ call: call.unreadable }, 12));
   else {
     const { concerns = [], ...values } = call;
-    for (const part of concerns) print(`${part.part.padEnd(12)}  ${showControls(describePart(part))}\n`);
+    for (const part of concerns)
+      texts.push(showMembers({ [part.part]: showControls(describePart(part)) }, 12));
     for (const [member, text] of Object.entries(values))
-      print(`${member.padEnd(12)}  ${showControls(text)}\n`);
+      texts.push(showMembers({ [member]: showControls(text) }, 12));
   }
+  return texts.join('');
 }
 
 /** `sale.order: "S00004" (id 4, partner "Gemini Furniture", state "sale")`. */

@@ -1,8 +1,8 @@
 /** `call`: sends a call to a running proxy and prints its answer, byte for byte. */
 import { EXECUTE_PATH, KEY_HEADER } from '@erp-proxy/contract';
-import { type Command, CommandError, type CommandInput } from './command.ts';
+import type { Command } from './command.ts';
 import { createDispatcherTo, postJson } from './post.ts';
-import { locateRoute, PROXY_OPTIONS, readAddress, readKey } from './proxy-access.ts';
+import { locateRoute, PROXY_OPTIONS, readAddress, readKey, readTimeout } from './proxy-access.ts';
 
 export const callCommand: Command = {
   name: 'call',
@@ -10,7 +10,7 @@ export const callCommand: Command = {
   summary: 'Send a call from a JSON file (or standard input) to a running proxy and print the answer.',
   options: {
     ...PROXY_OPTIONS,
-    timeout: { type: 'string', value: 'seconds', description: 'Time limit of the whole call.' },
+    timeout: { value: 'seconds', description: 'Time limit of the whole call.' },
   },
   async run(input) {
     const base = readAddress(input);
@@ -39,13 +39,6 @@ export const callCommand: Command = {
     }
   },
 };
-
-function readTimeout({ option }: CommandInput): string | undefined {
-  const seconds = option('timeout');
-  if (seconds !== undefined && !/^\d+$/.test(seconds))
-    throw new CommandError(`--timeout "${seconds}" is not a whole number of seconds.`);
-  return seconds;
-}
 
 /** The names of the members of the answer, or of each answer of a batch. None if it is not JSON. */
 function listMembers(body: Buffer): string[][] {

@@ -26,11 +26,11 @@ export interface Surroundings {
 }
 
 export interface CommandOption {
-  type: 'string' | 'boolean';
   /** One letter, for `-f`. */
   short?: string;
-  /** The name of the value in the help; for `string` only. */
+  /** The name of its value in the help, or its possible values in place of that. Without both, it is a switch. */
   value?: string;
+  choices?: readonly string[];
   description: string;
   /** True: it may be given several times; `list` has its values. */
   multiple?: true;
@@ -57,8 +57,8 @@ export interface CommandInput extends Surroundings {
 export interface Command {
   /** One or two words, e.g. `keys create`. */
   name: string;
-  /** Names of the arguments, e.g. `<id>`, `[file]`. */
-  arguments: readonly string[];
+  /** Names of the arguments, e.g. `<id>`, `[file]`. Default: none. */
+  arguments?: readonly string[];
   summary: string;
   options: Readonly<Record<string, CommandOption>>;
   /** Returns the exit status. */
@@ -81,16 +81,51 @@ export class CommandError extends Error {
 
 /** Options that every command takes. */
 export const COMMON_OPTIONS: Readonly<Record<string, CommandOption>> = {
-  config: {
-    type: 'string',
-    value: 'file',
-    description: 'Read settings from this file instead of erp-proxy.yaml.',
-  },
-  help: { type: 'boolean', short: 'h', description: 'Show the usage of the command.' },
+  config: { value: 'file', description: 'Read settings from this file instead of erp-proxy.yaml.' },
+  help: { short: 'h', description: 'Show the usage of the command.' },
 };
 
 /** For commands that print data. */
-export const JSON_OPTION: CommandOption = { type: 'boolean', description: 'Print JSON, for programs.' };
+export const JSON_OPTION: CommandOption = { description: 'Print JSON, for programs.' };
+
+/** The value of an option in the help; undefined: it is a switch. */
+export function nameValue({ value, choices }: CommandOption): string | undefined {
+  return value ?? choices?.join('|');
+}
+
+/** Prints data as JSON if that is asked for, otherwise the text. Returns the exit status of a success. */
+export function printResult(input: Pick<CommandInput, 'print' | 'isSet'>, data: unknown, text: string): 0 {
+  if (input.isSet('json')) printJson(input, data);
+  else input.print(text);
+  return 0;
+}
+
+/** One line for each member. */
+export function showMembers(members: object, width: number): string {
+  return Object.entries(members)
+    .map(([name, value]) => `${name.padEnd(width)}  ${value ?? '-'}\n`)
+    .join('');
+}
+
+/** The number of an option whose text has this form; undefined: it is not given. */
+export function readNumber(
+  { option }: Pick<CommandInput, 'option'>,
+  name: string,
+  form: RegExp,
+  what = 'a whole number',
+): number | undefined {
+  const text = option(name);
+  if (text === undefined) return undefined;
+  if (form.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+  throw new CommandError(`--${name} "${text}" is not ${what}.`);
+}
+
+/** Undefined if neither the switch nor its opposite is given. */
+export function readSwitch({ isSet }: Pick<CommandInput, 'isSet'>, name: string): boolean | undefined {
+  const [isOn, isOff] = [isSet(name), isSet(`no-${name}`)];
+  if (isOn && isOff) throw new CommandError(`--${name} and --no-${name} exclude each other.`);
+  return isOn || isOff ? isOn : undefined;
+}
 
 /** Prints data as one line of JSON. */
 export function printJson({ print }: Pick<Surroundings, 'print'>, data: unknown): void {

@@ -3,7 +3,7 @@
  * completion.ts ask for it at each completion.
  */
 import { findSetting, SETTING_NAMES } from '../config/names.ts';
-import { COMMON_OPTIONS, type CommandOption } from './command.ts';
+import { COMMON_OPTIONS, type CommandOption, nameValue } from './command.ts';
 import { COMMANDS, findCommand } from './commands.ts';
 
 interface Candidate {
@@ -17,7 +17,7 @@ const FILES = ':files';
 const SETTING_OPTIONS: Record<string, CommandOption> = Object.fromEntries(
   SETTING_NAMES.map((name) => {
     const { description, kind } = findSetting(name);
-    return [name, { type: 'string', value: kind.choices?.join('|') ?? 'value', description }];
+    return [name, { value: kind.choices?.join('|') ?? 'value', description }];
   }),
 );
 
@@ -53,10 +53,10 @@ function listCandidates(
   const name = assigned === '' ? valued : assigned.slice(0, -1);
   if (name !== '') {
     const [, option] = Object.entries(options).find((entry) => nameOption(entry).includes(name)) ?? [];
-    return listValues(option?.value);
+    return listValues(option?.choices?.join('|') ?? option?.value);
   }
   if (command === undefined) return listCommandWords(given);
-  if (!start.startsWith('-')) return listValues(command.arguments[0]?.slice(1, -1));
+  if (!start.startsWith('-')) return listValues(command.arguments?.[0]?.slice(1, -1));
   return Object.entries(options).flatMap((entry) =>
     nameOption(entry).map((word) => ({ word, description: entry[1].description })),
   );
@@ -64,7 +64,7 @@ function listCandidates(
 
 function takesValue(word: string): boolean {
   return [SETTING_OPTIONS, COMMON_OPTIONS, ...COMMANDS.map(({ options }) => options)].some((options) =>
-    Object.entries(options).some((entry) => entry[1].type === 'string' && nameOption(entry).includes(word)),
+    Object.entries(options).some((entry) => nameValue(entry[1]) && nameOption(entry).includes(word)),
   );
 }
 

@@ -5,16 +5,10 @@ import { ADMIN_OPTIONS, listAll, useAdmin } from './use-admin.ts';
 
 export const configExportCommand: Command = {
   name: 'config export',
-  arguments: [],
   summary:
     'Print the policies of active keys, the instances and the subscriptions as a YAML file for apply, without secrets.',
   options: {
-    output: {
-      type: 'string',
-      short: 'o',
-      value: 'file',
-      description: 'Write to this file. Default: standard output.',
-    },
+    output: { short: 'o', value: 'file', description: 'Write to this file. Default: standard output.' },
     ...ADMIN_OPTIONS,
   },
   run: (input) =>

@@ -6,34 +6,33 @@ import { parseEgressPolicy } from '../egress/policy.ts';
 import { parseIssuers } from '../tokens/parse-issuers.ts';
 import { type Command, type CommandInput, JSON_OPTION, printJson } from './command.ts';
 
-export const configPrintCommand: Command = {
-  name: 'config print',
-  arguments: [],
-  summary: 'Print every setting with its value and source. Secrets are masked.',
-  options: { json: JSON_OPTION },
-  async run({ settings, sources, print, isSet }) {
-    print(printSettings(settings, sources, isSet('json') ? 'json' : 'text'));
-    return 0;
+export const configCommands: readonly Command[] = [
+  {
+    name: 'config print',
+    summary: 'Print every setting with its value and source. Secrets are masked.',
+    options: { json: JSON_OPTION },
+    async run({ settings, sources, print, isSet }) {
+      print(printSettings(settings, sources, isSet('json') ? 'json' : 'text'));
+      return 0;
+    },
   },
-};
-
-export const configCheckCommand: Command = {
-  name: 'config check',
-  arguments: [],
-  summary: 'Check the settings and report all errors, without starting anything.',
-  options: { json: JSON_OPTION },
-  async run(input) {
-    const { settings } = input;
-    const errors = [
-      ...explainEgressErrors(parseEgressPolicy(settings.egress.allow).errors),
-      ...explainContradictions(settings),
-      ...parseIssuers(settings.auth).errors,
-    ];
-    reportErrors(errors, input);
-    return errors.length === 0 ? 0 : 2;
+  {
+    name: 'config check',
+    summary: 'Check the settings and report all errors, without starting anything.',
+    options: { json: JSON_OPTION },
+    async run(input) {
+      const { settings } = input;
+      const errors = [
+        ...explainEgressErrors(parseEgressPolicy(settings.egress.allow).errors),
+        ...explainContradictions(settings),
+        ...parseIssuers(settings.auth).errors,
+      ];
+      reportErrors(errors, input);
+      return errors.length === 0 ? 0 : 2;
+    },
+    reportErrors,
   },
-  reportErrors,
-};
+];
 
 function reportErrors(errors: readonly string[], input: Pick<CommandInput, 'print' | 'complain' | 'isSet'>) {
   if (input.isSet('json')) printJson(input, { ok: errors.length === 0, faults: errors });

@@ -1,17 +1,15 @@
 /** `console`: prints a link that signs in to the console. It needs the admin token, and no connection to the proxy. */
 import { CODE_LIFE_MINUTES } from '../admin/sign-in-codes.ts';
 import { URL_VARIABLE } from '../config/names.ts';
-import { type Command, CommandError, type CommandInput, JSON_OPTION, printJson } from './command.ts';
+import { type Command, CommandError, type CommandInput, JSON_OPTION, printResult } from './command.ts';
 import { readAddress } from './proxy-access.ts';
 import { describeLink, makeSignInLink } from './sign-in-link.ts';
 
 export const consoleCommand: Command = {
   name: 'console',
-  arguments: [],
   summary: `Print a link that signs you in to the console as administrator. It works once, within ${CODE_LIFE_MINUTES} minutes.`,
   options: {
     url: {
-      type: 'string',
       value: 'address',
       description: `Address of the proxy. Default: ${URL_VARIABLE}, http.publicUrl, or http.host and http.port.`,
     },
@@ -24,9 +22,7 @@ export const consoleCommand: Command = {
       throw new CommandError('console.enabled is false: the proxy serves no console. Set it to true.', 1);
     }
     const { url, expiresAt } = makeSignInLink(token, readBaseUrl(input));
-    if (input.isSet('json')) printJson(input, { url, expires_at: new Date(expiresAt).toISOString() });
-    else input.print(describeLink(url));
-    return 0;
+    return printResult(input, { url, expires_at: new Date(expiresAt).toISOString() }, describeLink(url));
   },
 };
 

@@ -12,9 +12,8 @@ import { describeLink, makeSignInLink } from './sign-in-link.ts';
 
 export const demoCommand: Command = {
   name: 'demo',
-  arguments: [],
   summary: 'Run a sandbox Odoo and the proxy, and show one real call.',
-  options: { once: { type: 'boolean', description: 'Exit after the call, with status 0 if it succeeded.' } },
+  options: { once: { description: 'Exit after the call, with status 0 if it succeeded.' } },
   async run({ settings, version, print, complain, isSet, isTerminal, untilStopped }) {
     const isOnce = isSet('once');
     const stopped = isOnce ? null : untilStopped();

@@ -19,27 +19,20 @@ export const doctorCommand: Command = {
   summary:
     'Check an Odoo server or a stored instance: connection, version, protocol and, if given, database, user and key.',
   options: {
-    instance: {
-      type: 'string',
-      value: 'name',
-      description: 'Name of a stored instance, in place of an address.',
-    },
+    instance: { value: 'name', description: 'Name of a stored instance, in place of an address.' },
     url: {
-      type: 'string',
       value: 'address',
       description:
         'With --instance: let the proxy at this address check; needs admin.token. Default: check from here.',
     },
-    db: { type: 'string', value: 'name', description: 'Name of the database, to check the credentials.' },
-    'user-id': { type: 'string', value: 'number', description: 'Id of the user in Odoo.' },
+    db: { value: 'name', description: 'Name of the database, to check the credentials.' },
+    'user-id': { value: 'number', description: 'Id of the user in Odoo.' },
     login: LOGIN_OPTION,
     'api-key-file': {
-      type: 'string',
       value: 'file',
       description: "File that contains the user's API key; - for standard input.",
     },
     'certificates-file': {
-      type: 'string',
       value: 'file',
       description: 'With an address: PEM certificates to trust in place of the public ones.',
     },

@@ -1,5 +1,6 @@
 /** Rewrites errors of the admin service with the options of a command instead of the members of the API. */
 import { AdminError } from '../admin/admin-error.ts';
+import { MEMBERS } from '../instances/members.ts';
 
 /** Options whose names differ from their members by more than dashes. */
 const OPTIONS: Readonly<Record<string, string>> = {
@@ -8,16 +9,10 @@ const OPTIONS: Readonly<Record<string, string>> = {
   api_key: '--api-key-file',
   certificates: '--certificates-file',
 };
-const MEMBERS: ReadonlySet<string> = new Set([
+const NAMED: ReadonlySet<string> = new Set([
   ...Object.keys(OPTIONS),
-  'db',
-  'user_id',
+  ...Object.keys(MEMBERS),
   'login',
-  'protocol',
-  'timeout_ms',
-  'concurrency',
-  'allow_private',
-  'rotate_key',
   'key_expires_at',
 ]);
 
@@ -34,6 +29,6 @@ export function explainByOptions(error: unknown): never {
 }
 
 function nameOption(member: string): string {
-  if (!MEMBERS.has(member)) return member;
+  if (!NAMED.has(member)) return member;
   return OPTIONS[member] ?? `--${member.replaceAll('_', '-')}`;
 }

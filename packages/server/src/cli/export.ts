@@ -5,10 +5,17 @@ import type { EgressDispatcher } from '../egress/dispatcher.ts';
 import { ByteStreamError } from '../streams/byte-stream.ts';
 import { readStream } from '../streams/read-stream.ts';
 import { delay } from '../streams/wait.ts';
-import { type Command, CommandError, type CommandInput } from './command.ts';
+import { type Command, CommandError, type CommandInput, readNumber } from './command.ts';
 import { cutCsv, cutNdjson } from './export/record-texts.ts';
 import { createDispatcherTo } from './post.ts';
-import { locateRoute, OTHER_VERSION, PROXY_OPTIONS, readAddress, readKey } from './proxy-access.ts';
+import {
+  locateRoute,
+  OTHER_VERSION,
+  PROXY_OPTIONS,
+  readAddress,
+  readKey,
+  readTimeout,
+} from './proxy-access.ts';
 
 const RETRIES = 5;
 const DELAY_MS = 1000;
@@ -20,50 +27,28 @@ const ERROR_BYTES_MAX = 1024 * 1024;
 
 export const exportCommand: Command = {
   name: 'export',
-  arguments: [],
   summary: 'Print all records of a model, the lowest id first, read through a running proxy.',
   options: {
-    instance: {
-      type: 'string',
-      value: 'name',
-      description: `Name of the stored instance. Default: ${INSTANCE_VARIABLE}.`,
-    },
-    model: { type: 'string', value: 'name', description: 'The model, e.g. res.partner.' },
-    fields: {
-      type: 'string',
-      value: 'names',
-      description: 'The fields, e.g. "name,email". id is always printed.',
-    },
+    instance: { value: 'name', description: `Name of the stored instance. Default: ${INSTANCE_VARIABLE}.` },
+    model: { value: 'name', description: 'The model, e.g. res.partner.' },
+    fields: { value: 'names', description: 'The fields, e.g. "name,email". id is always printed.' },
     domain: {
-      type: 'string',
       value: 'json',
       description: `Conditions, e.g. '[["is_company", "=", true]]'. Default: all records.`,
     },
-    context: { type: 'string', value: 'json', description: `e.g. '{"active_test": false}'.` },
-    format: { type: 'string', value: 'format', description: 'ndjson or csv. Default: ndjson.' },
-    bom: { type: 'boolean', description: 'csv: begin with a byte order mark, for spreadsheets.' },
-    delimiter: {
-      type: 'string',
-      value: 'character',
-      description: 'csv: "," (default), ";", "|" or tab.',
-    },
-    'no-escape-formulas': {
-      type: 'boolean',
-      description: "csv: no ' before texts that spreadsheets would run as formulas.",
-    },
-    values: { type: 'string', value: 'form', description: 'normalized: converted values (docs/values.md).' },
-    limit: { type: 'string', value: 'count', description: 'Maximum number of records.' },
-    after: { type: 'string', value: 'id', description: 'Begin behind the record with this id.' },
+    context: { value: 'json', description: `e.g. '{"active_test": false}'.` },
+    format: { value: 'format', description: 'ndjson or csv. Default: ndjson.' },
+    bom: { description: 'csv: begin with a byte order mark, for spreadsheets.' },
+    delimiter: { value: 'character', description: 'csv: "," (default), ";", "|" or tab.' },
+    'no-escape-formulas': { description: "csv: no ' before texts that spreadsheets would run as formulas." },
+    values: { value: 'form', description: 'normalized: converted values (docs/values.md).' },
+    limit: { value: 'count', description: 'Maximum number of records.' },
+    after: { value: 'id', description: 'Begin behind the record with this id.' },
     retries: {
-      type: 'string',
       value: 'count',
       description: `Maximum number of attempts in a row that give no record, after the first one. Default: ${RETRIES}.`,
     },
-    timeout: {
-      type: 'string',
-      value: 'seconds',
-      description: 'Time limit of each page that the proxy reads.',
-    },
+    timeout: { value: 'seconds', description: 'Time limit of each page that the proxy reads.' },
     ...PROXY_OPTIONS,
   },
   async run(input) {
@@ -109,9 +94,6 @@ function readRequest(input: CommandInput): ExportRequest {
   const values = input.option('values');
   if (values !== undefined && values !== 'normalized')
     throw new CommandError(`--values "${values}" must be normalized.`);
-  const timeout = input.option('timeout');
-  if (timeout !== undefined && !/^\d+$/.test(timeout))
-    throw new CommandError(`--timeout "${timeout}" is not a whole number of seconds.`);
   const body = {
     model_id: model,
     fields: fields.split(',').map((name) => name.trim()),
@@ -130,10 +112,10 @@ function readRequest(input: CommandInput): ExportRequest {
     body,
     format,
     isNormalized: values !== undefined,
-    timeout,
-    retries: readInteger(input, 'retries', /^\d+$/) ?? RETRIES,
-    limit: readInteger(input, 'limit', /^[1-9]\d*$/),
-    after: readInteger(input, 'after', /^-?\d+$/),
+    timeout: readTimeout(input),
+    retries: readNumber(input, 'retries', /^\d+$/, 'a number of attempts') ?? RETRIES,
+    limit: readNumber(input, 'limit', /^[1-9]\d*$/, 'a number of records'),
+    after: readNumber(input, 'after', /^-?\d+$/, 'an id'),
   };
 }
 
@@ -169,19 +151,6 @@ function readJson(
     if (isGood(value)) return { [name]: value };
   } catch {}
   throw new CommandError(`--${name} must be ${what}, as JSON in quotes of the shell.`);
-}
-
-const INTEGERS = { limit: 'a number of records', after: 'an id', retries: 'a number of attempts' };
-
-function readInteger(
-  { option }: CommandInput,
-  name: keyof typeof INTEGERS,
-  form: RegExp,
-): number | undefined {
-  const text = option(name);
-  if (text === undefined) return undefined;
-  if (form.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
-  throw new CommandError(`--${name} "${text}" is not ${INTEGERS[name]}.`);
 }
 
 interface Connection {

@@ -1,6 +1,6 @@
 /** Prints the usage of commands as text for a terminal and as Markdown for docs/cli.md. */
 import { wrapWords } from '../config/describe.ts';
-import { COMMON_OPTIONS, type Command, type CommandOption } from './command.ts';
+import { COMMON_OPTIONS, type Command, type CommandOption, nameValue } from './command.ts';
 
 /** All commands, one line each. */
 export function renderHelp(commands: readonly Command[]): string {
@@ -83,11 +83,12 @@ export function renderCliMarkdown(commands: readonly Command[]): string {
   ].join('\n');
 }
 
-function describeUsage({ name, arguments: args }: Command): string {
+function describeUsage({ name, arguments: args = [] }: Command): string {
   return [name, ...args].join(' ');
 }
 
-function describeOption(name: string, { type, short, value }: CommandOption): string {
-  const names = short === undefined ? `--${name}` : `-${short}, --${name}`;
-  return type === 'boolean' ? names : `${names} <${value ?? 'value'}>`;
+function describeOption(name: string, option: CommandOption): string {
+  const names = option.short === undefined ? `--${name}` : `-${option.short}, --${name}`;
+  const value = nameValue(option);
+  return value === undefined ? names : `${names} <${value}>`;
 }

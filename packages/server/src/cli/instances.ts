@@ -5,7 +5,16 @@ import { AdminError } from '../admin/admin-error.ts';
 import { toAdminError } from '../admin/to-admin-error.ts';
 import { judgeOrigin, parseEgressPolicy } from '../egress/policy.ts';
 import { readInput } from '../instances/members.ts';
-import { type Command, CommandError, type CommandInput, type CommandOption, printJson } from './command.ts';
+import {
+  type Command,
+  CommandError,
+  type CommandInput,
+  type CommandOption,
+  printResult,
+  readNumber,
+  readSwitch,
+  showMembers,
+} from './command.ts';
 import { explainByOptions } from './explain-by-options.ts';
 import { explainProblem } from './explain-problem.ts';
 import { type Column, printList } from './print-list.ts';
@@ -24,83 +33,163 @@ const COLUMNS: readonly Column<InstanceView>[] = [
 ];
 
 export const LOGIN_OPTION: CommandOption = {
-  type: 'string',
   value: 'login',
   description: 'Login of the user in Odoo, in place of --user-id, which is found by it.',
 };
 
 const MEMBER_OPTIONS = {
-  'erp-url': { type: 'string', value: 'address', description: 'Address of the Odoo server.' },
-  db: { type: 'string', value: 'name', description: 'Name of the database.' },
-  'user-id': { type: 'string', value: 'number', description: 'Id of the user in Odoo.' },
+  'erp-url': { value: 'address', description: 'Address of the Odoo server.' },
+  db: { value: 'name', description: 'Name of the database.' },
+  'user-id': { value: 'number', description: 'Id of the user in Odoo.' },
   'api-key-file': {
-    type: 'string',
     value: 'file',
     description: "File that contains the user's API key; - for standard input.",
   },
-  protocol: { type: 'string', value: PROTOCOLS.join('|'), description: 'Protocol to Odoo. Default: auto.' },
+  protocol: { choices: PROTOCOLS, description: 'Protocol to Odoo. Default: auto.' },
   'timeout-ms': {
-    type: 'string',
     value: 'number',
     description: 'Time limit of calls that set none; "none" restores upstream.timeoutMs.',
   },
   concurrency: {
-    type: 'string',
     value: 'number',
     description: 'Maximum number of concurrent calls; "none" removes the limit.',
   },
   'certificates-file': {
-    type: 'string',
     value: 'file',
     description: 'PEM certificates to trust in place of the public ones; "none" restores the public ones.',
   },
-  'allow-private': { type: 'boolean', description: 'Allow a private address or plain http.' },
-  'rotate-key': {
-    type: 'boolean',
-    description: 'Let the proxy replace the key before it expires (Odoo 19 and later).',
-  },
+  'allow-private': { description: 'Allow a private address or plain http.' },
+  'rotate-key': { description: 'Let the proxy replace the key before it expires (Odoo 19 and later).' },
   'key-expires-at': {
-    type: 'string',
     value: 'time',
     description: 'Expiry of the key, if Odoo does not report it: 2026-12-31T00:00:00Z, or none.',
   },
 } satisfies Record<string, CommandOption>;
 
-export const instancesAddCommand: Command = {
-  name: 'instances add',
-  arguments: ['<name>'],
-  summary: 'Check an Odoo server with a user, and store it. Calls refer to it as erp_instance: {"name": …}.',
-  options: {
-    ...MEMBER_OPTIONS,
-    login: LOGIN_OPTION,
-    'no-check': { type: 'boolean', description: 'Store it without signing in at the server first.' },
-    ...ADMIN_OPTIONS,
+export const instancesCommands: readonly Command[] = [
+  {
+    name: 'instances add',
+    arguments: ['<name>'],
+    summary:
+      'Check an Odoo server with a user, and store it. Calls refer to it as erp_instance: {"name": …}.',
+    options: {
+      ...MEMBER_OPTIONS,
+      login: LOGIN_OPTION,
+      'no-check': { description: 'Store it without signing in at the server first.' },
+      ...ADMIN_OPTIONS,
+    },
+    async run(input) {
+      const [name = ''] = input.arguments;
+      const login = input.option('login');
+      const { url, db, user_id, api_key, ...members } = await readMembers(input);
+      if (
+        url === undefined ||
+        db === undefined ||
+        api_key === undefined ||
+        (user_id ?? login) === undefined
+      ) {
+        throw new CommandError('Give --erp-url, --db, --user-id or --login, and --api-key-file.');
+      }
+      if (user_id !== undefined && login !== undefined) throw new CommandError('Give --user-id or --login.');
+      const draft = { name, url, db, api_key, ...members };
+      return useAdmin(
+        input,
+        async (admin) => {
+          const given = { draft, userId: user_id, login };
+          const signedIn = input.isSet('no-check') && login === undefined ? null : await signIn(admin, given);
+          const instance: InstanceInput = { ...draft, user_id: user_id ?? signedIn?.userId ?? 0 };
+          const found = signedIn === null ? '' : `: ${signedIn.found}`;
+          const view = await admin.createInstance(instance).catch(explainByOptions);
+          printResult(input, view, `Instance ${name} is stored${found}.\n`);
+          warnOfEgress(input, instance);
+          return 0;
+        },
+        'create',
+      );
+    },
   },
-  async run(input) {
-    const [name = ''] = input.arguments;
-    const login = input.option('login');
-    const { url, db, user_id, api_key, ...members } = await readMembers(input);
-    if (url === undefined || db === undefined || api_key === undefined || (user_id ?? login) === undefined) {
-      throw new CommandError('Give --erp-url, --db, --user-id or --login, and --api-key-file.');
-    }
-    if (user_id !== undefined && login !== undefined) throw new CommandError('Give --user-id or --login.');
-    const draft = { name, url, db, api_key, ...members };
-    return useAdmin(
-      input,
-      async (admin) => {
-        const given = { draft, userId: user_id, login };
-        const signedIn = input.isSet('no-check') && login === undefined ? null : await signIn(admin, given);
-        const instance: InstanceInput = { ...draft, user_id: user_id ?? signedIn?.userId ?? 0 };
-        const found = signedIn === null ? '' : `: ${signedIn.found}`;
-        const view = await admin.createInstance(instance).catch(explainByOptions);
-        printDone(input, view, `Instance ${name} is stored${found}.`);
-        warnOfEgress(input, instance);
-        return 0;
-      },
-      'create',
-    );
+  {
+    name: 'instances list',
+    summary: 'List the stored instances, without their keys.',
+    options: {
+      search: { value: 'text', description: 'Only instances whose name or address contains this text.' },
+      ...ADMIN_OPTIONS,
+    },
+    run: (input) =>
+      useAdmin(input, async (admin) => {
+        const instances = listAll(admin.listInstances, pickGiven({ search: input.option('search') }));
+        const emptyText =
+          input.option('search') === undefined
+            ? 'There are no instances; add one with erp-proxy instances add.'
+            : 'No instance matches.';
+        return printList(input, instances, COLUMNS, emptyText);
+      }),
   },
-};
+  {
+    name: 'instances show',
+    arguments: ['<name>'],
+    summary: 'Show a stored instance, without its key.',
+    options: ADMIN_OPTIONS,
+    run: (input) =>
+      useAdmin(input, async (admin) => {
+        const { key, ...members } = await admin.getInstance(input.arguments[0] ?? '');
+        const shown = showMembers({ ...members, ...prefixKeyMembers(key) }, 14);
+        return printResult(input, { key, ...members }, shown);
+      }),
+  },
+  {
+    name: 'instances update',
+    arguments: ['<name>'],
+    summary:
+      'Change a stored instance. Omitted members stay. A change that could lead to another server needs the key.',
+    options: {
+      ...MEMBER_OPTIONS,
+      'no-allow-private': { description: 'Require a public address and https.' },
+      'no-rotate-key': { description: 'Do not replace the key automatically.' },
+      ...ADMIN_OPTIONS,
+    },
+    async run(input) {
+      const [name = ''] = input.arguments;
+      const changes = await readMembers(input);
+      if (Object.keys(changes).length === 0) {
+        throw new CommandError('Say what to change. See erp-proxy instances update --help.');
+      }
+      return useAdmin(input, async (admin) => {
+        const view = await admin.updateInstance(name, changes).catch(explainByOptions);
+        return printResult(input, view, `Instance ${name} is changed.\n`);
+      });
+    },
+  },
+  {
+    name: 'instances remove',
+    arguments: ['<name>'],
+    summary: 'Remove a stored instance and its key. Calls to it are refused from then on.',
+    options: ADMIN_OPTIONS,
+    run: (input) =>
+      useAdmin(input, async (admin) => {
+        const [name = ''] = input.arguments;
+        await admin.removeInstance(name);
+        return printResult(
+          input,
+          { name, removed: true },
+          `Instance ${name} is removed. Its key still works at Odoo: remove it there.\n`,
+        );
+      }),
+  },
+  {
+    name: 'instances rotate-key',
+    arguments: ['<name>'],
+    summary: 'Create a new key in Odoo (19 and later) and replace the stored one.',
+    options: ADMIN_OPTIONS,
+    run: (input) =>
+      useAdmin(input, async (admin) => {
+        const [name = ''] = input.arguments;
+        const done = `Instance ${name} has a new key; a running proxy removes the old one at Odoo in some minutes.\n`;
+        const rotated = await admin.rotateInstanceKey(name).catch((error) => explainNotRotated(input, error));
+        return printResult(input, rotated, done);
+      }),
+  },
+];
 
 /** Checks that a server has refused. Others have failed before it was asked, and may pass later. */
 const REFUSING: ReadonlySet<string> = new Set(['database', 'user', 'key']);
@@ -136,106 +225,6 @@ async function signIn(admin: Admin, { draft, userId, login }: Given): Promise<Si
   return { userId: user?.id, found: problem ? `not checked, ${problem}` : `user ${shown?.text}` };
 }
 
-export const instancesListCommand: Command = {
-  name: 'instances list',
-  arguments: [],
-  summary: 'List the stored instances, without their keys.',
-  options: {
-    search: {
-      type: 'string',
-      value: 'text',
-      description: 'Only instances whose name or address contains this text.',
-    },
-    ...ADMIN_OPTIONS,
-  },
-  run: (input) =>
-    useAdmin(input, async (admin) => {
-      const instances = listAll(admin.listInstances, pickGiven({ search: input.option('search') }));
-      const emptyText =
-        input.option('search') === undefined
-          ? 'There are no instances; add one with erp-proxy instances add.'
-          : 'No instance matches.';
-      await printList(input, instances, COLUMNS, emptyText);
-      return 0;
-    }),
-};
-
-export const instancesShowCommand: Command = {
-  name: 'instances show',
-  arguments: ['<name>'],
-  summary: 'Show a stored instance, without its key.',
-  options: ADMIN_OPTIONS,
-  run: (input) =>
-    useAdmin(input, async (admin) => {
-      const { key, ...members } = await admin.getInstance(input.arguments[0] ?? '');
-      if (input.isSet('json')) {
-        printJson(input, { key, ...members });
-        return 0;
-      }
-      const shown = Object.entries({ ...members, ...prefixKeyMembers(key) });
-      for (const [member, value] of shown) input.print(`${member.padEnd(14)}  ${value ?? '-'}\n`);
-      return 0;
-    }),
-};
-
-export const instancesUpdateCommand: Command = {
-  name: 'instances update',
-  arguments: ['<name>'],
-  summary:
-    'Change a stored instance. Omitted members stay. A change that could lead to another server needs the key.',
-  options: {
-    ...MEMBER_OPTIONS,
-    'no-allow-private': { type: 'boolean', description: 'Require a public address and https.' },
-    'no-rotate-key': { type: 'boolean', description: 'Do not replace the key automatically.' },
-    ...ADMIN_OPTIONS,
-  },
-  async run(input) {
-    const [name = ''] = input.arguments;
-    const changes = await readMembers(input);
-    if (Object.keys(changes).length === 0) {
-      throw new CommandError('Say what to change. See erp-proxy instances update --help.');
-    }
-    return useAdmin(input, async (admin) => {
-      printDone(
-        input,
-        await admin.updateInstance(name, changes).catch(explainByOptions),
-        `Instance ${name} is changed.`,
-      );
-      return 0;
-    });
-  },
-};
-
-export const instancesRemoveCommand: Command = {
-  name: 'instances remove',
-  arguments: ['<name>'],
-  summary: 'Remove a stored instance and its key. Calls to it are refused from then on.',
-  options: ADMIN_OPTIONS,
-  run: (input) =>
-    useAdmin(input, async (admin) => {
-      const [name = ''] = input.arguments;
-      await admin.removeInstance(name);
-      if (input.isSet('json')) printJson(input, { name, removed: true });
-      else input.print(`Instance ${name} is removed. Its key still works at Odoo: remove it there.\n`);
-      return 0;
-    }),
-};
-
-export const instancesRotateKeyCommand: Command = {
-  name: 'instances rotate-key',
-  arguments: ['<name>'],
-  summary: 'Create a new key in Odoo (19 and later) and replace the stored one.',
-  options: ADMIN_OPTIONS,
-  run: (input) =>
-    useAdmin(input, async (admin) => {
-      const [name = ''] = input.arguments;
-      const done = `Instance ${name} has a new key; a running proxy removes the old one at Odoo in some minutes.`;
-      const rotated = await admin.rotateInstanceKey(name).catch((error) => explainNotRotated(input, error));
-      printDone(input, rotated, done);
-      return 0;
-    }),
-};
-
 /** All errors of the members are reported at once, before the server is asked. */
 function checkMembers(instance: InstanceInput): void {
   try {
@@ -270,59 +259,31 @@ function explainNotRotated(input: CommandInput, error: unknown): never {
 }
 
 /** The given members. The admin service refuses invalid values, all at once. */
-async function readMembers({ option, isSet, readInput }: CommandInput): Promise<InstanceChanges> {
-  const readText = async (file: string) => (await readInput(file)).toString();
-  const keyFile = option('api-key-file');
+async function readMembers(input: CommandInput): Promise<InstanceChanges> {
+  const { option } = input;
+  const readNumberOf = (name: string) => readNumber(input, name, /^\d{1,10}$/);
+  const readTextOf = async (name: string) => {
+    const file = option(name);
+    return file === undefined ? undefined : (await input.readInput(file)).toString();
+  };
   return pickGiven({
     url: option('erp-url'),
     db: option('db'),
-    user_id: readGiven(option('user-id'), readNumber('user-id')),
-    api_key: keyFile === undefined ? undefined : (await readText(keyFile)).trim(),
-    protocol: readGiven(option('protocol'), readProtocol),
-    timeout_ms: readOrNone(option('timeout-ms'), readNumber('timeout-ms')),
-    concurrency: readOrNone(option('concurrency'), readNumber('concurrency')),
-    certificates: await readOrNone(option('certificates-file'), readText),
-    allow_private: readSwitch('allow-private', isSet),
-    rotate_key: readSwitch('rotate-key', isSet),
-    key_expires_at: readOrNone(option('key-expires-at'), (text) => text),
+    user_id: readNumberOf('user-id'),
+    api_key: (await readTextOf('api-key-file'))?.trim(),
+    protocol: option('protocol') as InstanceProtocol | undefined,
+    timeout_ms: orNone(input, 'timeout-ms', readNumberOf),
+    concurrency: orNone(input, 'concurrency', readNumberOf),
+    certificates: await orNone(input, 'certificates-file', readTextOf),
+    allow_private: readSwitch(input, 'allow-private'),
+    rotate_key: readSwitch(input, 'rotate-key'),
+    key_expires_at: orNone(input, 'key-expires-at', option),
   });
 }
 
-function readGiven<Value>(text: string | undefined, read: (text: string) => Value): Value | undefined {
-  return text === undefined ? undefined : read(text);
-}
-
 /** `none` removes a member. */
-function readOrNone<Value>(
-  text: string | undefined,
-  read: (text: string) => Value,
-): Value | null | undefined {
-  return text === 'none' ? null : readGiven(text, read);
-}
-
-function readNumber(option: string): (text: string) => number {
-  return (text) => {
-    if (/^\d{1,10}$/.test(text)) return Number(text);
-    throw new CommandError(`--${option} "${text}" is not a whole number.`);
-  };
-}
-
-function readProtocol(text: string): InstanceProtocol {
-  const protocol = PROTOCOLS.find((known) => known === text);
-  if (protocol !== undefined) return protocol;
-  throw new CommandError(`--protocol is one of ${PROTOCOLS.join(', ')}.`);
-}
-
-function readSwitch(name: string, isSet: CommandInput['isSet']): boolean | undefined {
-  const isOn = isSet(name);
-  const isOff = isSet(`no-${name}`);
-  if (isOn && isOff) throw new CommandError(`--${name} and --no-${name} exclude each other.`);
-  return isOn || isOff ? isOn : undefined;
-}
-
-function printDone(input: CommandInput, view: InstanceView, text: string): void {
-  if (input.isSet('json')) printJson(input, view);
-  else input.print(`${text}\n`);
+function orNone<Value>({ option }: CommandInput, name: string, read: (name: string) => Value): Value | null {
+  return option(name) === 'none' ? null : read(name);
 }
 
 function prefixKeyMembers(key: InstanceView['key']): Record<string, unknown> {

@@ -11,7 +11,15 @@ import type {
 import { DuplicateMemberError, readValue } from '../json/read-value.ts';
 import { listModelsWithoutFields } from '../policy/publishable.ts';
 import { explainUnreadable } from './apply/explain-unreadable.ts';
-import { type Command, CommandError, type CommandInput, type CommandOption, printJson } from './command.ts';
+import {
+  type Command,
+  CommandError,
+  type CommandInput,
+  type CommandOption,
+  printJson,
+  printResult,
+  showMembers,
+} from './command.ts';
 import { type Column, printList } from './print-list.ts';
 import { PUBLISHABLE_OPTIONS, readPublishablePolicy } from './publishable-policy.ts';
 import { readPolicyFile } from './read-policy.ts';
@@ -20,13 +28,11 @@ import { ADMIN_OPTIONS, listAll, pickGiven, useAdmin } from './use-admin.ts';
 import { warnOfUnnamedMethods } from './warn-of-unnamed-methods.ts';
 
 const POLICY_OPTION: CommandOption = {
-  type: 'string',
   value: 'file',
   description:
     'File with the policy of the key, in YAML or JSON; - for standard input. See docs/policies.md.',
 };
 const NAME_OPTION: CommandOption = {
-  type: 'string',
   value: 'text',
   description: 'Name of the key, as keys list shows it.',
 };
@@ -41,209 +47,173 @@ const COLUMNS: readonly Column<KeyView>[] = [
   { heading: 'NAME', show: ({ name }) => name },
 ];
 
-export const keysCreateCommand: Command = {
-  name: 'keys create',
-  arguments: [],
-  summary: 'Create a client key and print it once. Only its hash is stored.',
-  options: {
-    name: {
-      ...NAME_OPTION,
-      description: `${NAME_OPTION.description} Default: asked for on a terminal, otherwise unnamed.`,
-    },
-    policy: POLICY_OPTION,
-    'expires-in': {
-      type: 'string',
-      value: 'time',
-      description: 'Time until it expires, such as 12h or 90d. Default: never.',
-    },
-    ...PUBLISHABLE_OPTIONS,
-    ...ADMIN_OPTIONS,
-  },
-  async run(input) {
-    const changes = await readChanges(input);
-    const name = changes.name ?? (await askForName(input));
-    return useAdmin(
-      input,
-      async (admin) => {
-        const policy = await readPublishablePolicy(input, changes.policy ?? undefined, admin);
-        const created = await admin.createKey({
-          ...changes,
-          name,
-          ...(policy === null ? {} : { policy }),
-        });
-        printNewKey(input, created, `Key ${created.id} ("${created.name}") is shown this once.`);
-        return 0;
+export const keysCommands: readonly Command[] = [
+  {
+    name: 'keys create',
+    summary: 'Create a client key and print it once. Only its hash is stored.',
+    options: {
+      name: {
+        ...NAME_OPTION,
+        description: `${NAME_OPTION.description} Default: asked for on a terminal, otherwise unnamed.`,
       },
-      'create',
-    );
-  },
-};
-
-export const keysListCommand: Command = {
-  name: 'keys list',
-  arguments: [],
-  summary: 'List the client keys, without their secrets.',
-  options: {
-    state: { type: 'string', value: STATES.join('|'), description: 'Only keys in this state.' },
-    search: { type: 'string', value: 'text', description: 'Only keys whose id or name contains this text.' },
-    ...ADMIN_OPTIONS,
-  },
-  async run(input) {
-    const wanted = input.option('state');
-    const state = STATES.find((known) => known === wanted);
-    if (wanted !== undefined && state === undefined) {
-      throw new CommandError(`--state is one of ${STATES.join(', ')}.`);
-    }
-    const query = pickGiven({ state, search: input.option('search') });
-    return useAdmin(input, async (admin) => {
-      const isFiltered = Object.keys(query).length > 0;
-      const emptyText = isFiltered
-        ? 'No key matches.'
-        : 'There are no keys; make one with erp-proxy keys create.';
-      await printList(input, listAll(admin.listKeys, query), COLUMNS, emptyText);
-      if (!input.isSet('json')) await warnOfUnnamedMethods(input, admin, null);
-      return 0;
-    });
-  },
-};
-
-export const keysShowCommand: Command = {
-  name: 'keys show',
-  arguments: ['<id>'],
-  summary: 'Show a client key and its policy, without its secret.',
-  options: ADMIN_OPTIONS,
-  run: (input) =>
-    useAdmin(input, async (admin) => {
-      const key = await admin.getKey(readId(input.arguments[0]));
-      if (input.isSet('json')) printJson(input, key);
-      else printMembers(input, key);
-      return 0;
-    }),
-};
-
-export const keysUpdateCommand: Command = {
-  name: 'keys update',
-  arguments: ['<id>'],
-  summary: 'Change a client key. Omitted members stay as they are.',
-  options: {
-    policy: POLICY_OPTION,
-    'no-policy': {
-      type: 'boolean',
-      description: 'Remove the policy: the key may do anything that egress allows.',
+      policy: POLICY_OPTION,
+      'expires-in': {
+        value: 'time',
+        description: 'Time until it expires, such as 12h or 90d. Default: never.',
+      },
+      ...PUBLISHABLE_OPTIONS,
+      ...ADMIN_OPTIONS,
     },
-    name: NAME_OPTION,
-    'expires-in': {
-      type: 'string',
-      value: 'time',
-      description: 'Time until it expires, from now: 12h, 90d, or never.',
+    async run(input) {
+      const changes = await readChanges(input);
+      const name = changes.name ?? (await askForName(input));
+      return useAdmin(
+        input,
+        async (admin) => {
+          const policy = await readPublishablePolicy(input, changes.policy ?? undefined, admin);
+          const created = await admin.createKey({
+            ...changes,
+            name,
+            ...(policy === null ? {} : { policy }),
+          });
+          return printNewKey(input, created, `Key ${created.id} ("${created.name}") is shown this once.`);
+        },
+        'create',
+      );
     },
-    ...ADMIN_OPTIONS,
   },
-  async run(input) {
-    const id = readId(input.arguments[0]);
-    if (input.isSet('no-policy') && input.option('policy') !== undefined) {
-      throw new CommandError('--policy and --no-policy exclude each other.');
-    }
-    const changes = await readChanges(input);
-    if (input.isSet('no-policy')) changes.policy = null;
-    if (Object.keys(changes).length === 0) {
-      throw new CommandError('Say what to change: --policy, --no-policy, --name or --expires-in.');
-    }
-    return useAdmin(input, async (admin) => {
-      const key = await admin.updateKey(id, changes);
-      if (input.isSet('json')) printJson(input, key);
-      else input.print(`Key ${id} is changed; a running proxy follows within a second.\n`);
-      return 0;
-    });
-  },
-};
-
-export const keysRevokeCommand: Command = {
-  name: 'keys revoke',
-  arguments: ['<id>'],
-  summary: 'Revoke a client key permanently. It stops working within a second.',
-  options: ADMIN_OPTIONS,
-  run: (input) =>
-    useAdmin(input, async (admin) => {
-      const key = await admin.revokeKey(readId(input.arguments[0]));
-      if (input.isSet('json')) printJson(input, key);
-      else input.print(`Key ${key.id} is revoked.\n`);
-      return 0;
-    }),
-};
-
-export const keysRotateCommand: Command = {
-  name: 'keys rotate',
-  arguments: ['<id>'],
-  summary: 'Create a successor to a key, with the same name, policy and expiry, and print it once.',
-  options: {
-    overlap: {
-      type: 'string',
-      value: 'time',
-      description: 'Time for which the old key still works: 0m, 12h, 7d. Default: 24h.',
+  {
+    name: 'keys list',
+    summary: 'List the client keys, without their secrets.',
+    options: {
+      state: { choices: STATES, description: 'Only keys in this state.' },
+      search: { value: 'text', description: 'Only keys whose id or name contains this text.' },
+      ...ADMIN_OPTIONS,
     },
-    ...ADMIN_OPTIONS,
-  },
-  async run(input) {
-    const id = readId(input.arguments[0]);
-    const overlap = input.option('overlap') ?? '24h';
-    const overlapMs = readDurationMs('overlap', overlap);
-    return useAdmin(input, async (admin) => {
-      const created = await admin.rotateKey(id, { overlap_seconds: overlapMs / 1000 });
-      const note = `Key ${created.id} ("${created.name}") is shown this once; ${id} works for ${overlap} more.`;
-      printNewKey(input, created, note);
-      return 0;
-    });
-  },
-};
-
-export const keysExplainCommand: Command = {
-  name: 'keys explain',
-  arguments: [],
-  summary:
-    'Show whether a key may make a call, and which rule decides. Exits with 0 if it may, otherwise with 1.',
-  options: {
-    key: { type: 'string', value: 'id', description: 'Id of the key, as shown by keys list.' },
-    call: {
-      type: 'string',
-      value: 'file',
-      description: 'File with the body of the call; - for standard input.',
+    async run(input) {
+      const state = input.option('state') as KeyState | undefined;
+      const query = pickGiven({ state, search: input.option('search') });
+      return useAdmin(input, async (admin) => {
+        const isFiltered = Object.keys(query).length > 0;
+        const emptyText = isFiltered
+          ? 'No key matches.'
+          : 'There are no keys; make one with erp-proxy keys create.';
+        await printList(input, listAll(admin.listKeys, query), COLUMNS, emptyText);
+        if (!input.isSet('json')) await warnOfUnnamedMethods(input, admin, null);
+        return 0;
+      });
     },
-    address: { type: 'string', value: 'ip', description: 'Address of the caller. Default: not checked.' },
-    origin: {
-      type: 'string',
-      value: 'origin',
-      description: 'Origin of the calling web page. Default: none.',
-    },
-    ...ADMIN_OPTIONS,
   },
-  async run(input) {
-    const id = readId(input.option('key') ?? missing('--key <id>'));
-    const file = input.option('call') ?? missing('--call <file>');
-    const explained: ExplainInput = {
-      call: parseCall(file, await input.readInput(file)),
-      ...pickGiven({ address: input.option('address'), origin: input.option('origin') }),
-    };
-    return useAdmin(input, async (admin) => {
-      const explanation = await admin.explain(id, explained);
-      if (input.isSet('json')) {
-        printJson(input, explanation);
-      } else {
-        const { allowed, rule, approval, message, star, sets } = explanation;
-        input.print(`${allowed ? 'allowed' : 'denied'} by ${rule ?? 'no rule'}: ${message}\n`);
-        // An older proxy does not tell.
-        if (approval != null) input.print(`  needs an approval by ${approval}\n`);
-        const { fields, ...values } = sets;
-        if (fields !== undefined) input.print(`  names the fields of the model: ${printRule(fields)}\n`);
-        for (const [member, value] of Object.entries(values)) {
-          input.print(`  sets ${member} to ${JSON.stringify(value)}\n`);
-        }
-        if (star !== undefined) printStar(input, star);
+  {
+    name: 'keys show',
+    arguments: ['<id>'],
+    summary: 'Show a client key and its policy, without its secret.',
+    options: ADMIN_OPTIONS,
+    run: (input) =>
+      useAdmin(input, async (admin) => {
+        const key = await admin.getKey(readId(input.arguments[0]));
+        return printResult(input, key, describeMembers(key));
+      }),
+  },
+  {
+    name: 'keys update',
+    arguments: ['<id>'],
+    summary: 'Change a client key. Omitted members stay as they are.',
+    options: {
+      policy: POLICY_OPTION,
+      'no-policy': { description: 'Remove the policy: the key may do anything that egress allows.' },
+      name: NAME_OPTION,
+      'expires-in': { value: 'time', description: 'Time until it expires, from now: 12h, 90d, or never.' },
+      ...ADMIN_OPTIONS,
+    },
+    async run(input) {
+      const id = readId(input.arguments[0]);
+      if (input.isSet('no-policy') && input.option('policy') !== undefined) {
+        throw new CommandError('--policy and --no-policy exclude each other.');
       }
-      return explanation.allowed ? 0 : 1;
-    });
+      const changes = await readChanges(input);
+      if (input.isSet('no-policy')) changes.policy = null;
+      if (Object.keys(changes).length === 0) {
+        throw new CommandError('Say what to change: --policy, --no-policy, --name or --expires-in.');
+      }
+      return useAdmin(input, async (admin) => {
+        const key = await admin.updateKey(id, changes);
+        return printResult(input, key, `Key ${id} is changed; a running proxy follows within a second.\n`);
+      });
+    },
   },
-};
+  {
+    name: 'keys revoke',
+    arguments: ['<id>'],
+    summary: 'Revoke a client key permanently. It stops working within a second.',
+    options: ADMIN_OPTIONS,
+    run: (input) =>
+      useAdmin(input, async (admin) => {
+        const key = await admin.revokeKey(readId(input.arguments[0]));
+        return printResult(input, key, `Key ${key.id} is revoked.\n`);
+      }),
+  },
+  {
+    name: 'keys rotate',
+    arguments: ['<id>'],
+    summary: 'Create a successor to a key, with the same name, policy and expiry, and print it once.',
+    options: {
+      overlap: {
+        value: 'time',
+        description: 'Time for which the old key still works: 0m, 12h, 7d. Default: 24h.',
+      },
+      ...ADMIN_OPTIONS,
+    },
+    async run(input) {
+      const id = readId(input.arguments[0]);
+      const overlap = input.option('overlap') ?? '24h';
+      const overlapMs = readDurationMs('overlap', overlap);
+      return useAdmin(input, async (admin) => {
+        const created = await admin.rotateKey(id, { overlap_seconds: overlapMs / 1000 });
+        const note = `Key ${created.id} ("${created.name}") is shown this once; ${id} works for ${overlap} more.`;
+        return printNewKey(input, created, note);
+      });
+    },
+  },
+  {
+    name: 'keys explain',
+    summary:
+      'Show whether a key may make a call, and which rule decides. Exits with 0 if it may, otherwise with 1.',
+    options: {
+      key: { value: 'id', description: 'Id of the key, as shown by keys list.' },
+      call: { value: 'file', description: 'File with the body of the call; - for standard input.' },
+      address: { value: 'ip', description: 'Address of the caller. Default: not checked.' },
+      origin: { value: 'origin', description: 'Origin of the calling web page. Default: none.' },
+      ...ADMIN_OPTIONS,
+    },
+    async run(input) {
+      const id = readId(input.option('key') ?? missing('--key <id>'));
+      const file = input.option('call') ?? missing('--call <file>');
+      const explained: ExplainInput = {
+        call: parseCall(file, await input.readInput(file)),
+        ...pickGiven({ address: input.option('address'), origin: input.option('origin') }),
+      };
+      return useAdmin(input, async (admin) => {
+        const explanation = await admin.explain(id, explained);
+        if (input.isSet('json')) {
+          printJson(input, explanation);
+        } else {
+          const { allowed, rule, approval, message, star, sets } = explanation;
+          input.print(`${allowed ? 'allowed' : 'denied'} by ${rule ?? 'no rule'}: ${message}\n`);
+          // An older proxy does not tell.
+          if (approval != null) input.print(`  needs an approval by ${approval}\n`);
+          const { fields, ...values } = sets;
+          if (fields !== undefined) input.print(`  names the fields of the model: ${printRule(fields)}\n`);
+          for (const [member, value] of Object.entries(values)) {
+            input.print(`  sets ${member} to ${JSON.stringify(value)}\n`);
+          }
+          if (star !== undefined) printStar(input, star);
+        }
+        return explanation.allowed ? 0 : 1;
+      });
+    },
+  },
+];
 
 function printStar({ print }: CommandInput, { methods, left_out: leftOut }: StarMeaning): void {
   print(`  "*" stands for these methods, as far as the model has them: ${methods.join(', ')}\n`);
@@ -295,20 +265,15 @@ function missing(option: string): never {
 }
 
 /** Only the key goes to standard output, so that it can be redirected into a file. */
-function printNewKey(input: CommandInput, created: NewKeyView, note: string): void {
-  if (input.isSet('json')) {
-    const { id, key, ...rest } = created;
-    printJson(input, { id, key, ...rest });
-  } else {
-    input.print(`${created.key}\n`);
-    input.complain(`${note} Send it in the header x-proxy-api.\n`);
-  }
+function printNewKey(input: CommandInput, { id, key, ...rest }: NewKeyView, note: string): 0 {
+  printResult(input, { id, key, ...rest }, `${key}\n`);
+  if (!input.isSet('json')) input.complain(`${note} Send it in the header x-proxy-api.\n`);
+  return 0;
 }
 
-function printMembers({ print }: CommandInput, { policy, ...members }: KeyView): void {
-  for (const [member, value] of Object.entries(members)) print(`${member.padEnd(12)}  ${value ?? '-'}\n`);
+function describeMembers({ policy, ...members }: KeyView): string {
   const shown = policy !== null && 'unreadable' in policy ? explainUnreadable(policy) : null;
-  print(`policy        ${policy === null ? '-' : (shown ?? JSON.stringify(policy, null, 2))}\n`);
+  return showMembers({ ...members, policy: policy && (shown ?? JSON.stringify(policy, null, 2)) }, 12);
 }
 
 function describePolicy(policy: KeyView['policy']): string {

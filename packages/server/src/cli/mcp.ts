@@ -13,12 +13,10 @@ const CLIENT_NAMES = CLIENT_CONFIGURATIONS.map(({ name }) => name);
 
 export const mcpCommand: Command = {
   name: 'mcp',
-  arguments: [],
   summary: 'Serve the tools of a running proxy to a local MCP client, over standard input and output.',
   options: {
     ...PROXY_OPTIONS,
     'print-config': {
-      type: 'string',
       value: 'client',
       description: 'Print what to paste for a client, such as claude-desktop or cursor, and end.',
     },

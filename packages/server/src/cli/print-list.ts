@@ -12,17 +12,18 @@ export interface Column<Item> {
 
 type ListInput = Pick<CommandInput, 'print' | 'complain' | 'untilTaken' | 'isTerminal' | 'isSet'>;
 
-/** `emptyText` goes to standard error if the list is empty, so that programs that read the output do not see it. */
+/** Returns the exit status. `emptyText` goes to standard error if the list is empty, so that programs that read the output do not see it. */
 export async function printList<Item>(
   input: ListInput,
   items: AsyncIterable<Item>,
   columns: readonly Column<Item>[],
   emptyText: string,
-): Promise<void> {
+): Promise<0> {
   if (input.isSet('json')) return printJsonList(input, items);
   const rows = mapRows(items, columns);
   const isEmpty = await (input.isTerminal ? printTable(input, rows, columns) : printLines(input, rows));
   if (isEmpty) input.complain(`${emptyText}\n`);
+  return 0;
 }
 
 /** Prints texts as they arrive. */
@@ -37,7 +38,7 @@ export async function printEach(
 }
 
 /** Prints one JSON array, item by item: not all may fit in memory. */
-async function printJsonList(input: ListInput, items: AsyncIterable<unknown>): Promise<void> {
+async function printJsonList(input: ListInput, items: AsyncIterable<unknown>): Promise<0> {
   let separator = '[';
   for await (const item of items) {
     input.print(separator + JSON.stringify(item));
@@ -45,6 +46,7 @@ async function printJsonList(input: ListInput, items: AsyncIterable<unknown>): P
     separator = ',\n';
   }
   input.print(separator === '[' ? '[]\n' : ']\n');
+  return 0;
 }
 
 type Row = readonly string[];

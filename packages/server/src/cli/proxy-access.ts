@@ -5,16 +5,14 @@ import { makeLocalUrl } from './local-url.ts';
 
 export const PROXY_OPTIONS = {
   url: {
-    type: 'string',
     value: 'address',
     description: `Address of the proxy. Default: ${URL_VARIABLE}, otherwise http.host and http.port.`,
   },
   key: {
-    type: 'string',
     value: 'key',
     description: `Client key, visible to other users of the machine. Default: ${KEY_VARIABLE}.`,
   },
-  'key-file': { type: 'string', value: 'file', description: 'File that contains the client key.' },
+  'key-file': { value: 'file', description: 'File that contains the client key.' },
 } satisfies Record<string, CommandOption>;
 
 /** For a route that the proxy does not have. */
@@ -56,4 +54,11 @@ export async function readKey({ option, readInput, env }: CommandInput): Promise
   // A text that cannot be in a header is not shown: it may be another secret, or a whole file.
   if (!/^[\x21-\x7e]+$/.test(key)) throw new CommandError('This is not the text of a client key: ep_….');
   return key;
+}
+
+/** The text of `--timeout`, for the header `x-request-timeout`. */
+export function readTimeout({ option }: CommandInput): string | undefined {
+  const seconds = option('timeout');
+  if (seconds === undefined || /^\d+$/.test(seconds)) return seconds;
+  throw new CommandError(`--timeout "${seconds}" is not a whole number of seconds.`);
 }

@@ -7,32 +7,24 @@ import { CommandError, type CommandInput, type CommandOption } from './command.t
 
 export const PUBLISHABLE_OPTIONS = {
   publishable: {
-    type: 'boolean',
     description:
       'A key for the source of a web page: it can only read, and only pages of the given origins can use it.',
   },
   origin: {
-    type: 'string',
     value: 'origin',
     multiple: true,
     description: 'With --publishable: origin of the page, e.g. https://shop.example.com; may be repeated.',
   },
   models: {
-    type: 'string',
     value: 'names',
     description: 'With --publishable: the models that it may read, e.g. "product.template,res.country".',
   },
   fields: {
-    type: 'string',
     value: 'model=names',
     multiple: true,
     description: 'With --publishable: fields of a model, e.g. product.template=name,list_price; repeatable.',
   },
-  instance: {
-    type: 'string',
-    value: 'name',
-    description: 'With --publishable: the stored instance. Default: the only one.',
-  },
+  instance: { value: 'name', description: 'With --publishable: the stored instance. Default: the only one.' },
 } satisfies Record<string, CommandOption>;
 
 /** Null without --publishable. `given` is the policy of --policy. */

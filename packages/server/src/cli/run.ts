@@ -8,7 +8,7 @@ import { explainReadError, readErrorCode } from '../config/read-error.ts';
 import { StartError } from '../config/start-error.ts';
 import { VaultError } from '../instances/vault.ts';
 import { StoreError } from '../stores/store-error.ts';
-import { COMMON_OPTIONS, type Command, CommandError, type Surroundings } from './command.ts';
+import { COMMON_OPTIONS, type Command, CommandError, nameValue, type Surroundings } from './command.ts';
 import { COMMANDS, findCommand } from './commands.ts';
 import { printCandidates } from './complete.ts';
 import { explainProblem } from './explain-problem.ts';
@@ -43,6 +43,7 @@ export async function runCommandLine(options: RunOptions, surroundings: Surround
       return 0;
     }
     checkArguments(command, positionals);
+    checkChoices(command, values);
     const file = values['config'] as string | undefined;
     const load = () =>
       options.given === undefined
@@ -112,12 +113,11 @@ function explainUnwritten(path: string, error: unknown): never {
 
 function parseOptions(command: Command, args: readonly string[]) {
   const options = Object.fromEntries(
-    Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(
-      ([name, { type, short, multiple = false }]) => [
-        name,
-        { type, multiple, ...(short === undefined ? {} : { short }) },
-      ],
-    ),
+    Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(([name, option]) => {
+      const { short, multiple = false } = option;
+      const type = nameValue(option) === undefined ? ('boolean' as const) : ('string' as const);
+      return [name, { type, multiple, ...(short === undefined ? {} : { short }) }];
+    }),
   );
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
@@ -139,9 +139,15 @@ function adviseOther({ name }: Command, what: string): string {
   return other === undefined ? '' : `erp-proxy ${other.name} takes it. `;
 }
 
-function checkArguments(command: Command, given: readonly string[]): void {
-  const needed = command.arguments.filter((name) => name.startsWith('<')).length;
-  if (given.length >= needed && given.length <= command.arguments.length) return;
-  const usage = ['erp-proxy', command.name, ...command.arguments].join(' ');
-  throw new CommandError(`Call it as: ${usage}. See erp-proxy ${command.name} --help.`);
+function checkChoices({ options }: Command, values: Readonly<Record<string, unknown>>): void {
+  for (const [name, { choices }] of Object.entries(options))
+    if (choices !== undefined && values[name] !== undefined && !choices.includes(String(values[name])))
+      throw new CommandError(`--${name} is one of ${choices.join(', ')}.`);
+}
+
+function checkArguments({ name, arguments: names = [] }: Command, given: readonly string[]): void {
+  const needed = names.filter((argument) => argument.startsWith('<')).length;
+  if (given.length >= needed && given.length <= names.length) return;
+  const usage = ['erp-proxy', name, ...names].join(' ');
+  throw new CommandError(`Call it as: ${usage}. See erp-proxy ${name} --help.`);
 }

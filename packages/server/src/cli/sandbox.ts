@@ -6,15 +6,10 @@ const VERSIONS: readonly Version[] = [14, 15, 16, 17, 18, 19, 22];
 
 export const sandboxCommand: Command = {
   name: 'sandbox',
-  arguments: [],
   summary: 'Run a simulated Odoo server with the data of a small company.',
   options: {
-    version: {
-      type: 'string',
-      value: '14|15|16|17|18|19|22',
-      description: 'Odoo version to simulate. Default: 18.',
-    },
-    port: { type: 'string', value: 'port', description: 'TCP port. Default: 8069, the port of Odoo.' },
+    version: { value: '14|15|16|17|18|19|22', description: 'Odoo version to simulate. Default: 18.' },
+    port: { value: 'port', description: 'TCP port. Default: 8069, the port of Odoo.' },
     json: JSON_OPTION,
   },
   async run(input) {

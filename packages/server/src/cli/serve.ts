@@ -14,7 +14,6 @@ import { answerHeartbeats } from './workers-heartbeat.ts';
 
 export const serveCommand: Command = {
   name: 'serve',
-  arguments: [],
   summary:
     'Run the proxy until SIGTERM, SIGINT or SIGHUP. Running calls then have http.shutdownGraceMs to finish.',
   options: {},

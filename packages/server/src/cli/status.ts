@@ -11,17 +11,13 @@ import {
   type UpstreamView,
 } from '@erp-proxy/contract';
 import type { Admin } from '../admin/admin.ts';
-import { type Command, CommandError, type CommandInput, type CommandOption, printJson } from './command.ts';
+import { type Command, type CommandInput, type CommandOption, printJson } from './command.ts';
 import { type Column, printList, showLine } from './print-list.ts';
 import { readDurationMs } from './read-time.ts';
 import { ADMIN_OPTIONS, useAdmin } from './use-admin.ts';
 
 const OPTIONS = {
-  last: {
-    type: 'string',
-    value: 'time',
-    description: 'Count the calls of this time: 15m, 6h, 7d. Default: 1h.',
-  },
+  last: { value: 'time', description: 'Count the calls of this time: 15m, 6h, 7d. Default: 1h.' },
   ...ADMIN_OPTIONS,
 } satisfies Record<string, CommandOption>;
 
@@ -30,57 +26,55 @@ const REFRESH_MS = 2000;
 const CLEAR = '\u001b[H\u001b[J';
 const UPSTREAMS_SHOWN = 20;
 
-export const statusCommand: Command = {
-  name: 'status',
-  arguments: [],
-  summary: 'Show the state of the proxy, of its Odoo databases and of the calls of the last hour.',
-  options: OPTIONS,
-  run: (input) =>
-    useAdmin(input, async (admin) => {
-      const status = await admin.status();
-      const statistics = await readStatistics(admin, input, 'instance');
-      const attention = await admin.listAttention();
-      if (input.isSet('json')) printJson(input, { ...status, statistics, attention });
-      else {
-        printStatus(input, status, statistics);
-        printAttention(input, attention);
-        await printUpstreams(input, status.upstreams);
-        await printGroups(input, 'instance', statistics);
-      }
-      return Object.values(status.checks).some(({ state }) => state === 'failed') ? 1 : 0;
-    }),
-};
-
-export const topCommand: Command = {
-  name: 'top',
-  arguments: [],
-  summary: 'Show which calls take the most, again every two seconds.',
-  options: {
-    by: {
-      type: 'string',
-      value: STATISTICS_DIMENSIONS.join('|'),
-      description: 'What to group the calls by. Default: model.',
-    },
-    once: { type: 'boolean', description: 'Show it once.' },
-    ...OPTIONS,
-  },
-  run: (input) =>
-    useAdmin(input, async (admin) => {
-      const by = readDimension(input.option('by') ?? 'model');
-      const stopped = input.untilStopped().then(() => true);
-      const isOnce = input.isSet('once') || input.isSet('json') || !input.isTerminal;
-      do {
-        const statistics = await readStatistics(admin, input, by);
-        if (input.isSet('json')) printJson(input, statistics);
+export const statusCommands: readonly Command[] = [
+  {
+    name: 'status',
+    summary: 'Show the state of the proxy, of its Odoo databases and of the calls of the last hour.',
+    options: OPTIONS,
+    run: (input) =>
+      useAdmin(input, async (admin) => {
+        const status = await admin.status();
+        const statistics = await readStatistics(admin, input, 'instance');
+        const attention = await admin.listAttention();
+        if (input.isSet('json')) printJson(input, { ...status, statistics, attention });
         else {
-          if (!isOnce) input.print(CLEAR);
-          input.print(`${describeCalls(statistics)}\n`);
-          await printGroups(input, by, statistics);
+          printStatus(input, status, statistics);
+          printAttention(input, attention);
+          await printUpstreams(input, status.upstreams);
+          await printGroups(input, 'instance', statistics);
         }
-      } while (!isOnce && !(await Promise.race([stopped, sleep(REFRESH_MS, false)])));
-      return 0;
-    }),
-};
+        return Object.values(status.checks).some(({ state }) => state === 'failed') ? 1 : 0;
+      }),
+  },
+  {
+    name: 'top',
+    summary: 'Show which calls take the most, again every two seconds.',
+    options: {
+      by: {
+        choices: STATISTICS_DIMENSIONS,
+        description: 'What to group the calls by. Default: model.',
+      },
+      once: { description: 'Show it once.' },
+      ...OPTIONS,
+    },
+    run: (input) =>
+      useAdmin(input, async (admin) => {
+        const by = (input.option('by') ?? 'model') as StatisticsDimension;
+        const stopped = input.untilStopped().then(() => true);
+        const isOnce = input.isSet('once') || input.isSet('json') || !input.isTerminal;
+        do {
+          const statistics = await readStatistics(admin, input, by);
+          if (input.isSet('json')) printJson(input, statistics);
+          else {
+            if (!isOnce) input.print(CLEAR);
+            input.print(`${describeCalls(statistics)}\n`);
+            await printGroups(input, by, statistics);
+          }
+        } while (!isOnce && !(await Promise.race([stopped, sleep(REFRESH_MS, false)])));
+        return 0;
+      }),
+  },
+];
 
 function readStatistics(
   admin: Admin,
@@ -89,12 +83,6 @@ function readStatistics(
 ): Promise<StatisticsView> {
   const lastMs = readDurationMs('last', option('last') ?? '1h');
   return admin.getStatistics({ since: new Date(Date.now() - lastMs).toISOString(), by });
-}
-
-function readDimension(text: string): StatisticsDimension {
-  const by = STATISTICS_DIMENSIONS.find((known) => known === text);
-  if (by !== undefined) return by;
-  throw new CommandError(`--by is one of ${STATISTICS_DIMENSIONS.join(', ')}.`);
 }
 
 function printStatus({ print, option }: CommandInput, status: StatusView, statistics: StatisticsView): void {

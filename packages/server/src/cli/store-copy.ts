@@ -6,19 +6,16 @@ import { readText } from './read-text.ts';
 
 export const storeCopyCommand: Command = {
   name: 'store copy',
-  arguments: [],
   summary: 'Copy everything of the store into an empty one, and verify the copy: to move it, or as a backup.',
   options: {
-    from: { type: 'string', value: 'url', description: 'The store to copy. Default: store.url.' },
-    to: { type: 'string', value: 'url', description: 'The empty store, as for store.url.' },
+    from: { value: 'url', description: 'The store to copy. Default: store.url.' },
+    to: { value: 'url', description: 'The empty store, as for store.url.' },
     'to-file': {
-      type: 'string',
       value: 'file',
       description:
         'Read the URL of the empty store from this file: it may have a password. `-`: standard input.',
     },
     'while-running': {
-      type: 'boolean',
       description: 'Copy the state of this moment, for a backup. Without it, stop the proxy first.',
     },
     json: JSON_OPTION,

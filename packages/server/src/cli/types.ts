@@ -14,38 +14,23 @@ export const typesCommand: Command = {
   summary: 'Write TypeScript types of the models of an Odoo server, read through a running proxy.',
   options: {
     models: {
-      type: 'string',
       value: 'patterns',
       description:
         'The models, e.g. "res.partner,sale.*". A pattern with * needs the right to read ir.model.',
     },
-    instance: {
-      type: 'string',
-      value: 'name',
-      description: 'Name of a stored instance, in place of an address.',
-    },
-    db: { type: 'string', value: 'name', description: 'With an address: name of the database.' },
-    'user-id': { type: 'string', value: 'number', description: 'With an address: id of the user in Odoo.' },
+    instance: { value: 'name', description: 'Name of a stored instance, in place of an address.' },
+    db: { value: 'name', description: 'With an address: name of the database.' },
+    'user-id': { value: 'number', description: 'With an address: id of the user in Odoo.' },
     'api-key-file': {
-      type: 'string',
       value: 'file',
       description: "With an address: file that contains the user's API key; - for standard input.",
     },
     lang: {
-      type: 'string',
       value: 'code',
       description: "Language of the comments, e.g. en_US. Default: the user's language.",
     },
-    output: {
-      type: 'string',
-      short: 'o',
-      value: 'file',
-      description: 'Write to this file. Default: standard output.',
-    },
-    check: {
-      type: 'boolean',
-      description: 'Write nothing, and fail if the file of --output differs. For CI.',
-    },
+    output: { short: 'o', value: 'file', description: 'Write to this file. Default: standard output.' },
+    check: { description: 'Write nothing, and fail if the file of --output differs. For CI.' },
     ...PROXY_OPTIONS,
   },
   async run(input) {

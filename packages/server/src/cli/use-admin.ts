@@ -8,7 +8,6 @@ import { openRemoteAdmin } from './remote-admin.ts';
 /** Options of commands for keys, instances and the audit. */
 export const ADMIN_OPTIONS = {
   url: {
-    type: 'string',
     value: 'address',
     description:
       'Act on the running proxy at this address; needs admin.token. Default: use the configured store.',

@@ -3,9 +3,15 @@
  * nor the values of secrets.
  */
 import type { InstanceInput, Policy, SubscriptionInput } from '@erp-proxy/contract';
-import { InstanceInputError, readChanges } from '../../instances/members.ts';
+import { InstanceInputError, MEMBERS, readChanges } from '../../instances/members.ts';
 import { isKeyName, KEY_NAME_RULE } from '../../keys/key-name.ts';
-import { checkChanges as checkSubscription, SubscriptionInputError } from '../../subscriptions/members.ts';
+import {
+  checkChanges as checkSubscription,
+  EVENT_MEMBERS,
+  RECORD_MEMBERS,
+  SHARED_MEMBERS,
+  SubscriptionInputError,
+} from '../../subscriptions/members.ts';
 import { findNearestName } from '../../text/nearest.ts';
 import {
   findLine,
@@ -65,35 +71,11 @@ const KEY_MEMBERS = ['name', 'policy'] as const;
 const OWN_VARIABLE = /^ERP_PROXY_/i;
 const OWN_VARIABLE_REFUSED =
   'variables whose names begin with ERP_PROXY_ are settings of the proxy, and go to no Odoo server: give the key in another';
-const INSTANCE_MEMBERS: Record<keyof InstanceInput, true> = {
-  name: true,
-  url: true,
-  db: true,
-  user_id: true,
-  api_key: true,
-  protocol: true,
-  timeout_ms: true,
-  concurrency: true,
-  certificates: true,
-  allow_private: true,
-  rotate_key: true,
-  key_expires_at: true,
-};
-
-const SUBSCRIPTION_MEMBERS: Record<keyof SubscriptionInput, true> = {
-  name: true,
-  events: true,
-  instance: true,
-  model: true,
-  domain: true,
-  fields: true,
-  url: true,
-  interval_seconds: true,
-  payload: true,
-  gone: true,
-  start: true,
-  key: true,
-};
+const INSTANCE_MEMBERS = ['name', ...Object.keys(MEMBERS), 'api_key', 'key_expires_at'];
+const SUBSCRIPTION_MEMBERS = [
+  'name',
+  ...Object.keys({ ...EVENT_MEMBERS, ...RECORD_MEMBERS, ...SHARED_MEMBERS }),
+];
 
 /** `requiresEnd`: the text must end with YAML's document end marker. */
 export function readConfiguration(
@@ -170,12 +152,12 @@ export function readConfiguration(
   }
 
   function readInstance(located: Located): WantedInstance | null {
-    const members = new Map(readMembers(located, 'an instance', Object.keys(INSTANCE_MEMBERS)));
+    const members = new Map(readMembers(located, 'an instance', INSTANCE_MEMBERS));
     const name = readName(located, members, 'an instance');
     const key = members.get('api_key');
     const secret = key === undefined ? null : readSecretSource(key);
     if (name === null || located.kind !== 'map') return null;
-    const given = [...members].filter(([member]) => member in INSTANCE_MEMBERS);
+    const given = [...members].filter(([member]) => INSTANCE_MEMBERS.includes(member));
     const {
       name: _,
       api_key: __,
@@ -186,10 +168,10 @@ export function readConfiguration(
   }
 
   function readWantedSubscription(located: Located): WantedSubscription | null {
-    const members = readMembers(located, 'a subscription', Object.keys(SUBSCRIPTION_MEMBERS));
+    const members = readMembers(located, 'a subscription', SUBSCRIPTION_MEMBERS);
     const name = readName(located, members, 'a subscription');
     if (name === null || located.kind !== 'map') return null;
-    const given = [...members].filter(([member]) => member in SUBSCRIPTION_MEMBERS);
+    const given = [...members].filter(([member]) => SUBSCRIPTION_MEMBERS.includes(member));
     const { name: _, ...rest } = Object.fromEntries(given.map(([member, value]) => [member, toValue(value)]));
     judgeMembers(located, () => checkSubscription(rest));
     return { line: located.line, name, members: rest };
