@@ -12,7 +12,10 @@ export interface Column<Item> {
 
 type ListInput = Pick<CommandInput, 'print' | 'complain' | 'untilTaken' | 'isTerminal' | 'isSet'>;
 
-/** Returns the exit status. `emptyText` goes to standard error if the list is empty, so that programs that read the output do not see it. */
+/**
+ * `emptyText` goes to standard error if the list is empty, so that programs that read the output do not see it. Returns
+ * the exit status.
+ */
 export async function printList<Item>(
   input: ListInput,
   items: AsyncIterable<Item>,
