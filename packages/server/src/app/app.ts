@@ -159,7 +159,6 @@ export async function createApp({
     ownDelayMs: () => loadShedder.delayMs,
     // Redis does not know all workers right after the start and while it is away.
     processes: () => Math.max(settings.workers, replicas?.count() ?? 1),
-    ...(replicas && { peers: replicas.breakers }),
   });
   const servers = new Servers({
     egress,

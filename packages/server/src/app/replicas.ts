@@ -25,19 +25,13 @@ export type Replicas = NonNullable<Awaited<ReturnType<typeof openReplicas>>>;
 export async function openReplicas({ settings, keys, logger, clock, months, nowMs }: ReplicasOptions) {
   const { redis, idempotency, cache } = settings;
   if (redis.url === null) return null;
-  const [
-    { RedisClient },
-    { SharedKeyLimits },
-    { SharedBreakers },
-    { createRedisIdempotency },
-    { RedisAnswers },
-  ] = await Promise.all([
-    import('../redis/client.ts'),
-    import('../redis/shared-key-limits.ts'),
-    import('../redis/shared-breakers.ts'),
-    import('../redis/idempotency.ts'),
-    import('../redis/answers.ts'),
-  ]);
+  const [{ RedisClient }, { SharedKeyLimits }, { createRedisIdempotency }, { RedisAnswers }] =
+    await Promise.all([
+      import('../redis/client.ts'),
+      import('../redis/shared-key-limits.ts'),
+      import('../redis/idempotency.ts'),
+      import('../redis/answers.ts'),
+    ]);
   const { url } = redis;
   // Replicas of one store derive the same prefix. Other deployments can use the same Redis.
   const prefix = `erp-proxy:${Buffer.from(keys.deriveSecret('redis names')).toString('hex', 0, 8)}`;
@@ -62,7 +56,6 @@ export async function openReplicas({ settings, keys, logger, clock, months, nowM
   const client = await connect('redis', prefix, (answering) => {
     if (keepsIdempotencyKeys) void warnOfLosses(answering, logger);
   });
-  const breakers = new SharedBreakers({ redis: client, nowMs });
   const keepsAnswers = cache.store === 'redis' && cache.bytesMax > 0;
   // A separate connection: large answers must not delay the commands of limits.
   const answersClient = keepsAnswers
@@ -80,7 +73,6 @@ export async function openReplicas({ settings, keys, logger, clock, months, nowM
 
   return {
     limits: new SharedKeyLimits({ redis: client, nowMs, clock, months }),
-    breakers,
     /** Null if idempotency keys are kept in the store. */
     idempotency: keepsIdempotencyKeys ? createRedisIdempotency(client) : null,
     /** Null if answers are kept in memory, or not at all. */
@@ -90,7 +82,6 @@ export async function openReplicas({ settings, keys, logger, clock, months, nowM
     isUp: () => client.trouble === null,
     check: () => checkRedis(client, keepsIdempotencyKeys),
     async close(): Promise<void> {
-      breakers.close();
       await client.close();
       await answersClient?.close();
     },

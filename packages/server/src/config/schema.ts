@@ -136,7 +136,7 @@ export const SETTINGS = {
     default: null,
     secret: 'in part',
     description:
-      'Redis or Valkey server through which all processes share limits of keys and the state of circuit breakers. If empty, each process enforces its share of the limits and has its own circuit breakers. `idempotency.store` and `cache.store` can use it too.',
+      'Redis or Valkey server through which all processes share limits of keys. If empty, each process enforces its share of the limits. `idempotency.store` and `cache.store` can use it too.',
   }),
   'keys.hashSecret': define({
     kind: optional(text('a text of at least 32 characters', (secret) => secret.length >= 32)),

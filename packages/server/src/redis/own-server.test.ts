@@ -5,11 +5,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { monotonicMs } from '../../test/time.ts';
 import { createAnswerSeal } from '../idempotency/answer-seal.ts';
 import { RedisAnswers } from './answers.ts';
-import { DATABASES_MAX } from './breaker-script.ts';
 import { RedisClient } from './client.ts';
 import { createRedisIdempotency } from './idempotency.ts';
 import { startTestServer, type TestServer } from './redis.fixture.ts';
-import { SharedBreakers } from './shared-breakers.ts';
 import { SharedKeyLimits } from './shared-key-limits.ts';
 
 const HAS_SERVER = spawnSync('redis-server', ['--version']).status === 0;
@@ -97,18 +95,6 @@ describe.skipIf(!HAS_SERVER)('on a separate server', () => {
     const limited = { id: 'a', policy: { ...key.policy, concurrency: 2, per_day: 9 } };
     expect(await limits.admit(limited)).toMatchObject({ ok: true });
     limits.release(limited);
-    const breakers = new SharedBreakers({ redis, nowMs: monotonicMs });
-    const now = monotonicMs();
-    const opening = { witness: null, sinceMs: now, openMs: 1000, untilMs: now, lastProber: 'a' };
-    const soon = { ...opening, probeUntilMs: now + 5000, othersUntilMs: now + 6000 };
-    // One more than the maximum.
-    for (let name = 0; name <= DATABASES_MAX; name++) breakers.publishOpened(`${name}`, soon, false);
-    breakers.publishOpened('database', soon, false);
-    expect(await breakers.requestProbe('database', soon)).toBe(true);
-    breakers.returnProbe('database', soon);
-    breakers.publishAnswered('database');
-    await expect.poll(() => breakers.find('database')).toBeNull();
-    breakers.close();
     const idempotency = createRedisIdempotency(redis);
     const claim = {
       id: 'a',

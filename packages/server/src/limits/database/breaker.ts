@@ -8,27 +8,37 @@
  * seen the failures, only that client is refused: its report may be slow, or its certificates may be wrong. The next
  * failure of any other client then opens the breaker for all clients. An answer to any other client closes it.
  *
- * Each process counts failures for itself, and tells its peers when the breaker opens or closes. Their news applies
- * here as well, unless the server has answered this process since the failures that they report.
+ * Each process has its own breakers.
  */
-import { type BreakerNews, OPEN_MS_MAX, OPEN_MS_MIN, type Opening, type Peers } from './peers.ts';
 import type { PermitResult } from './permit.ts';
 
 const FAILURES_MAX = 5;
+/** Minimum and maximum time for which a breaker stays open before a probe. */
+const OPEN_MS_MIN = 1000;
+const OPEN_MS_MAX = 30_000;
 /** Milliseconds after which another call may probe although a probe is still running. */
 const PROBE_MS = 5000;
-/**
- * Maximum share by which the open time is shortened at random, so that replicas without a connection probe at different
- * times.
- */
+/** Maximum share by which the open time is shortened at random, so that replicas probe at different times. */
 const JITTER = 0.25;
 const PAST = Number.NEGATIVE_INFINITY;
 
 export interface BreakerOptions {
-  database: string;
   nowMs: () => number;
   random: () => number;
-  peers: Peers;
+}
+
+/** Why and until when calls to a database are refused. */
+interface Opening {
+  /** The only client that has seen the failures, and the only one that is refused. Null if several have seen them. */
+  readonly witness: string | null;
+  /** How long the breaker stays open this time. Each failed probe doubles it. */
+  readonly openMs: number;
+  /** From this time on, a call may probe. */
+  readonly untilMs: number;
+  /** A probe may be running until this time. In the past if there is none. */
+  probeUntilMs: number;
+  /** Until this time, no client that has probed may send the next probe, so that no client can block it. */
+  othersUntilMs: number;
 }
 
 export interface JudgedPermit {
@@ -49,34 +59,26 @@ export type JudgedResult =
 export type BreakerChange = 'opened' | 'recovered' | null;
 
 export class Breaker {
-  readonly #database: string;
   readonly #nowMs: () => number;
   readonly #random: () => number;
-  readonly #peers: Peers;
   /** Number of failures since the server last answered. */
   #failures = 0;
   /** The client that saw all of them; null if several did. */
   #witness: string | null = null;
   /** Start of the first call that failed. */
   #sinceMs = PAST;
-  /** Time of the server's last answer. */
-  #answeredMs = PAST;
   /** Null while the breaker is closed. */
   #opening: Opening | null = null;
-  /** Clients whose probes have shown nothing since the breaker opened. */
-  readonly #inconclusiveProbers = new Set<string>();
-  /** Number of the permit with which this process probes. */
+  /** Clients that have probed since the breaker opened. */
+  readonly #probers = new Set<string>();
+  /** Number of the permit that probes. */
   #probe: number | null = null;
   /** Permits up to this number are ignored: they began before the last answer, or before the breaker opened. */
   #ignoredUpTo = 0;
 
-  constructor({ database, nowMs, random, peers }: BreakerOptions) {
-    this.#database = database;
+  constructor({ nowMs, random }: BreakerOptions) {
     this.#nowMs = nowMs;
     this.#random = random;
-    this.#peers = peers;
-    const known = peers.find(database);
-    if (known !== null) this.#applyOpening(known, 0);
   }
 
   get state(): 'closed' | 'open' | 'half_open' {
@@ -98,27 +100,20 @@ export class Breaker {
     return opening !== null && (opening.witness === null || opening.witness === client);
   }
 
-  /** Whether a refused call may be sent as the probe, as far as this process knows. */
+  /** Whether a refused call may be sent as the probe. */
   mayProbe(client: string): boolean {
     if (this.#opening === null) return false;
-    const { untilMs, probeUntilMs, lastProber, othersUntilMs } = this.#opening;
+    const { untilMs, probeUntilMs, othersUntilMs } = this.#opening;
     const now = this.#nowMs();
-    const hasProbed = client === lastProber || this.#inconclusiveProbers.has(client);
-    return now >= untilMs && now >= probeUntilMs && (!hasProbed || now >= othersUntilMs);
+    return now >= untilMs && now >= probeUntilMs && (!this.#probers.has(client) || now >= othersUntilMs);
   }
 
-  /** Whether the probe may be sent. A promise if other processes must be asked. */
-  beginProbe({ number, client }: JudgedPermit): true | Promise<boolean> {
+  beginProbe({ number, client }: JudgedPermit): void {
     if (this.#opening === null) throw new Error('Only an open breaker can be probed.');
-    const untilMs = this.#nowMs() + PROBE_MS;
     this.#probe = number;
-    this.#opening = preferOthers({ ...this.#opening, probeUntilMs: untilMs }, client, untilMs);
-    const reply = this.#peers.requestProbe(this.#database, this.#opening);
-    if (reply === true) return true;
-    return reply.then((isGranted) => {
-      if (!isGranted && this.#probe === number) this.#probe = null;
-      return isGranted;
-    });
+    this.#probers.add(client);
+    this.#opening.probeUntilMs = this.#nowMs() + PROBE_MS;
+    this.#opening.othersUntilMs = this.#opening.probeUntilMs + OPEN_MS_MIN;
   }
 
   /**
@@ -132,58 +127,27 @@ export class Breaker {
     switch (result) {
       case 'answered': {
         const wasRefused = this.refuses(permit.client);
-        if (this.#opening !== null) this.#peers.publishAnswered(this.#database);
         this.#close(latest);
-        this.#answeredMs = this.#nowMs();
         return wasRefused ? 'recovered' : null;
       }
       case 'abandoned':
-        if (probed !== null) this.#returnProbe(probed, permit);
+        if (probed !== null) this.#returnProbe(probed);
         return null;
       case 'overloaded':
         return probed && this.#reopen(probed, permit, latest);
       case 'silent':
         // A probe with a short time limit must not block the probes of others for long.
         if (probed === null) return this.#countFailure(permit, latest, silenceMs);
-        this.#returnProbe(probed, permit);
+        this.#returnProbe(probed);
         return null;
       default:
         return probed ? this.#reopen(probed, permit, latest) : this.#countFailure(permit, latest, 0);
     }
   }
 
-  /** Applies what another process has found. */
-  applyNews(news: BreakerNews, latest: number): BreakerChange {
-    if ('answeredMs' in news) return this.#applyAnswered(news.answeredMs, latest);
-    if (this.#answeredMs <= news.sinceMs) return this.#applyOpening(news, latest);
-    if (this.#opening === null) this.#peers.publishAnswered(this.#database);
-    // The failures seen here since that answer are newer than those that the others report.
-    else this.#peers.publishOpened(this.#database, this.#opening, false);
-    return null;
-  }
-
-  #applyAnswered(answeredMs: number, latest: number): BreakerChange {
-    // An answer from before the failures does not disprove them.
-    if (this.#opening === null || answeredMs < this.#opening.sinceMs) return null;
-    this.#close(latest);
-    return 'recovered';
-  }
-
-  #applyOpening(opening: Opening, latest: number): BreakerChange {
-    const known = this.#opening;
-    this.#opening = opening;
-    if (opening.lastProber !== null) this.#inconclusiveProbers.add(opening.lastProber);
-    this.#failures = FAILURES_MAX;
-    this.#witness = opening.witness;
-    this.#sinceMs = opening.sinceMs;
-    if (known === null) this.#ignoredUpTo = latest;
-    return known === null || known.witness !== opening.witness ? 'opened' : null;
-  }
-
-  #returnProbe(opening: Opening, { client }: JudgedPermit): void {
-    this.#inconclusiveProbers.add(client);
-    this.#opening = preferOthers({ ...opening, probeUntilMs: PAST }, client, this.#nowMs());
-    this.#peers.returnProbe(this.#database, this.#opening);
+  #returnProbe(opening: Opening): void {
+    opening.probeUntilMs = PAST;
+    opening.othersUntilMs = this.#nowMs() + OPEN_MS_MIN;
   }
 
   #countFailure(
@@ -198,39 +162,32 @@ export class Breaker {
     this.#failures++;
     if (this.#failures < FAILURES_MAX || this.#nowMs() - this.#sinceMs < silenceMs) return null;
     const { openMs = OPEN_MS_MIN, probeUntilMs = PAST } = this.#opening ?? {};
-    return this.#open(openMs, probeUntilMs, latest, false);
+    return this.#open(openMs, probeUntilMs, latest);
   }
 
   #reopen({ openMs }: Opening, { startedMs }: JudgedPermit, latest: number): BreakerChange {
     this.#sinceMs = startedMs;
-    return this.#open(Math.min(2 * openMs, OPEN_MS_MAX), PAST, latest, true);
+    return this.#open(Math.min(2 * openMs, OPEN_MS_MAX), PAST, latest);
   }
 
-  #open(openMs: number, probeUntilMs: number, latest: number, isProbe: boolean): 'opened' {
+  #open(openMs: number, probeUntilMs: number, latest: number): 'opened' {
     this.#opening = {
       witness: this.#witness,
-      sinceMs: this.#sinceMs,
       openMs,
       untilMs: this.#nowMs() + openMs * (1 - JITTER * this.#random()),
       probeUntilMs,
-      lastProber: null,
       othersUntilMs: PAST,
     };
     this.#ignoredUpTo = latest;
-    this.#inconclusiveProbers.clear();
-    this.#peers.publishOpened(this.#database, this.#opening, isProbe);
+    this.#probers.clear();
     return 'opened';
   }
 
   #close(latest: number): void {
     this.#opening = null;
     this.#failures = 0;
-    this.#inconclusiveProbers.clear();
+    this.#probers.clear();
     this.#probe = null;
     this.#ignoredUpTo = latest;
   }
-}
-
-function preferOthers(opening: Opening, client: string, fromMs: number): Opening {
-  return { ...opening, lastProber: client, othersUntilMs: fromMs + OPEN_MS_MIN };
 }

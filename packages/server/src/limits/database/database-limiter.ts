@@ -8,10 +8,9 @@
  */
 import { divideWhole } from '../share.ts';
 import { AdaptiveConcurrency, type ConcurrencyBounds } from './adaptive-concurrency.ts';
-import { Breaker, type BreakerChange, type JudgedPermit, type JudgedResult } from './breaker.ts';
+import { Breaker, type JudgedPermit, type JudgedResult } from './breaker.ts';
 import { FairQueue, type QueueEntry } from './fair-queue.ts';
 import { InstanceLimits } from './instance-limits.ts';
-import type { BreakerNews, Peers } from './peers.ts';
 import type {
   InstanceBound,
   Permit,
@@ -30,7 +29,6 @@ export interface DatabaseLimiterOptions {
   queueMax: number;
   /** Number of processes that share the bounds. Each uses an equal part of them, at least one call. */
   processes: () => number;
-  peers: Peers;
   /** A monotonic clock, in milliseconds. */
   nowMs: () => number;
   random: () => number;
@@ -111,7 +109,7 @@ export class DatabaseLimiter {
     this.database = database;
     this.#options = options;
     this.#concurrency = new AdaptiveConcurrency(options.concurrency, options.processes);
-    this.#breaker = new Breaker({ database, ...options });
+    this.#breaker = new Breaker(options);
   }
 
   get isIdle(): boolean {
@@ -182,15 +180,7 @@ export class DatabaseLimiter {
   }
 
   #reportToBreaker(permit: HeldPermit, result: JudgedResult): void {
-    this.#applyChange(this.#breaker.judge(permit, result, this.#latestNumber, this.#silenceMs));
-  }
-
-  /** Applies what another process has found. */
-  applyNews(news: BreakerNews): void {
-    this.#applyChange(this.#breaker.applyNews(news, this.#latestNumber));
-  }
-
-  #applyChange(change: BreakerChange): void {
+    const change = this.#breaker.judge(permit, result, this.#latestNumber, this.#silenceMs);
     if (change === 'recovered') this.#concurrency.restart(this.#latestNumber);
     if (change === 'opened') this.#refuseWaiting();
     this.#fill();
@@ -226,20 +216,8 @@ export class DatabaseLimiter {
     const isWithinBounds = this.#running < this.#concurrency.limitMax && this.#isBelowBound(request);
     if (!isWithinBounds || !this.#breaker.mayProbe(request.client)) return this.refuse('breaker_open');
     const permit = this.#begin(request);
-    const isGranted = this.#breaker.beginProbe(permit);
-    return isGranted === true ? permit : this.#awaitGrant(permit, request, isGranted);
-  }
-
-  /** Holds the permit while other processes are asked. Their news may close the breaker. */
-  async #awaitGrant(
-    permit: HeldPermit,
-    { client, signal }: PermitRequest,
-    isGranted: Promise<boolean>,
-  ): Promise<Permit | PermitRefusal> {
-    const mayRun = (await isGranted) || !this.#breaker.refuses(client);
-    if (mayRun && !signal.aborted) return permit;
-    permit.release('abandoned');
-    return this.refuse(signal.aborted ? 'ended' : 'breaker_open');
+    this.#breaker.beginProbe(permit);
+    return permit;
   }
 
   #begin(request: PermitRequest): HeldPermit {

@@ -5,13 +5,14 @@
  */
 import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { closeAfterTest } from '../../../test/close-after-test.ts';
 import { countCases } from '../../../test/random-cases.ts';
 import { Flight } from '../../sharing/flight.ts';
 import type { StreamedResult } from '../../sharing/result.ts';
+import { Breaker } from './breaker.ts';
 import { createTestLimiters, type TestLimiters } from './database-limiters.fixture.ts';
 import type { Permit, PermitRefusal, PermitRequest, PermitResult } from './database-limiters.ts';
-import { NO_PEERS } from './peers.ts';
 import type { InstanceBound } from './permit.ts';
 
 const INITIAL = 3;
@@ -111,22 +112,18 @@ interface TestCall extends Required<Omit<PermitRequest, 'deadlineMs'>> {
   onOver: () => void;
 }
 
-/** Number of probes that the breakers have sent. */
-interface ProbeCounter {
-  count: number;
-}
-
 class History {
   readonly requests: Request[] = [];
   readonly calls: TestCall[] = [];
   /** Number of readers of shared calls without a reply. */
   unanswered = 0;
   readonly #limiters: TestLimiters;
-  readonly #probes: ProbeCounter;
+  readonly #countProbes: () => number;
 
-  constructor(limiters: TestLimiters, probes: ProbeCounter) {
+  /** `countProbes`: the number of probes that the breakers have sent. */
+  constructor(limiters: TestLimiters, countProbes: () => number) {
     this.#limiters = limiters;
-    this.#probes = probes;
+    this.#countProbes = countProbes;
   }
 
   get running(): TestCall[] {
@@ -160,10 +157,10 @@ class History {
     const before = this.#limiters.databaseLimiters.states().find((state) => state.database === database);
     const running = this.running.filter((one) => one.database === database);
     const waiting = this.waiting.filter((one) => one.database === database);
-    const probes = this.#probes.count;
+    const probes = this.#countProbes();
     this.calls.push(call);
     const outcome = this.#limiters.acquire(request);
-    if (this.#probes.count > probes) {
+    if (this.#countProbes() > probes) {
       // A probe may exceed the concurrency limit and its client's share.
       const { nowMs } = this.#limiters.clock;
       call.probeMs = nowMs;
@@ -258,21 +255,17 @@ class History {
 }
 
 test('every call has one outcome, limits hold, and no permits or listeners remain', async () => {
+  const beginProbe = vi.spyOn(Breaker.prototype, 'beginProbe');
+  closeAfterTest({ close: () => beginProbe.mockRestore() });
   await fc.assert(
     fc.asyncProperty(STEPS, async (steps) => {
-      const probes: ProbeCounter = { count: 0 };
-      const requestProbe = () => {
-        probes.count++;
-        return true as const;
-      };
       const limiters = createTestLimiters({
         concurrency: { initial: INITIAL, min: 1, max: MAX },
         queueMax: QUEUE_MAX,
         databasesMax: 2,
-        peers: { ...NO_PEERS, requestProbe },
       });
       const { databaseLimiters, clock } = limiters;
-      const history = new History(limiters, probes);
+      const history = new History(limiters, () => beginProbe.mock.calls.length);
       /** Waits for pending outcomes, then compares the limiters' counts with the expected ones. */
       const check = async () => {
         await new Promise(setImmediate);

@@ -8,7 +8,6 @@ import {
   type DatabaseLimiterOptions,
   type DatabaseLimiterState,
 } from './database-limiter.ts';
-import { NO_PEERS, type Peers } from './peers.ts';
 import type { PermitOutcome, PermitRefusal, PermitRequest } from './permit.ts';
 
 export type { Permit, PermitRefusal, PermitRequest, PermitResult } from './permit.ts';
@@ -25,7 +24,6 @@ export interface DatabaseLimitersOptions
   ownDelayMs?: () => number;
   /** Default: 1. */
   processes?: () => number;
-  peers?: Peers;
 }
 
 export interface DatabaseState extends DatabaseLimiterState {
@@ -47,13 +45,11 @@ export class DatabaseLimiters {
     random = Math.random,
     ownDelayMs = () => 0,
     processes = () => 1,
-    peers = NO_PEERS,
     ...options
   }: DatabaseLimitersOptions) {
     this.#databasesMax = databasesMax;
     const onIdle = (limiter: DatabaseLimiter) => this.#keep(limiter);
-    this.#limiterOptions = { ...options, random, ownDelayMs, processes, peers, onIdle };
-    peers.onNews((database, news) => this.#limiters.get(database)?.applyNews(news));
+    this.#limiterOptions = { ...options, random, ownDelayMs, processes, onIdle };
   }
 
   acquire(request: PermitRequest): PermitOutcome {
