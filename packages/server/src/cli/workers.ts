@@ -1,6 +1,8 @@
 /**
  * The primary of several workers: starts them, replaces a worker that dies or hangs, and ends when all have ended. It
- * serves no requests; workers run serve.ts.
+ * serves no requests; workers run serve.ts. Node's cluster distributes connections in turn. With SCHED_NONE or
+ * `reusePort`, the kernel would: 16 connections that arrive at once were spread over four workers as 0, 1, 3 and 12,
+ * although each worker has a quarter of the limits.
  */
 
 import cluster, { type Worker } from 'node:cluster';
@@ -8,7 +10,6 @@ import { fstatSync } from 'node:fs';
 import type { ProgramSettings } from '../config/load.ts';
 import type { Logger } from '../observe/log.ts';
 import { delay } from '../streams/wait.ts';
-import { ListeningWorkers, returnUntakenConnections } from './workers-handoff.ts';
 import { watchHeartbeats } from './workers-heartbeat.ts';
 import { type AskWorker, connectWorker, printWorkers } from './workers-metrics.ts';
 import { joinOutput } from './workers-output.ts';
@@ -57,11 +58,9 @@ export async function runWorkers({
   cluster.setupPrimary({ serialization: 'advanced', stdio: ['inherit', stdout, 'inherit', 'ipc'] });
   const passOn = joinOutput(process.stdout);
   const asks = new Map<number, AskWorker>();
-  const listening = new ListeningWorkers();
   const startWorker = () => {
     const worker = cluster.fork(markWorker());
     provideSettings(worker, given);
-    returnUntakenConnections(worker, listening);
     const { stdout } = worker.process;
     // A process that could not be started has none.
     if (stdout) passOn(stdout);

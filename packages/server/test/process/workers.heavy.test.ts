@@ -1,5 +1,5 @@
 /** `workers`: several processes on one port that start, stop and fail, and have common metrics. */
-import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -169,32 +169,9 @@ test('a worker that is killed while the primary is suspended is replaced', async
   expect((await server.ended).status).toBe(0);
 });
 
-test('a connection that a worker served before it died is not passed to another', async () => {
-  script = () => {};
-  const server = await start();
-  const key = await makeKey(server);
-  const victims = listWorkers(server);
-  for (const victim of victims) process.kill(victim, 'SIGSTOP');
-  const outcome = call(server, key).catch(() => 'broken off');
-  await expect.poll(() => hasPassedConnection(server)).toBe(true);
-  process.kill(server.pid, 'SIGSTOP');
-  for (const victim of victims) process.kill(victim, 'SIGCONT');
-  await expect.poll(() => upstream.requests.length).toBe(1);
-  const serving = findServing(victims);
-  process.kill(serving, 'SIGKILL');
-  await expect.poll(() => isRunning(serving)).toBe(false);
-  process.kill(server.pid, 'SIGCONT');
-  expect(await outcome).toBe('broken off');
-  expect(upstream.requests).toHaveLength(1);
-  await expect.poll(() => readLog(server, 'worker ended')).toHaveLength(1);
-  server.kill('SIGTERM');
-  expect((await server.ended).status).toBe(0);
-});
-
-test('no connection stays open without an answer if the last worker that listens is stopped', async () => {
-  const server = await startServer([`--workers=2`], { folder });
+test('no connection stays open without an answer while one worker stops and another listens', async () => {
+  const server = await startServer(['--workers=2'], { folder });
   await expect.poll(() => readLog(server, 'listening')).toHaveLength(2);
-  const [one, other] = listWorkers(server) as [number, number];
   const { hostname, port } = new URL(server.url);
   let isOver = false;
   const connectAgainAndAgain = async () => {
@@ -203,62 +180,20 @@ test('no connection stays open without an answer if the last worker that listens
       socket.on('error', () => {});
       socket.resume().write('GET /healthz HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
       await new Promise((resolve) => socket.once('close', resolve));
-      // A refused connection.
+      // It was closed before its request was read.
       if (socket.bytesRead === 0) await pause();
     }
   };
   const clients = Promise.all(Array.from({ length: 8 }, connectAgainAndAgain));
-  process.kill(one, 'SIGKILL');
-  await expect.poll(() => isRunning(one)).toBe(false);
-  process.kill(other, 'SIGTERM');
-  await expect.poll(() => readLog(server, 'listening').length).toBeGreaterThan(3);
+  for (const listening of [3, 4]) {
+    process.kill(Math.min(...listWorkers(server)), 'SIGTERM');
+    await expect.poll(() => readLog(server, 'listening')).toHaveLength(listening);
+  }
   isOver = true;
   await clients;
   server.kill('SIGTERM');
   expect((await server.ended).status).toBe(0);
 });
-
-/** Rows of /proc/net/tcp (proc(5)), and the end of an address with the port of a URL in them. */
-function readConnections(): string[][] {
-  return readFileSync('/proc/net/tcp', 'utf8')
-    .split('\n')
-    .map((row) => row.trim().split(/\s+/));
-}
-const printPort = (url: string) =>
-  `:${Number(new URL(url).port).toString(16).toUpperCase().padStart(4, '0')}`;
-const ESTABLISHED = '01';
-
-/**
- * Whether the primary has passed a connection to a worker: it has accepted one, which therefore has an inode, and
- * sleeps again.
- */
-function hasPassedConnection({ url, pid }: Server): boolean {
-  const hasAccepted = readConnections().some(
-    ([, local, , state, , , , , , inode]) =>
-      local?.endsWith(printPort(url)) && state === ESTABLISHED && inode !== '0',
-  );
-  return hasAccepted && /^State:\s+S/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-}
-
-/** The process that has a connection to the upstream. */
-function findServing(workers: readonly number[]): number {
-  const inodes = readConnections()
-    .filter(([, , remote]) => remote?.endsWith(printPort(upstream.url)))
-    .map((row) => `socket:[${row[9]}]`);
-  const serving = workers.find((pid) =>
-    readdirSync(`/proc/${pid}/fd`).some((fd) => inodes.includes(readLink(`/proc/${pid}/fd/${fd}`))),
-  );
-  if (serving === undefined) throw new Error('no worker has a connection to the upstream');
-  return serving;
-}
-
-function readLink(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return '';
-  }
-}
 
 test('a worker that hangs before it listens is replaced', async () => {
   // It must not hang while it makes the tables: the other worker would wait for it.
@@ -296,7 +231,7 @@ describe('a worker that hangs', () => {
     if (isRunning(hung)) process.kill(hung, 'SIGKILL');
   });
 
-  test('is left out of a scrape, then replaced; others serve its calls, including the one that it was passed', async () => {
+  test('is left out of a scrape, then replaced, and others serve its calls', async () => {
     await expectScrapeWithoutIt();
     const calls = Array.from({ length: 2 * COUNT }, (_, id) => call(server, key, { params: [[id]] }));
     await expect.poll(() => readLog(server, 'worker hung')).toMatchObject([{ pid: hung }]);
