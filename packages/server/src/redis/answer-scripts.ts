@@ -7,7 +7,7 @@
  * The total size is bounded: `ends` orders answers by their expiry, and `sizes` has the size of each, with the total
  * under ''.
  */
-import { defineScript, READ_NOW } from './script.ts';
+import { READ_NOW } from './client.ts';
 
 /** Expiry of marks and sizes. Longer than answers are kept. */
 const RECORD_MS = 2 * 3_600_000;
@@ -20,7 +20,7 @@ const MARKS_MAX = 10_000;
  * KEYS: the answer, the marks. ARGV: maximum age, names of the two marks, and a new unique mark. Returns marks, time
  * and age of a kept answer; or marks and time for a read that is sent now.
  */
-export const FIND = defineScript(`${READ_NOW}
+export const FIND = `${READ_NOW}
 now = math.floor(now)
 local marks = redis.call('HMGET', KEYS[2], ARGV[2], ARGV[3])
 if not (marks[1] and marks[2]) then
@@ -37,16 +37,13 @@ if kept[1] == mark and asked <= now and now - asked <= tonumber(ARGV[1]) then
   return { mark, asked, now - asked }
 end
 return { mark, now }
-`);
-
-/** KEYS: the answer. Returns its current value, which can be decrypted only with the marks and time of FIND. */
-export const FETCH = defineScript(`return redis.call('HGET', KEYS[1], 'answer')`);
+`;
 
 /**
  * KEYS: the answer, the marks, `ends`, `sizes`. ARGV: marks and time of FIND, names of the two marks, duration for
  * which it is kept, its size, maximum total size, the answer.
  */
-export const KEEP = defineScript(`${READ_NOW}
+export const KEEP = `${READ_NOW}
 local name, ends, sizes = KEYS[1], KEYS[3], KEYS[4]
 local asked, size, bytesMax = tonumber(ARGV[2]), tonumber(ARGV[6]), tonumber(ARGV[7])
 local endsAt = asked + tonumber(ARGV[5])
@@ -87,10 +84,4 @@ redis.call('HSET', sizes, name, size)
 redis.call('HINCRBY', sizes, '', size)
 redis.call('PEXPIRE', ends, ${RECORD_MS})
 redis.call('PEXPIRE', sizes, ${RECORD_MS})
-`);
-
-/** KEYS: the marks. ARGV: the name of one mark, or none for all. A read that follows must not find an old answer. */
-export const DROP = defineScript(
-  `if ARGV[1] then redis.call('HDEL', KEYS[1], ARGV[1]) else redis.call('DEL', KEYS[1]) end`,
-  { staysInOrder: true },
-);
+`;

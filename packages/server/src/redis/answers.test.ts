@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { countCases } from '../../test/random-cases.ts';
-import { measureMs, passTurns, pause, pauseAtRandom } from '../../test/time.ts';
+import { measureMs, pause, pauseAtRandom } from '../../test/time.ts';
 import { createAnswerSeal } from '../idempotency/answer-seal.ts';
 import { createRandom } from '../limits/database/seeded-random.fixture.ts';
 import type { ReadMoment } from '../sharing/answer-store.ts';
@@ -61,14 +61,9 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     return kept && Buffer.from(kept.answer).toString();
   }
 
-  /**
-   * Waits until the answer is stored: operations on one connection run in order. If another test has flushed the
-   * scripts of the server, this one is sent again before the first find has its answer.
-   */
+  /** Waits until the answer is stored: operations on one connection run in order. */
   async function keep(answers: RedisAnswers, text: string, scope = PARTNERS, maxAgeMs = MINUTE) {
     answers.keep(scope, await ask(answers, scope), maxAgeMs, Buffer.from(text));
-    await answers.find(scope, 0);
-    await passTurns();
     await answers.find(scope, 0);
   }
 

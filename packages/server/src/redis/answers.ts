@@ -9,7 +9,7 @@ import type { AnswerSeal } from '../idempotency/answer-seal.ts';
 import type { AnswerStore, Found, ReadMoment, ReadScope } from '../sharing/answer-store.ts';
 import { atMost } from '../streams/at-most.ts';
 import { SingleFlight } from '../streams/single-flight.ts';
-import { DROP, FETCH, FIND, KEEP } from './answer-scripts.ts';
+import { FIND, KEEP } from './answer-scripts.ts';
 import { RedisAwayError, type RedisClient } from './client.ts';
 
 export interface RedisAnswersOptions {
@@ -61,7 +61,7 @@ export class RedisAnswers implements AnswerStore {
     if (this.#isDropPending) await this.#drop();
     if (this.#isDropPending) return NOT_FOUND;
     try {
-      const found = await this.#redis.run(
+      const found = await this.#redis.runScript(
         FIND,
         [this.#nameAnswer(scope), this.#marks],
         [Math.min(maxAgeMs, KEPT_MS_MAX), ...this.#nameMarks(scope), randomUUID()],
@@ -79,7 +79,7 @@ export class RedisAnswers implements AnswerStore {
     const keptMs = Math.min(maxAgeMs, KEPT_MS_MAX);
     const size = sealed.length + ENTRY_BYTES;
     this.#redis
-      .run(
+      .runScript(
         KEEP,
         [this.#nameAnswer(scope), this.#marks, this.#redis.name('ends'), this.#redis.name('sizes')],
         [marks, asked, ...this.#nameMarks(scope), keptMs, size, this.#bytesMax, sealed],
@@ -91,11 +91,12 @@ export class RedisAnswers implements AnswerStore {
     await this.#drop(this.#nameMark(database, model));
   }
 
-  /** Without marks, drops all answers. */
-  async #drop(...marks: string[]): Promise<void> {
+  /** Without a mark, drops all answers. */
+  async #drop(mark?: string): Promise<void> {
     try {
-      await this.#redis.run(DROP, [this.#marks], marks);
-      if (marks.length === 0) this.#isDropPending = false;
+      if (mark !== undefined) return void (await this.#redis.run('HDEL', this.#marks, mark));
+      await this.#redis.run('DEL', this.#marks);
+      this.#isDropPending = false;
     } catch (error) {
       // If Redis is away, all are dropped when it is back.
       if (!(error instanceof RedisAwayError)) this.#isDropPending = true;
@@ -116,7 +117,7 @@ export class RedisAnswers implements AnswerStore {
   }
 
   async #fetch(scope: ReadScope, name: string): Promise<Uint8Array | null> {
-    const sealed = await this.#redis.run(FETCH, [this.#nameAnswer(scope)], []);
+    const sealed = await this.#redis.run('HGET', this.#nameAnswer(scope), 'answer');
     return sealed instanceof Uint8Array ? this.#open(name, sealed) : null;
   }
 

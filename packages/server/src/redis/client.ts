@@ -9,7 +9,12 @@ import { randomUUID } from 'node:crypto';
 import { Redis, ReplyError } from 'ioredis';
 import { delay, TIMED_OUT, waitFor } from '../streams/wait.ts';
 import { readRedisAddress } from './address.ts';
-import { defineScript, READ_NOW, type Script } from './script.ts';
+
+/** Begins a script: sets `now` to milliseconds since 1970 by the clock of Redis, which all replicas share. */
+export const READ_NOW = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
+`;
 
 /** Redis did not run the operation. The caller must continue without it. */
 export class RedisFailure extends Error {
@@ -30,7 +35,7 @@ export interface RedisClientOptions {
   prefix: string;
   /** Receives the reason when Redis goes away, and null when it is back. */
   onTrouble?: (trouble: string | null) => void;
-  /** Receives operations that an available Redis refuses, once per script and connection. */
+  /** Receives operations that an available Redis refuses, once per command or script and connection. */
   onRefusal?: (refusal: RedisRefusal) => void;
   /** Time for an answer, in milliseconds. Tests whose machine is busy allow more. */
   answerTimeoutMs?: number | undefined;
@@ -61,7 +66,7 @@ const START_TIMEOUT_MS = 1000;
  * KEYS: the replicas. ARGV: id of this replica, milliseconds for which it is counted. Returns the number of replicas.
  * Removes a value of another type under this name.
  */
-const HEARTBEAT = defineScript(`${READ_NOW}
+const HEARTBEAT = `${READ_NOW}
 local found = redis.call('TYPE', KEYS[1]).ok
 if found ~= 'zset' and found ~= 'none' then redis.call('DEL', KEYS[1]) end
 redis.call('ZADD', KEYS[1], now, ARGV[1])
@@ -70,15 +75,13 @@ redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], now + 1000, '+inf')
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return redis.call('ZCARD', KEYS[1])
-`);
+`;
 /**
  * Error replies that concern the whole server or this user. They are at the start of the text, or after the position in
  * the script (Redis 6). All other error replies concern one name or command.
  */
 const OUT_OF_SERVICE =
   /^(?:ERR Error running script .*: -?)?(OOM|READONLY|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|CLUSTERDOWN|BUSY|UNKILLABLE|NOAUTH|WRONGPASS)\b/;
-
-const UNREGISTER = defineScript(`return redis.call('ZREM', KEYS[1], ARGV[1])`);
 
 export class RedisClient {
   /** Address for operators, without credentials. */
@@ -93,9 +96,7 @@ export class RedisClient {
   readonly #heartbeatListeners: (() => void)[] = [];
   readonly #backListeners: (() => void)[] = [];
   readonly #timer: NodeJS.Timeout;
-  /** Digests of the scripts that were sent as text on this connection. */
-  readonly #sent = new Set<string>();
-  /** Digests of the scripts whose refusal was reported on this connection. */
+  /** Commands and scripts whose refusal was reported on this connection. */
   readonly #refused = new Set<string>();
   #trouble: string | null = 'it was not reached yet';
   #connectionError: string | null = null;
@@ -134,7 +135,6 @@ export class RedisClient {
     this.#connection.on('close', () => this.#setTrouble(this.#connectionError ?? 'the connection is closed'));
     this.#connection.on('ready', () => {
       this.#connectionError = null;
-      this.#sent.clear();
       this.#refused.clear();
       this.#sendHeartbeat();
     });
@@ -173,12 +173,18 @@ export class RedisClient {
   }
 
   /**
-   * Runs the script. Rejects with a {@link RedisAwayError} at once if Redis is away, or after the time for
-   * an answer. Rejects with another {@link RedisFailure} if Redis refuses this operation.
+   * Runs the command on a name. Rejects with a {@link RedisAwayError} at once if Redis is away, or after the time for an
+   * answer. Rejects with another {@link RedisFailure} if Redis refuses this operation. Operations run in their order.
    */
-  async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
+  async run(command: string, name: string, ...args: Argument[]): Promise<unknown> {
     if (this.#trouble !== null) throw new RedisAwayError(this.#trouble);
-    return this.#run(script, keys, args);
+    return this.#call(command, [name], [name, ...args]);
+  }
+
+  /** Runs a Lua script, which Redis runs atomically, like a command. */
+  async runScript(script: string, names: readonly string[], args: readonly Argument[]): Promise<unknown> {
+    if (this.#trouble !== null) throw new RedisAwayError(this.#trouble);
+    return this.#evaluate(script, names, args);
   }
 
   /** The reply to `INFO`. */
@@ -189,13 +195,25 @@ export class RedisClient {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#connection.removeAllListeners('close');
-    await this.run(UNREGISTER, [this.name('replicas')], [this.replicaId]).catch(() => {});
+    await this.run('ZREM', this.name('replicas'), this.replicaId).catch(() => {});
     this.#connection.disconnect();
   }
 
-  async #run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
+  /** Sends the text each time: a retry by its digest, once Redis has lost it, would change the order of operations. */
+  #evaluate(script: string, names: readonly string[], args: readonly Argument[]): Promise<unknown> {
+    return this.#call('EVAL', names, [script, names.length, ...names, ...args], script);
+  }
+
+  /** `operation`: what a refusal is reported once for. */
+  async #call(
+    command: string,
+    names: readonly string[],
+    args: readonly Argument[],
+    operation = command,
+  ): Promise<unknown> {
     try {
-      const answer = await waitFor(this.#evaluate(script, keys, args), {
+      const values = args.map((arg) => (typeof arg === 'object' ? Buffer.from(arg) : arg));
+      const answer = await waitFor(this.#connection.callBuffer(command, ...values), {
         timeoutMs: this.#answerTimeoutMs,
       });
       if (answer === TIMED_OUT) throw new Error(`no answer within ${this.#answerTimeoutMs} ms`);
@@ -203,7 +221,9 @@ export class RedisClient {
     } catch (error) {
       const said = describeError(error);
       if (error instanceof ReplyError && !OUT_OF_SERVICE.test(said)) {
-        this.#reportRefusal(script, { said, names: keys });
+        // Only once, so that repeated calls do not fill the log.
+        if (!this.#refused.has(operation)) this.#onRefusal({ said, names });
+        this.#refused.add(operation);
         throw new RedisFailure(said);
       }
       const trouble = this.#connection.status === 'ready' ? said : this.#connectionError;
@@ -212,36 +232,13 @@ export class RedisClient {
     }
   }
 
-  /** Reports a refusal only once, so that repeated calls do not fill the log. */
-  #reportRefusal({ digest }: Script, refusal: RedisRefusal): void {
-    if (this.#refused.has(digest)) return;
-    this.#refused.add(digest);
-    this.#onRefusal(refusal);
-  }
-
-  async #evaluate(
-    { digest, text, staysInOrder }: Script,
-    keys: readonly string[],
-    args: readonly Argument[],
-  ): Promise<unknown> {
-    const values = [...keys, ...args.map((arg) => (typeof arg === 'object' ? Buffer.from(arg) : arg))];
-    const sendText = () => {
-      this.#sent.add(digest);
-      return this.#connection.callBuffer('EVAL', text, keys.length, ...values);
-    };
-    // The text is sent first on each connection: a retry after NOSCRIPT would change the order of operations.
-    if (staysInOrder || !this.#sent.has(digest)) return sendText();
-    try {
-      return await this.#connection.callBuffer('EVALSHA', digest, keys.length, ...values);
-    } catch (error) {
-      if (error instanceof Error && error.message.startsWith('NOSCRIPT')) return sendText();
-      throw error;
-    }
-  }
-
   async #sendHeartbeat(): Promise<void> {
     try {
-      const count = await this.#run(HEARTBEAT, [this.name('replicas')], [this.replicaId, REPLICA_TTL_MS]);
+      const count = await this.#evaluate(
+        HEARTBEAT,
+        [this.name('replicas')],
+        [this.replicaId, REPLICA_TTL_MS],
+      );
       this.#replicas = Math.max(1, Number(count));
     } catch (error) {
       // A Redis that refuses the heartbeat counts as away.

@@ -3,8 +3,7 @@
  * Redis removes expired rows.
  */
 import type { IdempotencyRow, IdempotencyStore } from '../stores/ports.ts';
-import type { RedisClient } from './client.ts';
-import { defineScript, READ_NOW } from './script.ts';
+import { READ_NOW, type RedisClient } from './client.ts';
 
 /** KEYS: the row. Returns it, or nil. */
 const READ_ROW = `${READ_NOW}
@@ -14,7 +13,7 @@ if row[1] then
   return { row[1], state, row[2] }
 end
 `;
-const FIND = defineScript(READ_ROW);
+const FIND = READ_ROW;
 
 /**
  * The keys and bytes of a client are counted by the hour in which they expire, because Redis removes rows without
@@ -34,11 +33,11 @@ local function uncount(use, hour)
 end
 `;
 /** KEYS: the row, counts of its client. ARGV: fingerprint, attempt, duration of the run, duration until expiry. */
-const CLAIM = defineScript(`${READ_ROW} ${COUNT}
+const CLAIM = `${READ_ROW} ${COUNT}
 redis.call('HSET', KEYS[1], 'fingerprint', ARGV[1], 'attempt', ARGV[2], 'runs_until', now + ARGV[3])
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 count(KEYS[2], ARGV[4], 1, 0)
-`);
+`;
 
 /** KEYS: the row. ARGV: the attempt. */
 const IF_RUNNING = `
@@ -46,24 +45,22 @@ local row = redis.call('HMGET', KEYS[1], 'attempt', 'is_done', 'use', 'hour')
 if row[1] ~= ARGV[1] or row[2] then return end
 `;
 /** ARGV: remaining duration of the run. */
-const EXTEND = defineScript(
-  `${READ_NOW} ${IF_RUNNING} redis.call('HSET', KEYS[1], 'runs_until', now + ARGV[2])`,
-);
+const EXTEND = `${READ_NOW} ${IF_RUNNING} redis.call('HSET', KEYS[1], 'runs_until', now + ARGV[2])`;
 /** ARGV: duration until expiry; the answer, or none. */
-const KEEP = defineScript(`${READ_NOW} ${COUNT} ${IF_RUNNING}
+const KEEP = `${READ_NOW} ${COUNT} ${IF_RUNNING}
 redis.call('HSET', KEYS[1], 'is_done', 1)
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 if ARGV[3] then redis.call('HSET', KEYS[1], 'answer', ARGV[3]) end
 uncount(row[3], row[4])
 count(row[3], ARGV[2], 1, ARGV[3] and #ARGV[3] or 0)
-`);
-const GIVE_UP = defineScript(`${IF_RUNNING} redis.call('HSET', KEYS[1], 'runs_until', 0)`);
-const RELEASE = defineScript(`${COUNT} ${IF_RUNNING}
+`;
+const GIVE_UP = `${IF_RUNNING} redis.call('HSET', KEYS[1], 'runs_until', 0)`;
+const RELEASE = `${COUNT} ${IF_RUNNING}
 redis.call('DEL', KEYS[1])
 uncount(row[3], row[4])
-`);
+`;
 /** KEYS: counts of a client. Returns the number of keys and bytes. */
-const MEASURE = defineScript(`${READ_NOW}
+const MEASURE = `${READ_NOW}
 local this_hour = math.floor(now / 3600000)
 local sums = { keys = 0, bytes = 0 }
 local counts = redis.call('HGETALL', KEYS[1])
@@ -73,7 +70,7 @@ for index = 1, #counts, 2 do
   else sums[kind] = sums[kind] + (tonumber(counts[index + 1]) or 0) end
 end
 return { sums.keys, sums.bytes }
-`);
+`;
 
 export function createRedisIdempotency(redis: RedisClient): IdempotencyStore {
   const nameRow = (id: string) => redis.name('idempotency', id);
@@ -81,26 +78,30 @@ export function createRedisIdempotency(redis: RedisClient): IdempotencyStore {
 
   return {
     async find(id) {
-      return readRow(await redis.run(FIND, [nameRow(id)], []));
+      return readRow(await redis.runScript(FIND, [nameRow(id)], []));
     },
     async claim({ id, client, fingerprint, attempt, runsForMs, expiresInMs }) {
       const args = [fingerprint, attempt, runsForMs, expiresInMs];
-      return readRow(await redis.run(CLAIM, [nameRow(id), nameUse(client)], args));
+      return readRow(await redis.runScript(CLAIM, [nameRow(id), nameUse(client)], args));
     },
     async extend(id, attempt, runsForMs) {
-      await redis.run(EXTEND, [nameRow(id)], [attempt, runsForMs]);
+      await redis.runScript(EXTEND, [nameRow(id)], [attempt, runsForMs]);
     },
     async complete(id, attempt, answer, expiresInMs) {
-      await redis.run(KEEP, [nameRow(id)], [attempt, expiresInMs, ...(answer === null ? [] : [answer])]);
+      await redis.runScript(
+        KEEP,
+        [nameRow(id)],
+        [attempt, expiresInMs, ...(answer === null ? [] : [answer])],
+      );
     },
     async markUnknown(id, attempt) {
-      await redis.run(GIVE_UP, [nameRow(id)], [attempt]);
+      await redis.runScript(GIVE_UP, [nameRow(id)], [attempt]);
     },
     async release(id, attempt) {
-      await redis.run(RELEASE, [nameRow(id)], [attempt]);
+      await redis.runScript(RELEASE, [nameRow(id)], [attempt]);
     },
     async measure(client) {
-      const [keys, answerBytes] = (await redis.run(MEASURE, [nameUse(client)], [])) as unknown[];
+      const [keys, answerBytes] = (await redis.runScript(MEASURE, [nameUse(client)], [])) as unknown[];
       return { keys: Number(keys), answerBytes: Number(answerBytes) };
     },
     prune: () => 0,

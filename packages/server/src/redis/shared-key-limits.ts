@@ -1,7 +1,6 @@
 /**
  * The limits of keys, counted in Redis for all replicas. Each replica also counts locally. While Redis is away, it
  * enforces its share of the limits from the local counts. Calls that it admits meanwhile are added to Redis afterwards.
- * What the calls of a key ask during one turn of the event loop is sent as one script.
  */
 import { type Admitted, BUSY, combineTaken, judgeRequest, readRate, UNLIMITED } from '../limits/admitted.ts';
 import { describePeriod } from '../limits/day.ts';
@@ -11,17 +10,15 @@ import { describeTaken, readIntervalMs } from '../limits/rate.ts';
 import {
   ADMIT,
   type AdmitAnswer,
-  type AdmitTurn,
+  type AdmitRequest,
   BY_DAY,
   BY_MONTH,
   BY_RATE,
   BY_RUNNING,
-  nameLease,
   RENEW,
-  readAdmitAnswers,
+  readAdmitAnswer,
 } from './admit-script.ts';
 import { type RedisClient, RedisFailure } from './client.ts';
-import { type KeyTurn, KeyTurns } from './key-turns.ts';
 
 /** Leases of a replica that crashed end after this time. A running replica renews its leases with each heartbeat. */
 const LEASE_MS = 5000;
@@ -45,9 +42,8 @@ export class SharedKeyLimits implements Limits {
   readonly #months: MonthCounts;
   /** Number of calls of each key that were admitted while Redis was away. */
   readonly #unreported = new Map<string, number>();
-  /** The leases of each key's running calls, by their numbers. */
-  readonly #leases = new Map<string, number[]>();
-  readonly #turns = new KeyTurns((turn) => this.#send(turn));
+  /** The names of the leases of each key's running calls. */
+  readonly #leases = new Map<string, string[]>();
   #lastLease = 0;
 
   constructor({ redis, nowMs, clock, months = new MonthCounts({ clock }) }: SharedKeyLimitsOptions) {
@@ -62,7 +58,7 @@ export class SharedKeyLimits implements Limits {
   }
 
   async admit(key: LimitedKey): Promise<Admitted> {
-    const leases = this.#numberLeases(key, 1);
+    const leases = this.#nameLeases(key, 1);
     const answer = await this.#ask(key, 1, leases);
     const admitted = answer === null ? this.#local.admit(key) : describeAnswer(key, 1, answer, this.#months);
     if (!admitted.ok) return admitted;
@@ -82,7 +78,7 @@ export class SharedKeyLimits implements Limits {
   }
 
   async acquireMore(key: LimitedKey, count: number): Promise<number> {
-    const leases = this.#numberLeases(key, count);
+    const leases = this.#nameLeases(key, count);
     if (leases.length === 0) return count;
     const answer = await this.#ask(key, 0, leases);
     const taken = answer === null ? this.#local.acquireMore(key, count) : answer.leases;
@@ -98,42 +94,32 @@ export class SharedKeyLimits implements Limits {
     if (held === undefined) return;
     const ended = held.splice(-count);
     if (held.length === 0) this.#leases.delete(key.id);
-    if (this.#redis.trouble === null) this.#turns.endLeases(key.id, ended);
+    // If it fails, the leases expire.
+    if (ended.length > 0) this.#redis.run('ZREM', this.#nameRunning(key.id), ...ended).catch(() => {});
   }
 
   /** Null if Redis is away or refuses the operation. */
-  async #ask(key: LimitedKey, calls: number, leases: number[]): Promise<AdmitAnswer | null> {
+  async #ask({ id, policy }: LimitedKey, calls: number, leases: string[]): Promise<AdmitAnswer | null> {
     if (this.#redis.trouble !== null) return null;
-    return this.#turns.request(key, { calls, leases });
-  }
-
-  /** Null if Redis is away or refuses the operation. Leases whose end is then not reported expire. */
-  async #send({ id, policy, requests, ended }: KeyTurn): Promise<AdmitAnswer[] | null> {
-    const isCounting = requests.some(({ calls }) => calls > 0);
-    const rate = isCounting && policy ? readRate(policy) : null;
+    const rate = calls > 0 ? readRate(policy) : null;
     const owed = rate === null ? 0 : this.#takeUnreported(id);
-    const turn: AdmitTurn = {
-      replica: this.#redis.replicaId,
-      ended,
-      requests: requests.map(({ calls, leases }) => ({ calls, leases })),
-      ...(rate && { rate: { intervalMs: readIntervalMs(rate), burst: rate.burst, owed } }),
-    };
-    if (policy?.concurrency !== undefined && requests.some(({ leases }) => leases.length > 0))
-      turn.running = { max: policy.concurrency, leaseMs: LEASE_MS };
-    if (policy?.per_day !== undefined && isCounting)
-      turn.day = { max: policy.per_day, ...this.#local.readDay(id) };
-    const keys = ['rate', 'running', 'day'].map((kind) => this.#redis.name(kind, id));
-    if (policy?.per_month !== undefined && isCounting) {
-      const { month, calls, endsAt } = this.#months.read(id);
-      turn.month = { max: policy.per_month, known: calls, endsAt };
+    const request: AdmitRequest = { replica: this.#redis.replicaId, calls };
+    if (rate !== null) request.rate = { intervalMs: readIntervalMs(rate), burst: rate.burst, owed };
+    if (policy.concurrency !== undefined && leases.length > 0)
+      request.running = { max: policy.concurrency, leaseMs: LEASE_MS, leases };
+    if (policy.per_day !== undefined && calls > 0)
+      request.day = { max: policy.per_day, ...this.#local.readDay(id) };
+    const keys = [this.#redis.name('rate', id), this.#nameRunning(id), this.#redis.name('day', id)];
+    if (policy.per_month !== undefined && calls > 0) {
+      const { month, calls: known, endsAt } = this.#months.read(id);
+      request.month = { max: policy.per_month, known, endsAt };
       // A name of its own for each month, since the clocks of replicas differ.
       keys.push(this.#redis.name('month', month, id));
     }
     try {
-      const answers = readAdmitAnswers(await this.#redis.run(ADMIT, keys, [JSON.stringify(turn)]));
-      const isCharged = requests.some(({ calls }, index) => calls > 0 && hasReachedRate(answers[index]));
-      if (!isCharged) this.#addUnreported(id, owed);
-      return answers;
+      const answer = readAdmitAnswer(await this.#redis.runScript(ADMIT, keys, [JSON.stringify(request)]));
+      if (answer.refusedBy !== 0 && answer.refusedBy !== BY_RATE) this.#addUnreported(id, owed);
+      return answer;
     } catch (error) {
       if (!(error instanceof RedisFailure)) throw error;
       this.#addUnreported(id, owed);
@@ -142,7 +128,7 @@ export class SharedKeyLimits implements Limits {
   }
 
   /** Counts admitted calls locally. */
-  #count(key: LimitedKey, calls: number, leases: number[], answer: AdmitAnswer | null): void {
+  #count(key: LimitedKey, calls: number, leases: string[], answer: AdmitAnswer | null): void {
     if (answer !== null) this.#local.record(key, calls, leases.length);
     else if (key.policy.rate !== undefined) this.#addUnreported(key.id, calls);
     if (leases.length === 0) return;
@@ -165,22 +151,20 @@ export class SharedKeyLimits implements Limits {
     return count;
   }
 
-  #numberLeases({ policy }: LimitedKey, count: number): number[] {
+  #nameLeases({ policy }: LimitedKey, count: number): string[] {
     if (policy.concurrency === undefined) return [];
-    return Array.from({ length: count }, () => ++this.#lastLease);
+    return Array.from({ length: count }, () => `${this.#redis.replicaId}:${++this.#lastLease}`);
+  }
+
+  #nameRunning(id: string): string {
+    return this.#redis.name('running', id);
   }
 
   /** Ignores failures: while Redis is away, leases expire, and they are renewed when it is back. */
   #renew(): void {
-    for (const [id, leases] of this.#leases) {
-      const names = leases.map((lease) => nameLease(this.#redis.replicaId, lease));
-      this.#redis.run(RENEW, [this.#redis.name('running', id)], [LEASE_MS, ...names]).catch(() => {});
-    }
+    for (const [id, leases] of this.#leases)
+      this.#redis.runScript(RENEW, [this.#nameRunning(id)], [LEASE_MS, ...leases]).catch(() => {});
   }
-}
-
-function hasReachedRate(answer: AdmitAnswer | undefined): boolean {
-  return answer !== undefined && ![BY_RUNNING, BY_DAY, BY_MONTH].includes(answer.refusedBy);
 }
 
 function describeAnswer(
