@@ -173,8 +173,8 @@ export class RedisClient {
   }
 
   /**
-   * Runs the command on a name. Rejects with a {@link RedisAwayError} at once if Redis is away, or after the time for an
-   * answer. Rejects with another {@link RedisFailure} if Redis refuses this operation. Operations run in their order.
+   * Runs the command on a name. Rejects with a {@link RedisAwayError} at once if Redis is away, or after the time for
+   * an answer. Rejects with another {@link RedisFailure} if Redis refuses this operation. Operations run in order.
    */
   async run(command: string, name: string, ...args: Argument[]): Promise<unknown> {
     if (this.#trouble !== null) throw new RedisAwayError(this.#trouble);
