@@ -184,12 +184,10 @@ export class Connection implements CallConnection, SocketUser, Indexed {
     });
   }
 
-  onBytes(bytes: Buffer, areBorrowed: boolean): void {
-    const call = this.#call;
+  onBytes(bytes: Buffer): void {
     // Bytes without a request would be read as the answer to the next call.
-    if (call === null) this.drop();
-    else if (areBorrowed && call.isBorrowing) call.takeBorrowed(bytes);
-    else call.take(areBorrowed ? Buffer.from(bytes) : bytes);
+    if (this.#call === null) this.drop();
+    else this.#call.take(bytes);
   }
 
   onEnd(): void {

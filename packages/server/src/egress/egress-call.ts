@@ -44,10 +44,6 @@ export class EgressCall implements AnswerSink, ByteStream {
   #isPaused = false;
   #error: ByteStreamError | null = null;
   #reader: PromiseWithResolvers<Uint8Array | null> | null = null;
-  /** Whether the reader uses its bytes before the event loop goes on. */
-  #isReaderBorrowing = false;
-  /** Whether the bytes that are parsed now are overwritten later. */
-  #areBytesBorrowed = false;
 
   constructor(
     connection: CallConnection,
@@ -75,19 +71,7 @@ export class EgressCall implements AnswerSink, ByteStream {
     if (this.#phase === 'complete') return null;
     if (this.#reader !== null) throw new Error('next() was called while another next() is pending');
     this.#reader = Promise.withResolvers();
-    this.#isReaderBorrowing = false;
     return this.#reader.promise;
-  }
-
-  nextBorrowed(): Uint8Array | null | Promise<Uint8Array | null> {
-    const read = this.next();
-    this.#isReaderBorrowing = read instanceof Promise;
-    return read;
-  }
-
-  /** Whether the next bytes need not be copied: their reader waits for them. */
-  get isBorrowing(): boolean {
-    return this.#isReaderBorrowing && this.#reader !== null && this.#phase === 'receiving';
   }
 
   cancel(): void {
@@ -126,13 +110,6 @@ export class EgressCall implements AnswerSink, ByteStream {
     this.#firstByteTimer = setTimeout(() => {
       this.#fail('first_byte_timeout', `no answer within ${this.#firstByteTimeoutMs} ms`);
     }, this.#firstByteTimeoutMs);
-  }
-
-  /** Bytes of the answer that are overwritten once the event loop goes on. */
-  takeBorrowed(bytes: Buffer): void {
-    this.#areBytesBorrowed = true;
-    this.take(bytes);
-    this.#areBytesBorrowed = false;
   }
 
   /** Bytes of the answer. */
@@ -179,7 +156,7 @@ export class EgressCall implements AnswerSink, ByteStream {
       this.#takeReader()?.resolve(piece);
       return;
     }
-    this.#chunks.push(this.#areBytesBorrowed ? Buffer.from(piece) : piece);
+    this.#chunks.push(piece);
     this.#waitingBytes += piece.length + PIECE_BYTES;
     if (this.#waitingBytes < WAITING_BYTES_MAX || this.#isPaused) return;
     this.#isPaused = true;

@@ -11,8 +11,7 @@ import { atTurnEnd } from '../streams/turn-end.ts';
 /** Gets the events of a socket, until it destroys the socket or the socket has closed. */
 export interface SocketUser {
   onConnect?(): void;
-  /** `areBorrowed`: the bytes are overwritten once the event loop goes on. */
-  onBytes(bytes: Buffer, areBorrowed: boolean): void;
+  onBytes(bytes: Buffer): void;
   /** The server has ended the connection. */
   onEnd(): void;
   onError(error: Error): void;
@@ -22,8 +21,8 @@ export interface SocketUser {
 /** Maximum number of closed sockets that are kept. */
 const CLOSED_MAX = 256;
 /**
- * All plain connections are read into this buffer. Their users copy each piece at once, unless its reader borrows it.
- * Without it, Node allocates 64 KiB for each read, however short the answer is.
+ * All plain connections are read into this buffer, and their users get copies. Without it, Node allocates 64 KiB for
+ * each read, however short the answer is.
  */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
@@ -59,7 +58,7 @@ export class UpstreamSocket {
     const onread = { buffer: READ_BUFFER, callback: (length: number) => this.#takeRead(length) };
     this.#socket = socket ?? new Socket({ noDelay: true, onread });
     this.#closed = closed;
-    if (socket !== null) socket.on('data', (bytes: Buffer) => this.user?.onBytes(bytes, false));
+    if (socket !== null) socket.on('data', (bytes: Buffer) => this.user?.onBytes(bytes));
     this.#socket.on('connect', () => this.user?.onConnect?.());
     this.#socket.on('end', () => {
       this.#isReusable = false;
@@ -122,7 +121,7 @@ export class UpstreamSocket {
   }
 
   #takeRead(length: number): boolean {
-    this.user?.onBytes(READ_BUFFER.subarray(0, length), true);
+    this.user?.onBytes(Buffer.from(READ_BUFFER.subarray(0, length)));
     return true;
   }
 

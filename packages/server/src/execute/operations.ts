@@ -168,7 +168,7 @@ function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCal
     steps: [
       applyInstanceTimeout,
       addNearestNames(deps, { fields, run }),
-      convertReading(fields, deps.nowMs),
+      convertReading(fields),
       handleNonNumbers(deps),
       shareRead(deps),
       replayAnswer('execute', deps),

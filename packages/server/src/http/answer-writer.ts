@@ -3,7 +3,6 @@
  * Knows nothing of calls.
  */
 import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
-import { copyLent, type LentPiece } from '../streams/lent-piece.ts';
 import { describeCors } from './cors.ts';
 import { createEncoder, ENCODED_BYTES_MIN, type Encoding, encodeWhole } from './encoding.ts';
 import type { HttpResponse } from './response.ts';
@@ -70,10 +69,6 @@ export class HttpAnswerWriter implements AnswerWriter {
       encoder.on('drain', settle);
       encoder.on('close', settle);
     });
-  }
-
-  writeLent(piece: LentPiece): Promise<void> | undefined {
-    return this.#encoder === null ? this.#response.writeLent(piece) : this.write(copyLent(piece));
   }
 
   end(): void {

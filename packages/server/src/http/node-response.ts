@@ -1,7 +1,6 @@
 /** A response through Node's HTTP server. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AnswerHeaders } from '../streams/answer-writer.ts';
-import { copyLent, type LentPiece } from '../streams/lent-piece.ts';
 import type { HttpResponse } from './response.ts';
 
 /**
@@ -56,10 +55,6 @@ export class NodeResponse implements HttpResponse {
       response.on('drain', settle);
       response.on('close', settle);
     });
-  }
-
-  writeLent(piece: LentPiece): Promise<void> | undefined {
-    return this.write(copyLent(piece));
   }
 
   end(): void {

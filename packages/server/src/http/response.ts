@@ -3,7 +3,6 @@
  * directly on a connection (connection/plain-response.ts). Knows nothing of calls.
  */
 import type { AnswerHeaders } from '../streams/answer-writer.ts';
-import type { LentPiece } from '../streams/lent-piece.ts';
 
 export interface HttpResponse {
   /** Sends the whole response at once; adds `content-length`. */
@@ -12,8 +11,6 @@ export interface HttpResponse {
   begin(status: number, headers: AnswerHeaders, lengthBytes: number | null): void;
   /** Gives a promise if there is no room for the next piece yet. It resolves when there is, or after the close. */
   write(piece: Uint8Array): Promise<void> | undefined;
-  /** Like {@link write}. Gives the piece back once it is sent, or the connection has closed. */
-  writeLent(piece: LentPiece): Promise<void> | undefined;
   /** Ends a complete body. */
   end(): void;
   /** Resets the connection: a client must not take a truncated body for a complete one. */

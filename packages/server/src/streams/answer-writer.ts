@@ -1,5 +1,4 @@
 /** The destination of one answer: a socket, an element of an array, or a recorder in front of either. */
-import type { LentPiece } from './lent-piece.ts';
 
 /** HTTP headers of an answer; names in lower case. */
 export type AnswerHeaders = Record<string, string>;
@@ -12,8 +11,6 @@ export interface AnswerWriter {
   begin(status: number, headers: AnswerHeaders, lengthBytes: number | null): void;
   /** Writes a piece. Gives a promise if there is no room for the next one yet; it resolves when there is. */
   write(piece: Uint8Array): Promise<void> | undefined;
-  /** Like {@link write}, for a piece that is given back once it is sent. Not every writer has it. */
-  writeLent?(piece: LentPiece): Promise<void> | undefined;
   /** True while `write` waits for other answers that come first, and not for the caller. */
   readonly isHeldBack: boolean;
   /** Ends a complete answer. */

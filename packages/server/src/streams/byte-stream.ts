@@ -1,16 +1,8 @@
 /** A stream of bytes that arrive in pieces, such as the body of an upstream answer. */
-import type { LentPiece } from './lent-piece.ts';
 
 export interface ByteStream {
   /** The next bytes; null once the stream is complete. Fails with {@link ByteStreamError} if it cannot complete. */
   next(): Uint8Array | null | Promise<Uint8Array | null>;
-  /**
-   * Like {@link next}, for a reader that uses the bytes before the event loop goes on: then other bytes may be read in
-   * their place. Not every stream has it.
-   */
-  nextBorrowed?(): Uint8Array | null | Promise<Uint8Array | null>;
-  /** Like {@link next}, for a reader that gives each piece back. Not every stream has it. */
-  nextLent?(): Promise<LentPiece | null>;
   /** Drops the rest and closes the source. */
   cancel(): void;
 }

@@ -1,10 +1,8 @@
 /** Random results in the form of Odoo, with what they become when their values are normalized. */
 import fc from 'fast-check';
-import { type ConversionMemory, shareConversionMemory } from '../../src/odoo/values/conversion-memory.ts';
 import type { FieldTypes } from '../../src/odoo/values/field-types.ts';
 import type { RecordShape, ResultForm } from '../../src/odoo/values/record-shape.ts';
 import { ResultConverter } from '../../src/odoo/values/result-converter.ts';
-import { copyLent } from '../../src/streams/lent-piece.ts';
 
 /** Fields of every type of Odoo 14 to 19. */
 export const TYPES: FieldTypes = new Map(
@@ -48,7 +46,6 @@ export const TYPES: FieldTypes = new Map(
 export const shapeOf = (types: FieldTypes, nested: RecordShape['nested'] = new Map()): RecordShape => ({
   model: 'x.model',
   types,
-  names: [],
   nested,
 });
 
@@ -57,16 +54,12 @@ export function convert(
   pieces: readonly string[] | readonly Buffer[],
   form: ResultForm = 'list',
   shape = shapeOf(TYPES),
-  memory: ConversionMemory = shareConversionMemory(),
 ): string {
-  const converter = new ResultConverter(shape, form, memory);
+  const converter = new ResultConverter(shape, form);
   const out: Uint8Array[] = [];
   for (const piece of pieces) {
-    out.push(copyLent(converter.push(Buffer.from(piece as string))));
-    while (converter.unknown !== null) {
-      converter.learn(shape);
-      out.push(copyLent(converter.push(Buffer.alloc(0))));
-    }
+    out.push(converter.push(Buffer.from(piece as string)));
+    while (converter.unknown !== null) out.push(converter.learn());
   }
   out.push(converter.end());
   return Buffer.concat(out).toString('utf8');

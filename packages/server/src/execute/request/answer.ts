@@ -105,17 +105,9 @@ async function streamResult(
     for (const piece of reply.pieces) drained = writer.write(piece);
     const waitAtPace = watchPace(context);
     await waitAtPace(head.length + sum(reply.pieces), drained);
-    if (rest.nextLent !== undefined && writer.writeLent !== undefined) {
-      for (let piece = await rest.nextLent(); piece !== null; piece = await rest.nextLent()) {
-        const { length } = piece.bytes;
-        ending.take(piece.bytes);
-        await waitAtPace(length, writer.writeLent(piece));
-      }
-    } else {
-      for (let piece = await rest.next(); piece !== null; piece = await rest.next()) {
-        ending.take(piece);
-        await waitAtPace(piece.length, writer.write(piece));
-      }
+    for (let piece = await rest.next(); piece !== null; piece = await rest.next()) {
+      ending.take(piece);
+      await waitAtPace(piece.length, writer.write(piece));
     }
     ending.finish();
     if (tail.length > 0) await writer.write(tail);

@@ -5,7 +5,9 @@
 import type { NamedFields } from '../../odoo/values/named-fields.ts';
 import { findResultForm, type RecordShape, type ResultForm } from '../../odoo/values/record-shape.ts';
 import { ResultConverter, type UnknownField } from '../../odoo/values/result-converter.ts';
+import { chain } from '../../streams/chain.ts';
 import { createPauses } from '../../streams/create-pauses.ts';
+import { readStream } from '../../streams/read-stream.ts';
 import { TIMED_OUT, waitFor } from '../../streams/wait.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import type { Denial } from '../terms/denial.ts';
@@ -14,8 +16,7 @@ import type { TargetedCall } from '../terms/method-call.ts';
 import type { Step } from '../terms/operation.ts';
 import { type FaultReply, isResult, type Reply } from '../terms/reply.ts';
 import * as largeCalls from '../thread/large-calls.ts';
-import { ConvertedStream, convertWhole } from './converted-stream.ts';
-import { SlicedConverter } from './sliced-converter.ts';
+import { ConvertedStream } from './converted-stream.ts';
 
 /** Names of related records are looked up in at most this number of models. */
 const MODELS_MAX = 32;
@@ -27,8 +28,7 @@ const LEARN_MS = 2000;
 /** Other work may run after this many unknown fields: for each, the converter copies the bytes that it has left. */
 const STOPS_MAX = 16;
 
-/** `nowMs` is a monotonic clock. */
-export function convertReading(fields: FieldFinder, nowMs: () => number): Step<TargetedCall> {
+export function convertReading(fields: FieldFinder): Step<TargetedCall> {
   return async function convertReading(call, context, next) {
     const { request } = context;
     const form = request.areValuesNormalized ? findResultForm(call.method) : null;
@@ -41,7 +41,7 @@ export function convertReading(fields: FieldFinder, nowMs: () => number): Step<T
       return isPromised ? await context.unlessChanged(shape.failed) : await next(context);
     }
     const learn = createLearner(shape, call, context);
-    return await convertReply(await next(context), { shape, form, learn, context, nowMs });
+    return await convertReply(await next(context), { shape, form, learn, context });
   };
 
   /** Types of related models that cannot be found are left out. */
@@ -62,26 +62,24 @@ export function convertReading(fields: FieldFinder, nowMs: () => number): Step<T
         const shape: RecordShape | { failed: FaultReply | Denial } = await find(relation, below);
         if (!('failed' in shape)) shapes.set(name, shape);
       }
-      return { model: of, types: found.types, names, nested: shapes };
+      return { model: of, types: found.types, nested: shapes };
     };
     return await find(model, named);
   }
 
   /** An answer has all fields of a model: the unknown fields of a result cause one question for each model. */
-  function createLearner(first: RecordShape, { target }: TargetedCall, context: CallContext) {
+  function createLearner(shape: RecordShape, { target }: TargetedCall, context: CallContext) {
     const asked = new Set<string>();
     const pauseAfter = createPauses(STOPS_MAX);
-    let shape = first;
-    return async function learnField({ model, name, types }: UnknownField): Promise<RecordShape> {
+    return async function learnField({ model, name, types }: UnknownField): Promise<void> {
       await pauseAfter(1);
-      if (asked.has(model)) return shape;
+      if (asked.has(model)) return;
       const known = await waitFor(fields.find({ target, model }, [name], context), { timeoutMs: LEARN_MS });
       const learnt = known === TIMED_OUT || 'failed' in known ? null : known.types;
       // A field that was looked for a moment ago causes no question.
-      if (learnt === types) return shape;
+      if (learnt === types) return;
       asked.add(model);
-      if (learnt !== null) shape = replaceTypes(shape, model, learnt);
-      return shape;
+      if (learnt !== null) replaceTypes(shape, model, learnt);
     };
   }
 }
@@ -89,29 +87,23 @@ export function convertReading(fields: FieldFinder, nowMs: () => number): Step<T
 interface Conversion {
   shape: RecordShape;
   form: ResultForm;
-  learn: (field: UnknownField) => Promise<RecordShape>;
+  learn: (field: UnknownField) => Promise<void>;
   context: CallContext;
-  nowMs: () => number;
 }
 
 async function convertReply(reply: Reply, conversion: Conversion): Promise<Reply> {
-  const { shape, form, learn, context, nowMs } = conversion;
+  const { shape, form, learn, context } = conversion;
   const isKept = 'kind' in reply && reply.kind === 'kept';
   if (isKept || isResult(reply)) context.trace.areValuesNormalized = true;
   if (!isResult(reply)) return reply;
-  const converter = new SlicedConverter(new ResultConverter(shape, form), learn, nowMs);
   const { pieces, rest } = reply;
-  if (rest !== null) {
-    const stream = new ConvertedStream(pieces, rest, converter);
-    return { ...reply, pieces: [], rest: stream, lengthBytes: null };
-  }
-  const value = await convertWhole(converter, Buffer.concat(pieces));
+  const stream = new ConvertedStream(chain(pieces, rest), new ResultConverter(shape, form), learn);
+  if (rest !== null) return { ...reply, pieces: [], rest: stream, lengthBytes: null };
+  const value = await readStream(stream);
   return { ...reply, pieces: [value], lengthBytes: value.length };
 }
 
-function replaceTypes(shape: RecordShape, model: string, types: RecordShape['types']): RecordShape {
-  const nested = new Map(
-    [...shape.nested].map(([name, below]) => [name, replaceTypes(below, model, types)] as const),
-  );
-  return { ...shape, types: shape.model === model ? types : shape.types, nested };
+function replaceTypes(shape: RecordShape, model: string, types: RecordShape['types']): void {
+  if (shape.model === model) shape.types = types;
+  for (const below of shape.nested.values()) replaceTypes(below, model, types);
 }

@@ -1,75 +1,58 @@
-/** A long result is converted in slices, so that the calls of others run between them. */
+/** A long result is converted in parts, so that the calls of others run between them. */
 import { expect, test } from 'vitest';
 import { convert, cut, shapeOf, TYPES } from '../../../test/values/printed-records.ts';
 import { watchTurns } from '../../../test/watch-turns.ts';
 import { ResultConverter } from '../../odoo/values/result-converter.ts';
+import { chain } from '../../streams/chain.ts';
 import { readText, ScriptedStream } from '../../streams/scripted-stream.fixture.ts';
-import { ConvertedStream, convertWhole } from './converted-stream.ts';
-import { SlicedConverter } from './sliced-converter.ts';
+import { ConvertedStream } from './converted-stream.ts';
 
 /** As many bytes as one read of a socket takes. */
 const PIECE_BYTES = 64 * 1024;
-const SLICE_BYTES = 4 * PIECE_BYTES;
 const RESULT = Buffer.from(
   `[${'{"partner_id": [10, "A"], "name": false}, '.repeat(30_000)}{"name": [${'"x", '.repeat(300_000)}1]}]`,
 );
 const CONVERTED = convert([RESULT.toString()]);
 
-function learn(): never {
-  throw new Error('all fields are known');
-}
+const startConverter = () => new ResultConverter(shapeOf(TYPES), 'list');
+const learnNothing = async () => {};
 
-/** Each look at the clock, two for each piece, is `tickMs` later. */
-function makeConverter(tickMs = 0): SlicedConverter {
-  let nowMs = 0;
-  return new SlicedConverter(new ResultConverter(shapeOf(TYPES), 'list'), learn, () => {
-    nowMs += tickMs;
-    return nowMs;
-  });
-}
-
-/** Converts pieces that have all arrived. Returns how many at most were read in one turn. */
-async function countPiecesInTurn(converter: SlicedConverter): Promise<number> {
-  const pieces = cut(RESULT, Array<number>(Math.floor(RESULT.length / PIECE_BYTES)).fill(PIECE_BYTES));
+/** Converts pieces that have all arrived. Returns the text, and how many at most were read in one turn. */
+async function readInTurns(pieces: readonly Uint8Array[]) {
   const source = new ScriptedStream(...pieces, null);
   let before = 0;
   let most = 0;
   const text = await watchTurns(
-    () => readText(new ConvertedStream([], source, converter)),
+    () => readText(new ConvertedStream(source, startConverter(), learnNothing)),
     () => {
       most = Math.max(most, source.readCount - before);
       before = source.readCount;
     },
   );
-  expect(text).toBe(CONVERTED);
-  return most;
+  return { text, most };
 }
 
-test('pieces that arrive at once are converted in slices', async () => {
-  expect(await countPiecesInTurn(makeConverter())).toBeLessThanOrEqual(SLICE_BYTES / PIECE_BYTES + 1);
+test('pieces that arrive at once are converted in turns of their own', async () => {
+  const pieces = cut(RESULT, Array<number>(Math.floor(RESULT.length / PIECE_BYTES)).fill(PIECE_BYTES));
+  const { text, most } = await readInTurns(pieces);
+  expect(text).toBe(CONVERTED);
+  expect(most).toBeLessThanOrEqual(1 + 1);
 });
 
-test('a slice also ends after 5 ms of conversion', async () => {
-  expect(await countPiecesInTurn(makeConverter(2))).toBeLessThanOrEqual(3 + 1);
-  expect(await countPiecesInTurn(makeConverter(6))).toBeLessThanOrEqual(1 + 1);
+test('so are few of many small pieces, for each of which the kept bytes are read again', async () => {
+  const bytes = Buffer.from(`[{"partner_id": [10, "${'a'.repeat(8000)}"]}]`);
+  const { text, most } = await readInTurns(cut(bytes, Array<number>(bytes.length - 1).fill(1)));
+  expect(text).toBe(convert([bytes]));
+  expect(most).toBeLessThanOrEqual(4 + 1);
 });
 
-test('a whole result is converted in slices', async () => {
+test('a whole result is converted in parts', async () => {
   let turns = 0;
   const converted = await watchTurns(
-    () => convertWhole(makeConverter(), RESULT),
+    () => readText(new ConvertedStream(chain([RESULT], null), startConverter(), learnNothing)),
     () => turns++,
   );
-  expect(Buffer.from(converted).toString()).toBe(CONVERTED);
-  expect(turns).toBeGreaterThanOrEqual(Math.floor(RESULT.length / SLICE_BYTES));
-});
-
-test('so is one whose conversion takes long', async () => {
-  let turns = 0;
-  await watchTurns(
-    () => convertWhole(makeConverter(6), RESULT),
-    () => turns++,
-  );
+  expect(converted).toBe(CONVERTED);
   expect(turns).toBeGreaterThanOrEqual(Math.floor(RESULT.length / PIECE_BYTES));
 });
 
@@ -78,21 +61,6 @@ test('a pause is kept at a field whose type is not known', async () => {
     const row = `{"x_${index}": "${'x'.repeat(PIECE_BYTES - 100)}"}`;
     return Buffer.from(`${index === 0 ? '[' : ','}${row}`.padEnd(PIECE_BYTES));
   });
-  const source = new ScriptedStream(...pieces, ']', null);
-  const shape = shapeOf(TYPES);
-  const converter = new SlicedConverter(
-    new ResultConverter(shape, 'list'),
-    async () => shape,
-    () => 0,
-  );
-  let before = 0;
-  let most = 0;
-  await watchTurns(
-    () => readText(new ConvertedStream([], source, converter)),
-    () => {
-      most = Math.max(most, source.readCount - before);
-      before = source.readCount;
-    },
-  );
-  expect(most).toBeLessThanOrEqual(SLICE_BYTES / PIECE_BYTES + 1);
+  const { most } = await readInTurns([...pieces, Buffer.from(']')]);
+  expect(most).toBeLessThanOrEqual(1 + 1);
 });

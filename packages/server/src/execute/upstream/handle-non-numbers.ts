@@ -6,6 +6,7 @@
 import { LRUCache } from 'lru-cache';
 import { listNonNumbers, mayHaveNonNumber, replaceNonNumbers } from '../../odoo/values/non-numbers.ts';
 import { type ByteStream, ByteStreamError } from '../../streams/byte-stream.ts';
+import { chain } from '../../streams/chain.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Step } from '../terms/operation.ts';
@@ -70,7 +71,7 @@ export function handleNonNumbers({ settings, nowMs }: NonNumbersDeps): Step<Read
     const peeked = new PeekedBody(rest);
     try {
       const isWhole = await peeked.readWhole(settings.answerBytesMax);
-      return { ...reply, pieces: [peeked.bytes], rest: isWhole ? ENDED : peeked };
+      return { ...reply, pieces: [peeked.bytes], rest: isWhole ? chain([], null) : peeked };
     } catch (error) {
       if (error instanceof NonNumberError) return denyNonNumber(error.field, call);
       if (!(error instanceof ByteStreamError)) throw error;
@@ -79,8 +80,6 @@ export function handleNonNumbers({ settings, nowMs }: NonNumbersDeps): Step<Read
     }
   }
 }
-
-const ENDED: ByteStream = { next: () => null, cancel: () => {} };
 
 function replace(reply: ResultReply, { trace }: CallContext): ResultReply {
   const { pieces, rest } = reply;
@@ -95,16 +94,6 @@ function replace(reply: ResultReply, { trace }: CallContext): ResultReply {
   for (const { field } of found) note(field);
   const replaced = replaceNonNumbers(whole, found);
   return { ...reply, pieces: [replaced], lengthBytes: replaced.length };
-}
-
-/** The pieces, then the rest. */
-function chain(pieces: readonly Uint8Array[], rest: ByteStream): ByteStream {
-  const first = [...pieces];
-  return {
-    next: () => first.shift() ?? rest.next(),
-    nextBorrowed: () => first.shift() ?? rest.nextBorrowed?.() ?? rest.next(),
-    cancel: () => rest.cancel(),
-  };
 }
 
 function denyNonNumber(field: string | null, { isReadOnly, model }: ReadingCall): Denial {

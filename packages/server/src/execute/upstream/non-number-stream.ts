@@ -10,9 +10,10 @@ import { type ByteStream, ByteStreamError } from '../../streams/byte-stream.ts';
 import { createPauses } from '../../streams/create-pauses.ts';
 
 const NOTHING = Buffer.alloc(0);
-/** Bytes that are searched at once: a piece can have thousands of such values. */
-const SLICE_BYTES = 32 * 1024;
+/** Values that are replaced at once. A piece full of them would keep the event loop. */
 const VALUES_AT_ONCE = 2000;
+/** What may go on as such a value in the next piece. */
+const BEGINNING = /-?(?:N|Na|I[a-z]*)$|-$/;
 
 /** A result that was to pass unchanged has such a value. */
 export class NonNumberError extends ByteStreamError {
@@ -28,13 +29,10 @@ export class NonNumberError extends ByteStreamError {
 export class ReplacedStream implements ByteStream {
   readonly #source: ByteStream;
   readonly #onFound: (field: string) => void;
-  /** What is left of the piece that is searched. */
-  #rest: Uint8Array = NOTHING;
-  /** A piece full of such values would keep the event loop. */
-  readonly #pause = createPauses(VALUES_AT_ONCE);
-  /** Bytes that were given already, and those that wait for what follows. */
-  #before: Uint8Array = NOTHING;
-  #held: Uint8Array = NOTHING;
+  readonly #pauseAfter = createPauses(VALUES_AT_ONCE);
+  /** The last bytes that have arrived, and how many of them wait for what follows. */
+  #last: Uint8Array = NOTHING;
+  #heldBytes = 0;
   #isEnded = false;
 
   constructor(source: ByteStream, onFound: (field: string) => void) {
@@ -44,15 +42,9 @@ export class ReplacedStream implements ByteStream {
 
   async next(): Promise<Uint8Array | null> {
     while (!this.#isEnded) {
-      if (this.#rest.length === 0) {
-        const piece = await this.#source.next();
-        this.#isEnded = piece === null;
-        this.#rest = piece ?? NOTHING;
-      }
-      const slice = this.#rest.subarray(0, SLICE_BYTES);
-      this.#rest = this.#rest.subarray(SLICE_BYTES);
-      const { given, count } = this.#replace(slice);
-      await this.#pause(count);
+      const piece = await this.#source.next();
+      this.#isEnded = piece === null;
+      const given = await this.#replace(piece ?? NOTHING);
       if (given.length > 0) return given;
     }
     return null;
@@ -62,24 +54,22 @@ export class ReplacedStream implements ByteStream {
     this.#source.cancel();
   }
 
-  #replace(piece: Uint8Array): { given: Uint8Array; count: number } {
-    const bytes = Buffer.concat([this.#before, this.#held, piece]);
+  async #replace(piece: Uint8Array): Promise<Uint8Array> {
+    const bytes = Buffer.concat([this.#last, piece]);
     const given: Uint8Array[] = [];
-    let at = this.#before.length;
-    let count = 0;
-    const end = this.#isEnded ? bytes.length : Math.max(at, bytes.length - VALUE_BYTES);
-    for (const found of findNonNumbers(bytes, at)) {
-      if (found.start >= end) break;
-      given.push(bytes.subarray(at, found.start), NULL);
-      this.#onFound(found.field ?? '');
-      at = found.end;
-      count++;
-    }
-    if (at < end) given.push(bytes.subarray(at, end));
-    const next = Math.max(at, end);
-    this.#before = Buffer.from(bytes.subarray(Math.max(0, next - BEFORE_BYTES), next));
-    this.#held = Buffer.from(bytes.subarray(next));
-    return { given: given.length === 1 ? given[0]! : Buffer.concat(given), count };
+    let at = this.#last.length - this.#heldBytes;
+    if (mayHaveNonNumber(bytes))
+      for (const { start, end, field } of findNonNumbers(bytes, at)) {
+        given.push(bytes.subarray(at, start), NULL);
+        this.#onFound(field ?? '');
+        at = end;
+        await this.#pauseAfter(1);
+      }
+    const ending = bytes.toString('latin1', Math.max(at, bytes.length - VALUE_BYTES));
+    this.#heldBytes = this.#isEnded ? 0 : (BEGINNING.exec(ending)?.[0].length ?? 0);
+    given.push(bytes.subarray(at, bytes.length - this.#heldBytes));
+    this.#last = Buffer.from(bytes.subarray(-BEFORE_BYTES - this.#heldBytes));
+    return given.length === 1 ? given[0]! : Buffer.concat(given);
   }
 }
 
@@ -97,11 +87,6 @@ export class CheckedStream implements ByteStream {
 
   next(): ReturnType<ByteStream['next']> {
     const piece = this.#source.next();
-    return piece instanceof Promise ? piece.then((bytes) => this.#check(bytes)) : this.#check(piece);
-  }
-
-  nextBorrowed(): ReturnType<ByteStream['next']> {
-    const piece = this.#source.nextBorrowed?.() ?? this.#source.next();
     return piece instanceof Promise ? piece.then((bytes) => this.#check(bytes)) : this.#check(piece);
   }
 

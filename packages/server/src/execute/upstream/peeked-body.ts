@@ -99,11 +99,6 @@ export class PeekedBody implements ByteStream {
     return pending;
   }
 
-  nextBorrowed(): Uint8Array | null | Promise<Uint8Array | null> {
-    const body = this.#body;
-    return this.#pending === null && body.nextBorrowed !== undefined ? body.nextBorrowed() : this.next();
-  }
-
   cancel(): void {
     this.#body.cancel();
   }

@@ -5,7 +5,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { AnswerHeaders } from '../../streams/answer-writer.ts';
-import type { LentPiece } from '../../streams/lent-piece.ts';
 import { atTurnEnd } from '../../streams/turn-end.ts';
 import type { HttpResponse } from '../response.ts';
 
@@ -22,8 +21,6 @@ export interface ResponseConnection {
 
 /** A body up to this size is copied behind its head. To copy a larger one costs more than a second buffer. */
 const COPIED_BYTES_MAX = 64 * 1024;
-/** Enough for any size of a chunk, in hexadecimal digits, and the end of its line. */
-const CHUNK_HEAD_BYTES_MAX = 16;
 const CHUNK_END = Buffer.from('\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 
@@ -62,24 +59,12 @@ export class PlainResponse implements HttpResponse {
   }
 
   write(piece: Uint8Array): Promise<void> | undefined {
-    return this.#writePiece(piece, null);
-  }
-
-  writeLent(piece: LentPiece): Promise<void> | undefined {
-    const { bytes, roomBytes } = piece;
-    const giveBack = () => piece.giveBack();
-    const canFrame = this.#isChunked && bytes.length > 0 && roomBytes >= CHUNK_HEAD_BYTES_MAX;
-    return canFrame ? this.#write(frameChunk(bytes), giveBack) : this.#writePiece(bytes, giveBack);
-  }
-
-  /** `onUsed` is called once the piece is sent, or will not be. */
-  #writePiece(piece: Uint8Array, onUsed: (() => void) | null): Promise<void> | undefined {
-    if (piece.length === 0 || !this.#isChunked) return this.#write(piece, onUsed);
+    if (piece.length === 0 || !this.#isChunked) return this.#write(piece);
     // One system call for the three parts.
     const { socket } = this.#connection;
     socket.cork();
     this.#write(Buffer.from(`${piece.length.toString(16)}\r\n`, 'latin1'));
-    this.#write(piece, onUsed);
+    this.#write(piece);
     const drained = this.#write(CHUNK_END);
     socket.uncork();
     return drained;
@@ -103,19 +88,11 @@ export class PlainResponse implements HttpResponse {
     this.#write(Buffer.from(head, 'latin1'));
   }
 
-  /** `onUsed` is called once the bytes are sent, or will not be. */
-  #write(bytes: Uint8Array, onUsed: (() => void) | null = null): Promise<void> | undefined {
+  #write(bytes: Uint8Array): Promise<void> | undefined {
     const { socket } = this.#connection;
-    if (socket.destroyed || bytes.length === 0) {
-      onUsed?.();
-      return undefined;
-    }
+    if (socket.destroyed || bytes.length === 0) return undefined;
     this.#pendingWrites++;
-    const onWritten = (error?: Error | null) => {
-      onUsed?.();
-      this.#onWritten(error);
-    };
-    if (socket.write(bytes, onUsed === null ? this.#onWritten : onWritten)) return undefined;
+    if (socket.write(bytes, this.#onWritten)) return undefined;
     return new Promise((resolve) => {
       const settle = () => {
         socket.off('drain', settle);
@@ -142,16 +119,6 @@ export class PlainResponse implements HttpResponse {
       keepAlive: this.#isLast ? null : connection.keepAlive,
     });
   }
-}
-
-/** Writes the size of the chunk before the bytes, and its end after them. Returns all three. */
-function frameChunk(bytes: Uint8Array): Uint8Array {
-  const head = `${bytes.length.toString(16)}\r\n`;
-  const start = bytes.byteOffset - head.length;
-  const framed = Buffer.from(bytes.buffer, start, head.length + bytes.length + CHUNK_END.length);
-  framed.write(head, 0, 'latin1');
-  framed.set(CHUNK_END, head.length + bytes.length);
-  return framed;
 }
 
 interface HeadOptions {

@@ -3,9 +3,8 @@ import type { FieldTypes } from './field-types.ts';
 
 export interface RecordShape {
   readonly model: string;
-  readonly types: FieldTypes;
-  /** The fields that the call names. None: all. */
-  readonly names: readonly string[];
+  /** Replaced if they are asked for again while the result arrives. */
+  types: FieldTypes;
   /** By field: the shape of its records, if they are part of the result. */
   readonly nested: ReadonlyMap<string, RecordShape>;
 }

@@ -10,7 +10,6 @@ import {
   TYPES,
   token,
 } from '../../../test/values/printed-records.ts';
-import { copyLent } from '../../streams/lent-piece.ts';
 import { ResultConverter } from './result-converter.ts';
 
 describe('a result', () => {
@@ -199,22 +198,88 @@ function printSpaced(value: unknown): string {
 
 test('a field that becomes known while its result arrives is converted', () => {
   const types = new Map();
-  const converter = new ResultConverter(shapeOf(types), 'list');
-  const push = (text: string) => copyLent(converter.push(Buffer.from(text)));
-  const first = push('[{"x_when": "2026-10-21 01:31:00"}, ');
+  const shape = shapeOf(types);
+  const converter = new ResultConverter(shape, 'list');
+  const first = converter.push(Buffer.from('[{"x_when": "2026-10-21 01:31:00"}, '));
   expect(converter.unknown).toEqual({ model: 'x.model', name: 'x_when', types });
-  converter.learn(
-    shapeOf(
-      new Map([
-        ['x_when', { type: 'datetime', relation: null, related: null, inverse: null, computedFrom: [] }],
-      ]),
-    ),
-  );
-  const rest = push('{"x_when": false}]');
+  shape.types = new Map([['x_when', TYPES.get('stamp')!]]);
+  const learnt = converter.learn();
+  const rest = converter.push(Buffer.from('{"x_when": false}]'));
   expect(converter.unknown).toBeNull();
-  expect(Buffer.concat([first, rest]).toString()).toBe(
+  expect(Buffer.concat([first, learnt, rest]).toString()).toBe(
     '[{"x_when": "2026-10-21T01:31:00Z"}, {"x_when": null}]',
   );
+});
+
+test('a result is the same at every cut of a record of every type', () => {
+  const record = Object.entries({
+    id: '1',
+    name: '"A \\"quoted\\" name of more than sixteen bytes"',
+    active: 'false',
+    partner_id: '[10, "Deco Addict, a name of more than sixteen bytes"]',
+    line_ids: '[1, 2, 3, 4, 5, 6, 7, 8]',
+    source: '"res.partner,3"',
+    stamp: '"2026-10-21 01:31:00"',
+    day: 'false',
+    amount: '-1234567.125',
+    data: '{"a": [false, "]"]}',
+    res_id: '7',
+    length: '0',
+  })
+    .map(([name, value]) => `"${name}": ${value}`)
+    .join(', ');
+  const bytes = Buffer.from(`[{${record}}, {${record}}, {${record}}]}`);
+  const whole = convert([bytes]);
+  expect(whole).toContain('"stamp": "2026-10-21T01:31:00Z"');
+  for (let at = 0; at <= bytes.length; at++)
+    expect(convert([bytes.subarray(0, at), bytes.subarray(at)])).toBe(whole);
+});
+
+test('records with many members and long names are converted', () => {
+  const members = Array.from({ length: 1200 }, (_, index) => `x_${'n'.repeat(index % 80)}_${index}`);
+  const types = new Map(members.map((name) => [name, TYPES.get('stamp')!]));
+  const record = `{${members.map((name) => `"${name}": false`).join(', ')}}`;
+  const bytes = Buffer.from(`[${record}, ${record}, ${record}]}`);
+  const converted = convert([bytes], 'list', shapeOf(types));
+  expect(converted).toBe(bytes.toString().replaceAll('false', 'null'));
+});
+
+describe('hostile bytes', () => {
+  const bytesOf = (text: string) => [...Buffer.from(text)];
+  const change = fc.record({
+    at: fc.nat(),
+    removed: fc.nat(3),
+    added: fc.oneof(
+      fc.array(fc.nat(255), { maxLength: 3 }),
+      token.map(bytesOf),
+      fc.constantFrom(...['\\', '"', '\\"', ' ', '!', '-', '01', '}, {', '], ['].map(bytesOf)),
+    ),
+  });
+  const nested = new Map([
+    ['line_ids', shapeOf(TYPES)],
+    ['partner_id', shapeOf(TYPES)],
+  ]);
+
+  test('give the same however they are cut, also with records in records', () => {
+    fc.assert(
+      fc.property(
+        printedResult,
+        printedResult,
+        fc.array(change, { minLength: 1, maxLength: 6 }),
+        fc.array(fc.nat(900), { maxLength: 12 }),
+        fc.constantFrom(new Map(), nested),
+        (outer, inner, changes, cuts, below) => {
+          const record = `{"id": 7, "line_ids": ${inner.text}, "stamp": false}`;
+          const bytes = bytesOf(`[${record}, ${outer.text.slice(1, -1) || '{}'}, ${record}]}`);
+          for (const { at, removed, added } of changes) bytes.splice(at % bytes.length, removed, ...added);
+          const whole = Buffer.from(bytes);
+          const shape = shapeOf(TYPES, below);
+          expect(convert(cut(whole, cuts), 'list', shape)).toBe(convert([whole], 'list', shape));
+        },
+      ),
+      { numRuns: countCases(500) },
+    );
+  });
 });
 
 /** Whether it is printed without a fraction or an exponent. */
