@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { CHAIN_KEY } from '../stores/audit-batch.fixture.ts';
-import { openMemoryStore } from '../stores/memory/store.ts';
 import type { Store } from '../stores/ports.ts';
+import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { makeAct, makeCall } from './audit.fixture.ts';
 import { type Audit, createAudit } from './audit.ts';
 

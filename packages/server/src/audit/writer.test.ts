@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { CHAIN_KEY, makeBatch } from '../stores/audit-batch.fixture.ts';
-import { openMemoryStore } from '../stores/memory/store.ts';
 import type { AuditRow, AuditStore } from '../stores/ports.ts';
+import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { makeCall } from './audit.fixture.ts';
 import { createWriter, type Writer } from './writer.ts';
 

@@ -1,26 +1,12 @@
-import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { countCases } from '../../test/random-cases.ts';
-import { createMemoryIdempotency } from '../stores/memory/idempotency.ts';
-import type { IdempotencyStore } from '../stores/ports.ts';
-import { createSqliteIdempotency } from '../stores/sqlite/idempotency.ts';
-import { migrate } from '../stores/sqlite/migrations.ts';
+import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { CollectingWriter } from './answers.fixture.ts';
 import { createIdempotency } from './idempotency.ts';
 import type { AttemptOutcome, IdempotentCall } from './idempotent-call.ts';
 
 const HOUR_MS = 3_600_000;
-
-type Clock = () => number;
-const STORES: Record<string, (clock: Clock) => IdempotencyStore> = {
-  memory: createMemoryIdempotency,
-  SQLite: (clock) => {
-    const database = new DatabaseSync(':memory:');
-    migrate(database);
-    return createSqliteIdempotency({ durable: database, quick: database }, clock);
-  },
-};
 
 /** How an attempt that was sent can end. */
 const ENDS = [
@@ -52,72 +38,69 @@ const STEPS: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 40 },
 );
 
-test.each(Object.entries(STORES))(
-  '%s: no call runs twice, and every retry gets the answer of the run, whichever attempts are cut off, late or repeated',
-  async (_, createStore) => {
-    await fc.assert(
-      fc.asyncProperty(STEPS, async (steps) => {
-        let now = 100 * HOUR_MS;
-        const idempotency = createIdempotency({
-          store: createStore(() => now),
-          secret: new Uint8Array(32),
-          keptForMs: 24 * HOUR_MS,
-          answerBytesMax: 100,
-          clientBounds: { keysMax: 1000, answerBytesMax: 10_000 },
-          nowMs: () => 0,
-          onError: (error) => expect.unreachable(String(error)),
+test('no call runs twice, and every retry gets the answer of the run, whichever attempts are cut off, late or repeated', async () => {
+  await fc.assert(
+    fc.asyncProperty(STEPS, async (steps) => {
+      let now = 100 * HOUR_MS;
+      const idempotency = createIdempotency({
+        store: openMemoryStore({ clock: () => now }).idempotency,
+        secret: new Uint8Array(32),
+        keptForMs: 24 * HOUR_MS,
+        answerBytesMax: 100,
+        clientBounds: { keysMax: 1000, answerBytesMax: 10_000 },
+        nowMs: () => 0,
+        onError: (error) => expect.unreachable(String(error)),
+      });
+      const open: IdempotentCall[] = [];
+      let runs = 0;
+      let given: string | null = null;
+      let isEnded = false;
+
+      async function start(): Promise<void> {
+        const bytes = Buffer.from('{}');
+        const call = idempotency.begin({
+          clientId: 'c',
+          key: 'k',
+          index: 0,
+          operation: 'execute',
+          bytes,
         });
-        const open: IdempotentCall[] = [];
-        let runs = 0;
-        let given: string | null = null;
-        let isEnded = false;
-
-        async function start(): Promise<void> {
-          const bytes = Buffer.from('{}');
-          const call = idempotency.begin({
-            clientId: 'c',
-            key: 'k',
-            index: 0,
-            operation: 'execute',
-            bytes,
-          });
-          const known = (await call.find()) ?? (await call.claim({ runsForMs: 60_000, isReadOnly: false }));
-          if (known === null) {
-            expect(runs, 'runs before this one').toBe(0);
-            expect(open, 'attempts under way').toEqual([]);
-            expect(isEnded, 'answered before').toBe(false);
-            open.push(call);
-          } else if (known.kind === 'answered') {
-            expect(`${known.answer.body}`).toBe(given);
-          } else {
-            expect(['running', 'outcome_unknown']).toContain(known.kind);
-            expect(isEnded, 'answered before').toBe(false);
-          }
+        const known = (await call.find()) ?? (await call.claim({ runsForMs: 60_000, isReadOnly: false }));
+        if (known === null) {
+          expect(runs, 'runs before this one').toBe(0);
+          expect(open, 'attempts under way').toEqual([]);
+          expect(isEnded, 'answered before').toBe(false);
+          open.push(call);
+        } else if (known.kind === 'answered') {
+          expect(`${known.answer.body}`).toBe(given);
+        } else {
+          expect(['running', 'outcome_unknown']).toContain(known.kind);
+          expect(isEnded, 'answered before').toBe(false);
         }
+      }
 
-        async function end(index: number, { hasRun, outcome }: (typeof ENDS)[number]): Promise<void> {
-          const [call] = open.splice(index % Math.max(open.length, 1), 1);
-          if (call === undefined) return;
-          if (hasRun) runs++;
-          if (outcome === null) return;
-          if (outcome === 'answered') {
-            isEnded = true;
-            given = hasRun ? `{"result":${runs}}` : '{"error":{}}';
-            call.record(new CollectingWriter()).sendWhole(200, {}, Buffer.from(given));
-          }
-          await call.finish(outcome);
+      async function end(index: number, { hasRun, outcome }: (typeof ENDS)[number]): Promise<void> {
+        const [call] = open.splice(index % Math.max(open.length, 1), 1);
+        if (call === undefined) return;
+        if (hasRun) runs++;
+        if (outcome === null) return;
+        if (outcome === 'answered') {
+          isEnded = true;
+          given = hasRun ? `{"result":${runs}}` : '{"error":{}}';
+          call.record(new CollectingWriter()).sendWhole(200, {}, Buffer.from(given));
         }
+        await call.finish(outcome);
+      }
 
-        for (const step of steps) {
-          if (step.kind === 'start') await start();
-          if (step.kind === 'end') await end(step.index, step.end);
-          if (step.kind === 'clock') now += step.ms;
-        }
-        await start();
-        await idempotency.close();
-        expect(runs).toBeLessThanOrEqual(1);
-      }),
-      { numRuns: countCases(300) },
-    );
-  },
-);
+      for (const step of steps) {
+        if (step.kind === 'start') await start();
+        if (step.kind === 'end') await end(step.index, step.end);
+        if (step.kind === 'clock') now += step.ms;
+      }
+      await start();
+      await idempotency.close();
+      expect(runs).toBeLessThanOrEqual(1);
+    }),
+    { numRuns: countCases(300) },
+  );
+});

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createMemoryIdempotency } from '../stores/memory/idempotency.ts';
 import type { IdempotencyStore } from '../stores/ports.ts';
+import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { startPruning } from './pruning.ts';
 
 const MINUTE_MS = 60_000;
-const ROWS_MAX = 50;
+const KEYS_MAX = 50;
 let now: number;
 let store: IdempotencyStore;
 let errors: unknown[];
@@ -12,7 +12,10 @@ let errors: unknown[];
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   now = 0;
-  store = createMemoryIdempotency(() => now, { rowsMax: ROWS_MAX, answerBytesMax: 0 });
+  store = openMemoryStore({
+    clock: () => now,
+    bounds: { keysMax: KEYS_MAX, answerBytesMax: 0 },
+  }).idempotency;
   errors = [];
 });
 afterEach(() => {
@@ -40,16 +43,16 @@ async function passMinute(): Promise<void> {
 test('removes all expired keys every minute, until it is closed', async () => {
   const pruning = startPruning(store, (error) => errors.push(error));
   for (let minute = 0; minute < 3; minute++) {
-    await expect.poll(() => claimMany(ROWS_MAX)).toBe(true);
-    expect(await claimMany(ROWS_MAX + 1)).toBe(false);
+    await expect.poll(() => claimMany(KEYS_MAX)).toBe(true);
+    expect(await claimMany(KEYS_MAX + 1)).toBe(false);
     await passMinute();
   }
   await pruning.close();
-  const left = await store.prune(ROWS_MAX);
-  expect(await claimMany(ROWS_MAX)).toBe(true);
+  const left = await store.prune(KEYS_MAX);
+  expect(await claimMany(KEYS_MAX)).toBe(true);
   await passMinute();
-  expect(left, 'pruning was closed while it ran').toBeLessThan(ROWS_MAX);
-  expect(await store.prune(ROWS_MAX)).toBe(ROWS_MAX);
+  expect(left, 'pruning was closed while it ran').toBeLessThan(KEYS_MAX);
+  expect(await store.prune(KEYS_MAX)).toBe(KEYS_MAX);
   expect(errors).toEqual([]);
 });
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createMemoryIdempotency } from '../stores/memory/idempotency.ts';
+import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { createRelay } from './relay.ts';
 
 test('a text reaches another process, and the first one counts', async () => {
-  const store = createMemoryIdempotency(() => 0);
+  const store = openMemoryStore({ clock: () => 0 }).idempotency;
   const [one, other] = [createRelay(store), createRelay(store)];
   expect(await other.find('a')).toBeNull();
   expect(await one.put('a', 'key', 'yes')).toBe(true);
@@ -13,7 +13,7 @@ test('a text reaches another process, and the first one counts', async () => {
 
 test('a text is forgotten after some minutes', async () => {
   let now = 0;
-  const relay = createRelay(createMemoryIdempotency(() => now));
+  const relay = createRelay(openMemoryStore({ clock: () => now }).idempotency);
   await relay.put('a', 'key', 'yes');
   now = 9 * 60_000;
   expect(await relay.find('a')).toBe('yes');

@@ -4,8 +4,8 @@ import type { InstanceInput, InvalidMember } from '@erp-proxy/contract';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { TEST_CERTIFICATE, TEST_KEY } from '../egress/test-certificate.fixture.ts';
 import { makeBatch } from '../stores/audit-batch.fixture.ts';
-import { openMemoryStore } from '../stores/memory/store.ts';
 import type { Store } from '../stores/ports.ts';
+import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { findVersion } from './instance-version.fixture.ts';
 import {
   createInstances,
@@ -722,7 +722,7 @@ test('returned values, stored rows and errors show no secret', async () => {
     { ...state?.pending },
     await instances.get('prod'),
     await instances.list({ after: null, limit: 10 }),
-    await store.instances.findByName('prod'),
+    { ...(await store.instances.findByName('prod')) },
     await instances
       .update(await findVersion(instances, 'prod', 2), { url: 'https://other.example' })
       .catch((error: unknown) => error),

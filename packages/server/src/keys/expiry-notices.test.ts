@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { openMemoryStore } from '../stores/memory/store.ts';
 import type { Store } from '../stores/ports.ts';
+import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { createExpiryNotices, type ExpiryNotice, type ExpiryNotices } from './expiry-notices.ts';
 import { createKeys, type Keys, type NewKey } from './keys.ts';
 

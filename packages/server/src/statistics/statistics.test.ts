@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { CallRecord } from '../observe/events.ts';
-import { openMemoryStore } from '../stores/memory/store.ts';
 import type { Store } from '../stores/ports.ts';
+import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { createStatistics } from './statistics.ts';
 
 const NOON = Date.UTC(2026, 10, 25, 12);

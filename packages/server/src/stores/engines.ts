@@ -62,8 +62,8 @@ export const STORE_ENGINES: readonly StoreEngine[] = [
     example: 'memory:',
     description: '`memory:` loses everything at exit.',
     findFile: () => null,
-    open: async () => (await import('./memory/store.ts')).openMemoryStore(),
-    lookFor: async () => (await import('./memory/store.ts')).lookForMemoryStore(),
+    open: async () => (await import('./sqlite/memory.ts')).openMemoryStore(),
+    lookFor: async () => (await import('./sqlite/memory.ts')).lookForMemoryStore(),
     openTables: null,
   },
 ];

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createMemoryLeases } from '../stores/memory/leases.ts';
 import type { LeaseStore } from '../stores/ports.ts';
+import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { Leadership } from './leadership.ts';
 
 test('tells of a lease that was lost and acquired again in between, as after a stop of the process', async () => {
@@ -51,16 +51,18 @@ describe('after the clock of the store was set back by an hour', () => {
   }
 
   test('a process takes over from one that has died', async () => {
-    const rows = new Map([['subscriptions', { owner: 'dead', endsAt: Date.now() + HOUR_MS }]]);
-    const changes = open(createMemoryLeases(rows));
+    const { leases } = openMemoryStore();
+    await leases.acquire('subscriptions', 'dead', HOUR_MS);
+    const changes = open(leases);
     await expect.poll(() => changes).toEqual([true]);
   });
 
   test('a process that has lost the lease knows so at its next renewal', async () => {
-    const rows = new Map<string, { owner: string; endsAt: number }>();
-    const changes = open(createMemoryLeases(rows));
+    const { leases } = openMemoryStore();
+    const changes = open(leases);
     await expect.poll(() => changes).toEqual([true]);
-    rows.set('subscriptions', { owner: 'other', endsAt: Date.now() + 1000 });
+    await leases.release('subscriptions', 'this');
+    expect(await leases.acquire('subscriptions', 'other', 1000)).toBe(true);
     await expect.poll(() => changes[1]).toBe(false);
   });
 });

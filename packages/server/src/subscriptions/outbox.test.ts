@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { expectToStay } from '../../test/time.ts';
 import { VaultError } from '../instances/vault.ts';
-import { openMemoryStore } from '../stores/memory/store.ts';
 import type { Store } from '../stores/ports.ts';
+import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { Leadership } from './leadership.ts';
 import { Outbox, type OutboxOptions } from './outbox.ts';
 import { printBody } from './row.ts';

@@ -9,8 +9,8 @@ import {
   TIMES,
 } from '../../test/subscriptions/start-worker.ts';
 import { expectToStay, monotonicMs, passTurns } from '../../test/time.ts';
-import { openMemoryStore } from '../stores/memory/store.ts';
 import type { ChangeListener, Store } from '../stores/ports.ts';
+import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { UnknownOutcomeError } from '../stores/unknown-outcome-error.ts';
 import { printBody } from './row.ts';
 import { WORKER_TIMES } from './worker.ts';

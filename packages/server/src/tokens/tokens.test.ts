@@ -15,7 +15,7 @@ import {
 } from '../../test/tokens/issuer.ts';
 import { createEgressDispatcher } from '../egress/dispatcher.ts';
 import { parseEgressPolicy } from '../egress/policy.ts';
-import { openMemoryStore } from '../stores/memory/store.ts';
+import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { ALGORITHMS, parseIssuers } from './parse-issuers.ts';
 import { createTokens } from './tokens.ts';
 

@@ -4,7 +4,7 @@ import { makeCall } from '../../src/audit/audit.fixture.ts';
 import { createAudit } from '../../src/audit/audit.ts';
 import { createRecordJudge } from '../../src/execute/call/judge-recorded-call.ts';
 import { CHAIN_KEY } from '../../src/stores/audit-batch.fixture.ts';
-import { openMemoryStore } from '../../src/stores/memory/store.ts';
+import { openMemoryStore } from '../../src/stores/sqlite/memory.ts';
 
 export const NOW = Date.parse('2026-03-31T08:00:00.000Z');
 export const judge = createRecordJudge({ instances: ['prod'], models: { 'sale.*': ['*'] } });

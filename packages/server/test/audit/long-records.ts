@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { makeAct } from '../../src/audit/audit.fixture.ts';
 import { type Audit, createAudit } from '../../src/audit/audit.ts';
 import { CHAIN_KEY } from '../../src/stores/audit-batch.fixture.ts';
-import { openMemoryStore } from '../../src/stores/memory/store.ts';
+import { openMemoryStore } from '../../src/stores/sqlite/memory.ts';
 
 /** How many there are. */
 export const ACTS = 500;

@@ -11,8 +11,8 @@ import {
   type KeyRotationEvent,
 } from '../../src/key-rotation/key-rotation.ts';
 import { makeBatch } from '../../src/stores/audit-batch.fixture.ts';
-import { openMemoryStore } from '../../src/stores/memory/store.ts';
 import type { LeaseStore } from '../../src/stores/ports.ts';
+import { openMemoryStore } from '../../src/stores/sqlite/memory.ts';
 
 /** When the keys of the sandbox were made. */
 export const CREATED_AT = Date.UTC(2026, 10, 21, 1, 30, 31);

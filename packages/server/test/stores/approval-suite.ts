@@ -1,13 +1,13 @@
 /** The part of the store suite about approvals of calls. */
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
-import { createMemoryApprovals } from '../../src/stores/memory/approvals.ts';
 import type {
   ApprovalDecision,
   ApprovalRequest,
   ApprovalRow,
   ApprovalStore,
 } from '../../src/stores/ports.ts';
+import { openMemoryStore } from '../../src/stores/sqlite/memory.ts';
 import { countCases } from '../random-cases.ts';
 import { pause, pauseAtRandom } from '../time.ts';
 
@@ -249,7 +249,7 @@ export function describeApprovals(use: () => ApprovalStore): void {
       fc.asyncProperty(fc.array(OPERATIONS, { maxLength: 25 }), async (operations) => {
         // The rows of earlier runs stay, and are out of reach: they have other clients, and their time is over.
         run++;
-        const model = createMemoryApprovals(() => {});
+        const model = openMemoryStore().approvals;
         const base = run * 1_000_000;
         for (const operation of operations) {
           const results = [];

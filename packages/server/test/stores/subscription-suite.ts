@@ -1,7 +1,6 @@
 /** The part of the store suite about subscriptions and their deliveries. */
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
-import { createMemorySubscriptions } from '../../src/stores/memory/subscriptions.ts';
 import type {
   AttemptOutcome,
   DeliveryBatch,
@@ -10,6 +9,7 @@ import type {
   StoredSubscription,
   SubscriptionStore,
 } from '../../src/stores/ports.ts';
+import { openMemoryStore } from '../../src/stores/sqlite/memory.ts';
 import { countCases } from '../random-cases.ts';
 
 const MAX = 100;
@@ -497,13 +497,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { maxLength: 25 }), async (actions) => {
         const id = `r${++round}`;
-        const stores = [
-          store,
-          createMemorySubscriptions(
-            () => {},
-            () => {},
-          ),
-        ];
+        const stores = [store, openMemoryStore().subscriptions];
         for (const each of stores) await each.insert(buildSubscription({ id, name: id }), 10_000);
         let now = 1_000_000;
         let claimed: DeliveryBatch | undefined;

@@ -1,7 +1,7 @@
 /** A worker of subscriptions, whose readings and deliveries a test makes up. */
 import { onTestFinished } from 'vitest';
-import { openMemoryStore } from '../../src/stores/memory/store.ts';
 import type { Store } from '../../src/stores/ports.ts';
+import { openMemoryStore } from '../../src/stores/sqlite/memory.ts';
 import type { ChangeReader } from '../../src/subscriptions/change-reader.ts';
 import { printBody, type RecordBody } from '../../src/subscriptions/row.ts';
 import {

@@ -20,8 +20,14 @@ const MEMBER = ' AND CASE WHEN json_valid(record) THEN record ->> ? END';
 /** More rows than other processes append before a batch is repeated. */
 const TAIL_ROWS = 5000;
 
-/** `isSuccessor`: an earlier thread may have ended between a commit and its answer. */
-export function createSqliteAudit(database: DatabaseSync, { isSuccessor = false } = {}): AuditStore {
+/**
+ * `isSuccessor`: an earlier thread may have ended between a commit and its answer. `scanBytesMax`: bytes of records that
+ * a search compares at most, besides those of one record.
+ */
+export function createSqliteAudit(
+  database: DatabaseSync,
+  { isSuccessor = false, scanBytesMax = Infinity } = {},
+): AuditStore {
   const append = prepareAppend(database);
   const findInTail = database.prepare(
     `SELECT 1 FROM audit WHERE seq > (SELECT head_seq FROM audit_chain) - ${TAIL_ROWS} AND record = ? LIMIT 1`,
@@ -67,6 +73,21 @@ export function createSqliteAudit(database: DatabaseSync, { isSuccessor = false 
     };
   }
 
+  const readSizes = database.prepare(
+    'SELECT seq, octet_length(record) AS bytes FROM audit WHERE seq >= ? AND seq < ? ORDER BY seq DESC',
+  );
+
+  /** The first row of a scan that begins at `start` or, because of the size of the records, later. */
+  function limitScan(start: number, end: number): number {
+    if (scanBytesMax === Infinity) return start;
+    let bytes = 0;
+    for (const row of readSizes.iterate(start, end)) {
+      bytes += Number(row['bytes']);
+      if (bytes >= scanBytesMax) return Number(row['seq']);
+    }
+    return start;
+  }
+
   return {
     append(batch) {
       appended.appendOnce(batch, () => transact(database, () => appendBatch(batch)));
@@ -78,7 +99,7 @@ export function createSqliteAudit(database: DatabaseSync, { isSuccessor = false 
       const span = findSpan(since, until);
       const first = Math.max(span.first, (floor.read()?.seq ?? 0) + 1);
       const end = Math.min(beforeSeq ?? Infinity, span.last + 1);
-      const start = Math.max(first, end - scanMax);
+      const start = limitScan(Math.max(first, end - scanMax), end);
       if (start >= end) return { rows: [], next: null };
 
       const compared = Object.entries(filters).flatMap(([member, value]) =>

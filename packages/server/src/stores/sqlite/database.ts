@@ -4,11 +4,14 @@ import { readSqliteCode, SQLITE_BUSY } from './failures.ts';
 import { prepareFile } from './file.ts';
 import { type Migration, migrate, readVersion } from './migrations.ts';
 
-export interface SqliteDatabase {
+export interface SqliteConnections {
   /** Commits on this connection survive a power loss. */
   readonly durable: DatabaseSync;
   /** Commits on this connection survive the process. A power loss may take the last seconds. */
   readonly quick: DatabaseSync;
+}
+
+export interface SqliteDatabase extends SqliteConnections {
   readonly migration: Migration;
   close(): void;
 }

@@ -1,6 +1,6 @@
 /**
- * The operations of the SQLite thread, and the messages between it and the main thread. Data only: must know neither
- * SQL nor threads.
+ * The operations of the SQLite thread, and the messages between it and the main thread. Must know
+ * neither SQL nor threads.
  */
 import type {
   ApprovalStore,
@@ -134,6 +134,20 @@ export const OPERATIONS: {
   leases: { acquire: QUICK_WRITE, release: QUICK_WRITE },
   store: { probe: PROBE },
 };
+
+/** The parts of a store whose operations `request` runs. */
+export function createParts(
+  request: (part: PartName, method: string, args: readonly unknown[]) => unknown,
+): Parts {
+  const parts = Object.entries(OPERATIONS).map(([part, operations]) => {
+    const methods = Object.keys(operations).map((method) => [
+      method,
+      (...args: readonly unknown[]) => request(part as PartName, method, args),
+    ]);
+    return [part, Object.fromEntries(methods)];
+  });
+  return Object.fromEntries(parts) as Parts;
+}
 
 /** A message to the SQLite thread. */
 export type Request =

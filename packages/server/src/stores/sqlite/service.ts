@@ -3,22 +3,13 @@
  * caller for as long as the disk takes, so the main thread never calls it.
  */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { createSqliteApprovals } from './approvals.ts';
-import { createSqliteAudit } from './audit.ts';
-import { createSqliteCallCounts } from './call-counts.ts';
 import { openChangeFeed } from './changes.ts';
 import { openDatabase, type SqliteDatabase } from './database.ts';
-import { createSqliteDeniedSubjects } from './denied-subjects.ts';
 import { describeFailure } from './failures.ts';
 import { BEAT_INTERVAL_MS, Heartbeat, readMonotonicMs } from './heartbeat.ts';
-import { createSqliteIdempotency } from './idempotency.ts';
-import { createSqliteInstances } from './instances.ts';
-import { createSqliteKeys } from './keys.ts';
-import { createSqliteLeases } from './leases.ts';
-import { OPERATIONS, type OperationTraits, type Parts, type Reply, type Request } from './operations.ts';
+import { OPERATIONS, type OperationTraits, type Reply, type Request } from './operations.ts';
+import { openParts } from './parts.ts';
 import { Scheduler, type Task } from './scheduler.ts';
-import { createSqliteStatistics } from './statistics.ts';
-import { createSqliteSubscriptions } from './subscriptions.ts';
 import { watchWritability } from './writability.ts';
 
 const port = parentPort as MessagePort;
@@ -46,20 +37,7 @@ function serve(database: SqliteDatabase): void {
   const writability = watchWritability(file, quick, (write, onDone) =>
     runWrite({ run: write, dueMs: readMonotonicMs() + BEAT_INTERVAL_MS, onDone, onFailed() {} }),
   );
-  const readOne = durable.prepare('SELECT 1 FROM migrations');
-  const parts: Parts = {
-    keys: createSqliteKeys(durable, changes.poll),
-    instances: createSqliteInstances(durable, changes.poll),
-    audit: createSqliteAudit(quick, { isSuccessor }),
-    idempotency: createSqliteIdempotency({ durable, quick }, Date.now),
-    callCounts: createSqliteCallCounts(quick),
-    approvals: createSqliteApprovals({ durable, quick }),
-    deniedSubjects: createSqliteDeniedSubjects(durable, changes.poll),
-    statistics: createSqliteStatistics(quick),
-    subscriptions: createSqliteSubscriptions({ durable, quick }, changes.poll),
-    leases: createSqliteLeases(quick),
-    store: { probe: () => void readOne.get() },
-  };
+  const parts = openParts(database, { onChange: changes.poll, audit: { isSuccessor } });
   let sentStatus = '';
   const sendStatus = () => {
     const status = { isWatching: changes.isWatching, trouble: writability.trouble };

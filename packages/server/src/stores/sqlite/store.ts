@@ -6,7 +6,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { FoundStore, OpenedStore } from '../ports.ts';
 import type { StoreTables } from '../tables.ts';
-import { OPERATIONS, type PartName, type Parts } from './operations.ts';
+import { createParts } from './operations.ts';
 import { openSqliteTables } from './tables.ts';
 import { labelFile, SqliteThread } from './thread.ts';
 
@@ -14,20 +14,11 @@ import { labelFile, SqliteThread } from './thread.ts';
 export async function openSqliteStore(path: string): Promise<OpenedStore> {
   const thread = new SqliteThread(resolve(path));
   const migration = await thread.open();
-  const { probe } = createPart(thread, 'store');
+  const { store, ...parts } = createParts((part, method, args) => thread.request(part, method, args));
   return {
     label: thread.label,
     migration,
-    keys: createPart(thread, 'keys'),
-    instances: createPart(thread, 'instances'),
-    audit: createPart(thread, 'audit'),
-    idempotency: createPart(thread, 'idempotency'),
-    callCounts: createPart(thread, 'callCounts'),
-    approvals: createPart(thread, 'approvals'),
-    deniedSubjects: createPart(thread, 'deniedSubjects'),
-    statistics: createPart(thread, 'statistics'),
-    subscriptions: createPart(thread, 'subscriptions'),
-    leases: createPart(thread, 'leases'),
+    ...parts,
     watch: (listener) => thread.watch(listener),
     get isWatching() {
       return thread.isWatching;
@@ -35,7 +26,7 @@ export async function openSqliteStore(path: string): Promise<OpenedStore> {
     get trouble() {
       return thread.trouble;
     },
-    probe,
+    probe: store.probe,
     close: () => thread.close(),
   };
 }
@@ -58,12 +49,4 @@ function hasContent(file: string): boolean {
   } catch {
     return true;
   }
-}
-
-function createPart<Part extends PartName>(thread: SqliteThread, part: Part): Parts[Part] {
-  const methods = Object.keys(OPERATIONS[part]).map((method) => [
-    method,
-    (...args: readonly unknown[]) => thread.request(part, method, args),
-  ]);
-  return Object.fromEntries(methods) as Parts[Part];
 }

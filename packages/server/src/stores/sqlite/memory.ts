@@ -1,0 +1,98 @@
+/**
+ * The store in memory, for tests, demos and trials: the SQLite store on a database that is lost at exit. It needs no
+ * thread, because neither a disk nor another process makes it wait.
+ */
+import { DatabaseSync } from 'node:sqlite';
+import type { FoundStore, IdempotencyStore, Store } from '../ports.ts';
+import { StoreError } from '../store-error.ts';
+import { openChangeFeed } from './changes.ts';
+import { describeFailure } from './failures.ts';
+import { migrate } from './migrations.ts';
+import { createParts, type PartName, type Parts } from './operations.ts';
+import { openParts } from './parts.ts';
+
+const LABEL = 'memory';
+/** Bytes of audit records that a search compares without a pause. */
+const SCAN_BYTES_MAX = 256 * 1024;
+const BOUNDS = { keysMax: 100_000, answerBytesMax: 64 * 1024 * 1024 };
+
+/** `bounds`: of idempotency keys and their answers. */
+export function openMemoryStore({ clock = Date.now, bounds = BOUNDS } = {}): Store {
+  const database = new DatabaseSync(':memory:');
+  migrate(database);
+  const changes = openChangeFeed(database);
+  const opened = openParts(
+    { durable: database, quick: database },
+    { onChange: changes.poll, clock, audit: { scanBytesMax: SCAN_BYTES_MAX } },
+  );
+  opened.idempotency = boundIdempotency(database, opened.idempotency, bounds);
+  const { store, ...parts } = createParts((part, method, args) => run(opened, part, method, args));
+  return {
+    label: LABEL,
+    ...parts,
+    watch: changes.watch,
+    isWatching: true,
+    trouble: null,
+    probe: store.probe,
+    close() {
+      if (database.isOpen) database.close();
+    },
+  };
+}
+
+/** A store in memory exists whenever it is asked for. */
+export function lookForMemoryStore(): FoundStore {
+  return { label: LABEL, exists: true };
+}
+
+/** Failures become {@link StoreError}s. */
+function run(parts: Parts, part: PartName, method: string, args: readonly unknown[]): unknown {
+  const operations = parts[part] as unknown as Record<string, (...args: readonly unknown[]) => unknown>;
+  try {
+    const value = operations[method]?.(...args);
+    return value instanceof Promise ? value.catch(refuse) : value;
+  } catch (error) {
+    return refuse(error);
+  }
+}
+
+function refuse(error: unknown): never {
+  const reason = describeFailure(error);
+  throw new StoreError(`The store ${LABEL} cannot be used: ${reason}`, { reason, cause: error });
+}
+
+/**
+ * Beyond the bound of keys new ones are refused. Beyond the bound of bytes the oldest answers are dropped, but no key.
+ */
+function boundIdempotency(
+  database: DatabaseSync,
+  { complete, ...others }: IdempotencyStore,
+  { keysMax, answerBytesMax }: typeof BOUNDS,
+): IdempotencyStore {
+  database.exec(`
+    CREATE TABLE totals AS SELECT 0 AS keys, 0 AS answer_bytes;
+    CREATE INDEX answers_by_age ON idempotency_keys (expires_at) WHERE answer_bytes > 0;
+    CREATE TRIGGER key_claimed AFTER INSERT ON idempotency_keys BEGIN
+      UPDATE totals SET keys = keys + 1;
+      SELECT RAISE(ABORT, 'it has no room for more idempotency keys. Use a lasting store.')
+        FROM totals WHERE keys > ${keysMax};
+    END;
+    CREATE TRIGGER key_removed AFTER DELETE ON idempotency_keys BEGIN
+      UPDATE totals SET keys = keys - 1, answer_bytes = answer_bytes - old.answer_bytes;
+    END;
+    CREATE TRIGGER answer_changed AFTER UPDATE OF answer_bytes ON idempotency_keys BEGIN
+      UPDATE totals SET answer_bytes = answer_bytes + new.answer_bytes - old.answer_bytes;
+    END;`);
+  const dropOldest = database.prepare(
+    `UPDATE idempotency_keys SET answer = NULL, answer_bytes = 0
+     WHERE (SELECT answer_bytes FROM totals) > ${answerBytesMax}
+       AND id = (SELECT id FROM idempotency_keys WHERE answer_bytes > 0 ORDER BY expires_at LIMIT 1)`,
+  );
+  return {
+    ...others,
+    complete(...args) {
+      complete(...args);
+      while (dropOldest.run().changes > 0);
+    },
+  };
+}
