@@ -21,8 +21,8 @@ const MEMBER = ' AND CASE WHEN json_valid(record) THEN record ->> ? END';
 const TAIL_ROWS = 5000;
 
 /**
- * `isSuccessor`: an earlier thread may have ended between a commit and its answer. `scanBytesMax`: bytes of records that
- * a search compares at most, besides those of one record.
+ * `isSuccessor`: an earlier thread may have ended between a commit and its answer. `scanBytesMax`: a search compares
+ * records of this many bytes at most, and one more.
  */
 export function createSqliteAudit(
   database: DatabaseSync,

@@ -15,7 +15,7 @@ import { createSqliteSubscriptions } from './subscriptions.ts';
 export interface PartsOptions {
   /** Called after each change that watchers must learn of. */
   readonly onChange: () => void;
-  /** Of the machine that all processes share, in milliseconds. */
+  /** The clock of the machine, which all processes share, in milliseconds. */
   readonly clock?: () => number;
   readonly audit?: Parameters<typeof createSqliteAudit>[1];
 }
