@@ -4,34 +4,25 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditBatch, AuditPosition } from '../ports.ts';
+import type { Statements } from '../statements.ts';
 import { StoreError } from '../store-error.ts';
 import { UnknownOutcomeError } from '../unknown-outcome-error.ts';
 import { appendBatch, isAppended } from './audit.ts';
-import type { Database, Statements } from './statements.ts';
+import type { Database } from './statements.ts';
 
 const CHECKS_MAX = 3;
 const CHECK_RETRY_MS = 500;
 
-export interface ActChange<Result> {
-  act: AuditBatch | undefined;
-  change: (statements: Statements) => Promise<Result>;
-  /** Whether to append the act. */
-  isDone: (result: Result) => boolean;
-}
-
-/** Returns the result of `change`. Without an act there is no transaction. */
-export async function runWithAct<Result>(database: Database, given: ActChange<Result>): Promise<Result> {
-  return given.act === undefined ? given.change(database) : transactWithAct(database, given);
-}
-
 export async function transactWithAct<Result>(
   database: Database,
-  { act, change, isDone }: ActChange<Result>,
+  act: AuditBatch | undefined,
+  work: (statements: Statements) => Promise<Result>,
+  isDone: (result: Result) => boolean,
 ): Promise<Result> {
   let appended: { result: Result; end: AuditPosition } | undefined;
   try {
     return await database.transact(async (statements) => {
-      const result = await change(statements);
+      const result = await work(statements);
       if (act !== undefined && isDone(result)) {
         appended = { result, end: await appendBatch(statements, act) };
       }
@@ -59,4 +50,20 @@ async function isCommitted(
       await sleep(CHECK_RETRY_MS);
     }
   }
+}
+
+/** The same without a transaction if there is no act. */
+export async function runWithAct<Result>(
+  database: Database,
+  {
+    act,
+    change,
+    isDone,
+  }: {
+    act: AuditBatch | undefined;
+    change: (statements: Statements) => Promise<Result>;
+    isDone: (result: Result) => boolean;
+  },
+): Promise<Result> {
+  return act === undefined ? change(database) : transactWithAct(database, act, change, isDone);
 }

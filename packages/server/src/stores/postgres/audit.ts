@@ -6,10 +6,11 @@ import { LRUCache } from 'lru-cache';
 import { CHAIN_LOST, chainRows, SEQ_MAX } from '../audit-chain.ts';
 import { matchesFilters } from '../audit-filters.ts';
 import type { AuditBatch, AuditPosition, AuditRow, AuditStore } from '../ports.ts';
+import { createParameters } from '../sql.ts';
+import type { Statements } from '../statements.ts';
 import { StoreError } from '../store-error.ts';
 import { readCode } from './failures.ts';
-import { createParameters } from './sql.ts';
-import type { Database, Statements } from './statements.ts';
+import type { Database } from './statements.ts';
 
 const COLUMNS = 'seq, at, record, hash';
 /** A writer repeats a failed batch before it appends the next one. */

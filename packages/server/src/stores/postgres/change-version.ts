@@ -1,6 +1,6 @@
 /** Changes a row of one version in PostgreSQL, or finds out why it cannot. */
 import type { Change } from '../ports.ts';
-import type { Statements } from './statements.ts';
+import type { Statements } from '../statements.ts';
 
 /** `statement` must change the row with the id `$1` if its version is `$2`. */
 export async function changeVersion(

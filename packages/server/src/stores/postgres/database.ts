@@ -3,13 +3,26 @@
  * know a table.
  */
 import pg from 'pg';
+import type { Dialect, Statements } from '../statements.ts';
 import type { PostgresAddress } from './address.ts';
 import { openConnectionPool, type PooledConnection } from './connection-pool.ts';
 import { throwStoreError, throwUnknownOutcome } from './failures.ts';
-import type { Database, Statements, Values } from './statements.ts';
+import type { Database } from './statements.ts';
 import { watchWritability } from './writability.ts';
 
 const CONNECT_TIMEOUT_MS = 3000;
+
+const DIALECT: Dialect = {
+  forUpdate: 'FOR UPDATE',
+  skipLocked: 'FOR UPDATE SKIP LOCKED',
+  least: 'least',
+  greatest: 'greatest',
+  lock: (number) => `SELECT pg_advisory_xact_lock(${number})`,
+  isIn: (column, parameter) => `${column} = ANY (${parameter})`,
+  // The collation "C" has no case but that of ASCII letters.
+  contains: (columns, parameter) =>
+    `(${columns.map((column) => `strpos(lower(${column} COLLATE "C"), lower(${parameter} COLLATE "C")) > 0`).join(' OR ')})`,
+};
 
 /** Settings of every connection. */
 export function createConfig({ label: _, isTlsOptional: __, ...server }: PostgresAddress): pg.ClientConfig {
@@ -55,7 +68,8 @@ export function createDatabase(config: pg.ClientConfig, label: string): Database
 
   function statementsOn(runOne: (statement: pg.QueryConfig) => Promise<pg.QueryResult>): Statements {
     return {
-      async query<Row extends object>(text: string, values: Values = [], name?: string) {
+      dialect: DIALECT,
+      async query<Row extends object>(text: string, values: readonly unknown[] = [], name?: string) {
         const statement = { text, values: [...values], ...(name === undefined ? {} : { name }) };
         const { rows } = await runOne(statement);
         return rows as Row[];

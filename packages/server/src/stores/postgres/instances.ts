@@ -1,9 +1,10 @@
 /** Stored instances in PostgreSQL. Must not know what a body contains. */
 import type { AuditBatch, Change, InstanceStore, StoredInstance } from '../ports.ts';
+import { createParameters, isStorable } from '../sql.ts';
+import type { Statements } from '../statements.ts';
 import { runWithAct } from './acts.ts';
 import { changeVersion } from './change-version.ts';
-import { contains, createParameters, isStorable } from './sql.ts';
-import type { Database, Statements } from './statements.ts';
+import type { Database } from './statements.ts';
 
 const COLUMNS = 'id, name, master_key_id AS "masterKeyId", body, version';
 
@@ -45,7 +46,7 @@ export function createPostgresInstances(database: Database): InstanceStore {
       const { values, place } = createParameters();
       const conditions = ['true'];
       if (after !== null) conditions.push(`name > ${place(after)}`);
-      if (search !== undefined) conditions.push(contains(['name', 'body'], place(search)));
+      if (search !== undefined) conditions.push(database.dialect.contains(['name', 'body'], place(search)));
       return await database.query<StoredInstance>(
         `SELECT ${COLUMNS} FROM instances WHERE ${conditions.join(' AND ')} ORDER BY name LIMIT ${place(limit)}`,
         values,

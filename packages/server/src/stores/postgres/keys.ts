@@ -9,10 +9,11 @@ import type {
   RotationResult,
   StoredKey,
 } from '../ports.ts';
+import { createParameters, isStorable } from '../sql.ts';
+import type { Dialect, Statements } from '../statements.ts';
 import { runWithAct, transactWithAct } from './acts.ts';
 import { changeVersion } from './change-version.ts';
-import { contains, createParameters, isStorable } from './sql.ts';
-import type { Database, Statements } from './statements.ts';
+import type { Database } from './statements.ts';
 
 /** A replica of an earlier release inserts no client. */
 const RECORD_COLUMNS = `id, coalesce(client_id, id) AS "clientId", name, policy, created_at AS "createdAt", expires_at AS "expiresAt",
@@ -39,7 +40,7 @@ export function createPostgresKeys(database: Database): KeyStore {
     async list(query) {
       if (!isStorable(query.name ?? '') || !isStorable(query.search ?? '')) return [];
       const { values, place } = createParameters();
-      const conditions = listConditions(query, place);
+      const conditions = listConditions(query, place, database.dialect.contains);
       return await database.query<KeyRecord>(
         `SELECT ${RECORD_COLUMNS} FROM client_keys WHERE ${conditions.join(' AND ')}
          ORDER BY created_at, id LIMIT ${place(query.limit)}`,
@@ -88,7 +89,7 @@ export function createPostgresKeys(database: Database): KeyStore {
         if (result === 'done') await insertKey(statements, successor);
         return result;
       };
-      return await transactWithAct(database, { act, change, isDone });
+      return await transactWithAct(database, act, change, isDone);
     },
     async touch(uses) {
       // Locks the rows in one order, so that two replicas cannot deadlock.
@@ -195,6 +196,7 @@ async function revokeKey(statements: Statements, id: string, revokedAt: number) 
 function listConditions(
   { after, state, search, name }: KeyListQuery,
   place: (value: unknown) => string,
+  contains: Dialect['contains'],
 ): string[] {
   const conditions = ['true'];
   if (after !== null) conditions.push(`(created_at, id) > (${place(after.createdAt)}, ${place(after.id)})`);

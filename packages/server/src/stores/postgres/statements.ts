@@ -1,20 +1,7 @@
 /** The statements and transactions of the PostgreSQL database, as the parts of the store use them. */
+import type { Statements, Transactions } from '../statements.ts';
 
-/** Positional parameters of a statement. */
-export type Values = readonly unknown[];
-
-export interface Statements {
-  /** Returns the rows. A statement with a name is prepared once for each connection. */
-  query<Row extends object>(text: string, values?: Values, name?: string): Promise<Row[]>;
-  /** Returns the number of rows that the statement changed. */
-  change(text: string, values?: Values): Promise<number>;
-}
-
-export interface Database extends Statements {
-  /**
-   * Runs `work` in a transaction. Rejects with an `UnknownOutcomeError` if the answer to the commit does not arrive.
-   */
-  transact<Result>(work: (statements: Statements) => Promise<Result>): Promise<Result>;
+export interface Database extends Transactions {
   /** Runs `work` in a transaction that is rolled back. It may lock rows. */
   inspect<Result>(work: (statements: Statements) => Promise<Result>): Promise<Result>;
   /** Number of statements that did not end in time. */

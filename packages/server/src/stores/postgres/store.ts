@@ -1,20 +1,22 @@
 /** The store in a PostgreSQL database, which replicas on several machines can share. Puts its parts together. */
+import { createApprovals } from '../approvals.ts';
+import { createCallCounts } from '../call-counts.ts';
+import { createDeniedSubjects } from '../denied-subjects.ts';
 import type { FoundStore, OpenedStore } from '../ports.ts';
+import type { StoreDatabase } from '../statements.ts';
+import { createStatistics } from '../statistics.ts';
 import type { StoreTables } from '../tables.ts';
+import { transactWithAct } from './acts.ts';
 import { type PostgresAddress, readPostgresAddress } from './address.ts';
-import { createPostgresApprovals } from './approvals.ts';
 import { createPostgresAudit } from './audit.ts';
-import { createPostgresCallCounts } from './call-counts.ts';
 import { openChangeFeed } from './changes.ts';
 import { createConfig, createDatabase } from './database.ts';
-import { createPostgresDeniedSubjects } from './denied-subjects.ts';
 import { isTlsMissing, throwStoreError } from './failures.ts';
 import { createPostgresIdempotency } from './idempotency.ts';
 import { createPostgresInstances } from './instances.ts';
 import { createPostgresKeys } from './keys.ts';
 import { createPostgresLeases } from './leases.ts';
 import { isMigrated, migrate } from './migrations.ts';
-import { createPostgresStatistics } from './statistics.ts';
 import { createPostgresSubscriptions } from './subscriptions.ts';
 import { openPostgresTables } from './tables.ts';
 
@@ -57,6 +59,11 @@ async function open(address: PostgresAddress) {
   const config = createConfig(address);
   const migration = await migrate(config);
   const database = createDatabase(config, address.label);
+  const withActs: StoreDatabase = {
+    ...database,
+    transactWithAct: (act, work, isDone) => transactWithAct(database, act, work, isDone),
+  };
+  const databases = { durable: withActs, quick: withActs };
   // If the listening connection died, the connections of the pool may be dead as well.
   const changes = await openChangeFeed(config, {
     lost: () => database.renew(),
@@ -69,10 +76,10 @@ async function open(address: PostgresAddress) {
     instances: createPostgresInstances(database),
     audit: createPostgresAudit(database),
     idempotency: createPostgresIdempotency(database),
-    callCounts: createPostgresCallCounts(database),
-    approvals: createPostgresApprovals(database),
-    deniedSubjects: createPostgresDeniedSubjects(database),
-    statistics: createPostgresStatistics(database),
+    callCounts: createCallCounts(databases),
+    approvals: createApprovals(databases),
+    deniedSubjects: createDeniedSubjects(databases),
+    statistics: createStatistics(databases),
     subscriptions: createPostgresSubscriptions(database),
     leases: createPostgresLeases(database),
     watch: changes.watch,

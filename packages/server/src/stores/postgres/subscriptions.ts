@@ -11,10 +11,11 @@ import type {
   SubscriptionProgress,
   SubscriptionStore,
 } from '../ports.ts';
+import { createParameters, isStorable } from '../sql.ts';
+import type { Statements } from '../statements.ts';
 import { runWithAct } from './acts.ts';
 import { changeVersion } from './change-version.ts';
-import { contains, createParameters, isStorable } from './sql.ts';
-import type { Database, Statements } from './statements.ts';
+import type { Database } from './statements.ts';
 
 const COLUMNS = `id, name, state, reason, body, version, created_at AS "createdAt", read_at AS "readAt", problem,
   failures, failing_since AS "failingSince", retry_at AS "retryAt", last_failure AS "lastFailure",
@@ -103,7 +104,7 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
       const conditions = ['true'];
       if (after !== null) conditions.push(`name > ${place(after)}`);
       if (state !== undefined) conditions.push(`state = ${place(state)}`);
-      if (search !== undefined) conditions.push(contains(['name', 'body'], place(search)));
+      if (search !== undefined) conditions.push(database.dialect.contains(['name', 'body'], place(search)));
       return database.query<StoredSubscription>(
         `SELECT ${COLUMNS} FROM subscriptions WHERE ${conditions.join(' AND ')} ORDER BY name LIMIT ${place(limit)}`,
         values,

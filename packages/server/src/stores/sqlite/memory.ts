@@ -21,12 +21,15 @@ export function openMemoryStore({ clock = Date.now, bounds = BOUNDS } = {}): Sto
   const database = new DatabaseSync(':memory:');
   migrate(database);
   const changes = openChangeFeed(database);
-  const opened = openParts(
+  const { parts: opened, connection } = openParts(
     { durable: database, quick: database },
     { onChange: changes.poll, clock, audit: { scanBytesMax: SCAN_BYTES_MAX } },
   );
   opened.idempotency = boundIdempotency(database, opened.idempotency, bounds);
-  const { store, ...parts } = createParts((part, method, args) => run(opened, part, method, args));
+  const { store, ...parts } = createParts(async (part, method, args) => {
+    while (connection.transaction !== null) await connection.transaction;
+    return await run(opened, part, method, args);
+  });
   return {
     label: LABEL,
     ...parts,
@@ -46,19 +49,14 @@ export function lookForMemoryStore(): FoundStore {
 }
 
 /** Failures become {@link StoreError}s. */
-function run(parts: Parts, part: PartName, method: string, args: readonly unknown[]): unknown {
+async function run(parts: Parts, part: PartName, method: string, args: readonly unknown[]): Promise<unknown> {
   const operations = parts[part] as unknown as Record<string, (...args: readonly unknown[]) => unknown>;
   try {
-    const value = operations[method]?.(...args);
-    return value instanceof Promise ? value.catch(refuse) : value;
+    return await operations[method]?.(...args);
   } catch (error) {
-    return refuse(error);
+    const reason = describeFailure(error);
+    throw new StoreError(`The store ${LABEL} cannot be used: ${reason}`, { reason, cause: error });
   }
-}
-
-function refuse(error: unknown): never {
-  const reason = describeFailure(error);
-  throw new StoreError(`The store ${LABEL} cannot be used: ${reason}`, { reason, cause: error });
 }
 
 /**

@@ -1,15 +1,16 @@
 /** The parts of the SQLite store, on the connections to its database. */
-import { createSqliteApprovals } from './approvals.ts';
+import { createApprovals } from '../approvals.ts';
+import { createCallCounts } from '../call-counts.ts';
+import { createDeniedSubjects } from '../denied-subjects.ts';
+import { createStatistics } from '../statistics.ts';
 import { createSqliteAudit } from './audit.ts';
-import { createSqliteCallCounts } from './call-counts.ts';
+import { createConnection, type SqliteConnection } from './connection.ts';
 import type { SqliteConnections } from './database.ts';
-import { createSqliteDeniedSubjects } from './denied-subjects.ts';
 import { createSqliteIdempotency } from './idempotency.ts';
 import { createSqliteInstances } from './instances.ts';
 import { createSqliteKeys } from './keys.ts';
 import { createSqliteLeases } from './leases.ts';
 import type { Parts } from './operations.ts';
-import { createSqliteStatistics } from './statistics.ts';
 import { createSqliteSubscriptions } from './subscriptions.ts';
 
 export interface PartsOptions {
@@ -23,19 +24,25 @@ export interface PartsOptions {
 export function openParts(
   { durable, quick }: SqliteConnections,
   { onChange, clock = Date.now, audit }: PartsOptions,
-): Parts {
+): { parts: Parts; connection: SqliteConnection } {
+  const connection = createConnection(durable, onChange);
+  const databases = {
+    durable: connection,
+    quick: quick === durable ? connection : createConnection(quick, onChange),
+  };
   const readOne = durable.prepare('SELECT 1 FROM migrations');
-  return {
+  const parts = {
     keys: createSqliteKeys(durable, onChange),
     instances: createSqliteInstances(durable, onChange),
     audit: createSqliteAudit(quick, audit),
     idempotency: createSqliteIdempotency({ durable, quick }, clock),
-    callCounts: createSqliteCallCounts(quick),
-    approvals: createSqliteApprovals({ durable, quick }),
-    deniedSubjects: createSqliteDeniedSubjects(durable, onChange),
-    statistics: createSqliteStatistics(quick),
+    callCounts: createCallCounts(databases),
+    approvals: createApprovals(databases),
+    deniedSubjects: createDeniedSubjects(databases),
+    statistics: createStatistics(databases),
     subscriptions: createSqliteSubscriptions({ durable, quick }, onChange),
     leases: createSqliteLeases(quick),
     store: { probe: () => void readOne.get() },
   };
+  return { parts, connection };
 }

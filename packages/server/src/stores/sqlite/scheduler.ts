@@ -2,6 +2,7 @@
  * Runs the operations of the SQLite thread: reads at once, writes one after the other. An operation that finds the file
  * locked by another process is retried until its time is over; other operations run in the meantime. Must not know SQL.
  */
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { StoreError } from '../store-error.ts';
 import { readSqliteCode, SQLITE_BUSY } from './failures.ts';
 import { readMonotonicMs } from './heartbeat.ts';
@@ -10,7 +11,7 @@ export interface Task {
   readonly isWrite: boolean;
   /** Time at which the task is refused, unless it has begun. */
   readonly dueMs: number;
-  /** A write returns no promise. If it throws, it has changed nothing. */
+  /** A write that throws has changed nothing. */
   readonly run: () => unknown;
   /** Called once. */
   readonly onDone: (value: unknown) => void;
@@ -28,48 +29,50 @@ export class Scheduler {
   readonly #writes: Task[] = [];
   /** Reads that found the file locked. */
   readonly #lockedReads: Task[] = [];
-  #timer: NodeJS.Timeout | NodeJS.Immediate | null = null;
+  /** The queues are being run. */
+  #running: Promise<void> | null = null;
   /** Consecutive attempts that found the file locked. */
   #lockedTimes = 0;
-  #onIdle: (() => void) | null = null;
 
   add(task: Task): void {
     const { isWrite, dueMs } = task;
     const isFull = isWrite && this.#writes.length >= WRITES_MAX;
     if (isFull || readMonotonicMs() >= dueMs) task.onFailed(this.#refusal());
     // Writes run in order.
-    else if (isWrite && this.#writes.length > 0) this.#writes.push(task);
-    else if (!this.#attempt(task)) this.#enqueue(isWrite ? this.#writes : this.#lockedReads, task);
+    else if (isWrite) this.#enqueue(this.#writes, task);
+    else void this.#read(task);
   }
 
   /** Resolves when no task is waiting. */
   async drain(): Promise<void> {
-    while (this.#timer !== null) {
-      await new Promise<void>((resolve) => {
-        this.#onIdle = resolve;
-      });
-    }
+    while (this.#running !== null) await this.#running;
+  }
+
+  async #read(task: Task): Promise<void> {
+    if (!(await this.#attempt(task))) this.#enqueue(this.#lockedReads, task);
   }
 
   #enqueue(queue: Task[], task: Task): void {
     queue.push(task);
-    this.#timer ??= setTimeout(this.#runQueues, this.#pauseMs());
+    this.#running ??= this.#runQueues();
   }
 
-  readonly #runQueues = (): void => {
-    this.#timer = null;
-    const untilMs = readMonotonicMs() + SLICE_MS;
-    for (const queue of [this.#lockedReads, this.#writes]) {
-      this.#refuseOverdue(queue);
-      while (queue[0] !== undefined && readMonotonicMs() < untilMs) {
-        if (!this.#attempt(queue[0])) break;
-        queue.shift();
+  async #runQueues(): Promise<void> {
+    const queues = [this.#lockedReads, this.#writes];
+    while (queues.some((queue) => queue.length > 0)) {
+      const untilMs = readMonotonicMs() + SLICE_MS;
+      for (const queue of queues) {
+        this.#refuseOverdue(queue);
+        while (queue[0] !== undefined && readMonotonicMs() < untilMs) {
+          if (!(await this.#attempt(queue[0]))) break;
+          queue.shift();
+        }
       }
+      if (this.#lockedTimes > 0) await sleep(this.#pauseMs());
+      else if (queues.some((queue) => queue.length > 0)) await nextTurn();
     }
-    if (this.#writes.length === 0 && this.#lockedReads.length === 0) this.#onIdle?.();
-    else if (this.#lockedTimes > 0) this.#timer = setTimeout(this.#runQueues, this.#pauseMs());
-    else this.#timer = setImmediate(this.#runQueues);
-  };
+    this.#running = null;
+  }
 
   #refuseOverdue(queue: Task[]): void {
     const nowMs = readMonotonicMs();
@@ -85,26 +88,19 @@ export class Scheduler {
   }
 
   /** False if the file is locked. */
-  #attempt(task: Task): boolean {
-    let value: unknown;
+  async #attempt({ isWrite, run, onDone, onFailed }: Task): Promise<boolean> {
     try {
-      value = task.run();
+      const value = await run();
+      // A read says nothing about the write lock.
+      if (isWrite) this.#lockedTimes = 0;
+      onDone(value);
     } catch (error) {
       if (isBusy(error)) {
         this.#lockedTimes++;
         return false;
       }
-      task.onFailed(error);
-      return true;
+      onFailed(error);
     }
-    // A read says nothing about the write lock.
-    if (task.isWrite) this.#lockedTimes = 0;
-    if (value instanceof Promise) {
-      value.then(task.onDone, (error: unknown) => {
-        if (isBusy(error)) this.#enqueue(this.#lockedReads, task);
-        else task.onFailed(error);
-      });
-    } else task.onDone(value);
     return true;
   }
 

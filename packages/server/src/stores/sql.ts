@@ -1,4 +1,4 @@
-/** Parts of SQL that several statements share. */
+/** Parts of statements for all engines. */
 
 /** Collects the parameters of a statement: `place` adds a value and returns its placeholder. */
 export function createParameters(...first: unknown[]) {
@@ -6,12 +6,15 @@ export function createParameters(...first: unknown[]) {
   return { values, place: (value: unknown) => `$${values.push(value)}` };
 }
 
-/** Condition: one of the columns contains the text. Ignores the case of ASCII letters, as the collation "C" does. */
-export function contains(columns: readonly string[], parameter: string): string {
-  const inColumn = columns.map(
-    (column) => `strpos(lower(${column} COLLATE "C"), lower(${parameter} COLLATE "C")) > 0`,
-  );
-  return `(${inColumn.join(' OR ')})`;
+/** The rows of `VALUES`, with the type of each column. */
+export function placeRows(
+  place: (value: unknown) => string,
+  types: readonly ('text' | 'bigint')[],
+  rows: readonly (readonly unknown[])[],
+): string {
+  return rows
+    .map((row) => `(${row.map((value, index) => `CAST(${place(value)} AS ${types[index]})`).join(', ')})`)
+    .join(', ');
 }
 
 /** PostgreSQL stores every character in a text except NUL. A search for a text with NUL therefore finds nothing. */

@@ -1,8 +1,7 @@
-/** Approvals of calls in PostgreSQL. */
-import type { ApprovalAnswer, ApprovalRow, ApprovalStore, ApprovalWithCall } from '../ports.ts';
-import { runWithAct } from './acts.ts';
+/** Approvals of calls in a database. */
+import type { ApprovalAnswer, ApprovalRow, ApprovalStore, ApprovalWithCall } from './ports.ts';
 import { createParameters, isStorable } from './sql.ts';
-import type { Database, Statements } from './statements.ts';
+import type { Databases, Statements } from './statements.ts';
 
 const COLUMNS = `id, client, fingerprint, state, facts, created_at AS "createdAt", expires_at AS "expiresAt",
   decided_at AS "decidedAt", decided_by AS "decidedBy", reason, used_at AS "usedAt"`;
@@ -12,14 +11,17 @@ const ASK_LOCK = 3_772_610_884_952;
 
 /** Until the end of the transaction, no other request is stored. */
 async function lockRequests(statements: Statements): Promise<void> {
-  await statements.query(`SELECT pg_advisory_xact_lock(${ASK_LOCK})`);
+  await statements.query(statements.dialect.lock(ASK_LOCK));
 }
 
-export function createPostgresApprovals(database: Database): ApprovalStore {
+/** A decision and a claim must survive a power loss: a call could otherwise run twice, or after it was refused. */
+export function createApprovals({ durable, quick }: Databases): ApprovalStore {
+  const { isIn, skipLocked } = quick.dialect;
+
   return {
     async ask({ id, client, fingerprint, facts, call, createdAt, expiresAt }, { clientMax, totalMax }) {
       /** Null: the call can be stored. */
-      async function judge(from: Pick<Database, 'query'>): Promise<ApprovalAnswer | null> {
+      async function judge(from: Statements): Promise<ApprovalAnswer | null> {
         const [same] = await from.query<ApprovalRow>(
           `SELECT ${COLUMNS} FROM approvals
            WHERE client = $1 AND fingerprint = $2 AND state <> 'used' AND expires_at > $3`,
@@ -36,9 +38,9 @@ export function createPostgresApprovals(database: Database): ApprovalStore {
       }
 
       // A caller that repeats its call must not occupy connections that wait for the lock.
-      const known = await judge(database);
+      const known = await judge(quick);
       if (known !== null) return known;
-      return database.transact(async (statements): Promise<ApprovalAnswer> => {
+      return quick.transact(async (statements): Promise<ApprovalAnswer> => {
         // New requests are rare and short. One at a time, none is stored twice and the bounds are exact.
         await lockRequests(statements);
         const stored = await judge(statements);
@@ -53,20 +55,19 @@ export function createPostgresApprovals(database: Database): ApprovalStore {
     },
     async find(id) {
       if (!isStorable(id)) return null;
-      const [row] = await database.query<ApprovalWithCall>(
+      const [row] = await quick.query<ApprovalWithCall>(
         `SELECT ${COLUMNS}, call FROM approvals WHERE id = $1`,
         [id],
       );
       return row ?? null;
     },
-    async findOf(client, fingerprint, ids) {
-      return await database.query<ApprovalRow>(
-        `SELECT ${COLUMNS} FROM approvals WHERE id = ANY ($1) AND client = $2 AND fingerprint = $3`,
+    findOf: (client, fingerprint, ids) =>
+      quick.query<ApprovalRow>(
+        `SELECT ${COLUMNS} FROM approvals WHERE ${isIn('id', '$1')} AND client = $2 AND fingerprint = $3`,
         [ids.filter(isStorable), client, fingerprint],
         'find-approvals',
-      );
-    },
-    async list({ after, limit, state }) {
+      ),
+    list({ after, limit, state }) {
       const { values, place } = createParameters();
       const conditions = ['true'];
       if (after !== null)
@@ -76,7 +77,7 @@ export function createPostgresApprovals(database: Database): ApprovalStore {
           WHEN state IN ('pending', 'approved') AND expires_at <= ${place(state.now)} THEN 'expired'
           ELSE state END`);
       }
-      return await database.query<ApprovalRow>(
+      return quick.query<ApprovalRow>(
         `SELECT ${COLUMNS} FROM approvals WHERE ${conditions.join(' AND ')}
          ORDER BY created_at DESC, id DESC LIMIT ${place(limit)}`,
         values,
@@ -84,9 +85,9 @@ export function createPostgresApprovals(database: Database): ApprovalStore {
     },
     async decide(id, { state, by, reason, now, expiresAt }, act) {
       if (!isStorable(id)) return 'missing';
-      const changed = await runWithAct(database, {
+      const changed = await durable.transactWithAct(
         act,
-        change: (statements) =>
+        (statements) =>
           statements.change(
             `UPDATE approvals
              SET state = $2, decided_at = $3, decided_by = $4, reason = $5, expires_at = coalesce($6, expires_at),
@@ -94,14 +95,14 @@ export function createPostgresApprovals(database: Database): ApprovalStore {
              WHERE id = $1 AND state = 'pending' AND expires_at > $3`,
             [id, state, now, by, reason, expiresAt],
           ),
-        isDone: (count) => count > 0,
-      });
+        (count) => count > 0,
+      );
       if (changed > 0) return 'done';
-      const known = await database.query('SELECT FROM approvals WHERE id = $1', [id]);
+      const known = await quick.query('SELECT 1 FROM approvals WHERE id = $1', [id]);
       return known.length > 0 ? 'conflict' : 'missing';
     },
     async claim({ id, client, fingerprint, attempt, now }) {
-      const changed = await database.change(
+      const changed = await durable.change(
         `UPDATE approvals SET state = 'used', used_at = $5, attempt = $4
          WHERE id = $1 AND client = $2 AND fingerprint = $3 AND state = 'approved' AND expires_at > $5`,
         [id, client, fingerprint, attempt, now],
@@ -109,13 +110,13 @@ export function createPostgresApprovals(database: Database): ApprovalStore {
       return changed > 0;
     },
     async release(id, attempt) {
-      await database.transact(async (statements) => {
+      await durable.transact(async (statements) => {
         // A request for the same call that is stored at the same time must be seen.
         await lockRequests(statements);
         await statements.change(
           `UPDATE approvals AS released SET state = 'approved', used_at = NULL, attempt = NULL
            WHERE id = $1 AND state = 'used' AND attempt = $2 AND NOT EXISTS (
-             SELECT FROM approvals
+             SELECT 1 FROM approvals
              WHERE client = released.client AND fingerprint = released.fingerprint AND id <> released.id
                AND (created_at >= released.created_at OR state <> 'used' AND expires_at > released.created_at)
            )`,
@@ -126,12 +127,12 @@ export function createPostgresApprovals(database: Database): ApprovalStore {
     async prune(now, removeBefore, limit) {
       // Skips locked rows: replicas must not wait for each other.
       const pick = (condition: string) =>
-        `SELECT id FROM approvals WHERE expires_at <= $1 ${condition} LIMIT $2 FOR UPDATE SKIP LOCKED`;
-      const cleared = await database.change(
+        `SELECT id FROM approvals WHERE expires_at <= $1 ${condition} LIMIT $2 ${skipLocked}`;
+      const cleared = await quick.change(
         `UPDATE approvals SET call = NULL WHERE id IN (${pick('AND call IS NOT NULL')})`,
         [now, limit],
       );
-      const removed = await database.change(`DELETE FROM approvals WHERE id IN (${pick('')})`, [
+      const removed = await quick.change(`DELETE FROM approvals WHERE id IN (${pick('')})`, [
         removeBefore,
         limit,
       ]);

@@ -1,0 +1,40 @@
+/** Counts of calls in a database. */
+import { findOldestMonth } from './oldest-month.ts';
+import type { CallCount, CallCountStore } from './ports.ts';
+import { createParameters, placeRows } from './sql.ts';
+import type { Databases } from './statements.ts';
+
+/** A statement can have some ten thousand parameters. */
+const ROWS_MAX = 1000;
+
+export function createCallCounts({ quick }: Databases): CallCountStore {
+  return {
+    add: (counts) =>
+      quick.transact(async (statements) => {
+        // Locks the rows in one order, so that two replicas cannot deadlock.
+        const rows = counts.map(({ month, clientId, calls }) => [month, clientId, calls] as const);
+        const sorted = rows.toSorted(([...one], [...other]) => (`${one}` < `${other}` ? -1 : 1));
+        const sums: CallCount[] = [];
+        for (let start = 0; start < sorted.length; start += ROWS_MAX) {
+          const { values, place } = createParameters();
+          const added = placeRows(place, ['text', 'text', 'bigint'], sorted.slice(start, start + ROWS_MAX));
+          const summed = await statements.query<CallCount>(
+            `INSERT INTO call_counts (month, client_id, calls) VALUES ${added}
+             ON CONFLICT (month, client_id) DO UPDATE SET calls = call_counts.calls + excluded.calls
+             RETURNING month, client_id AS "clientId", calls`,
+            values,
+          );
+          sums.push(...summed);
+        }
+        await statements.change('DELETE FROM call_counts WHERE month < $1', [findOldestMonth(counts)]);
+        return sums;
+      }),
+    async read(month, clientId) {
+      const [row] = await quick.query<{ calls: number }>(
+        'SELECT calls FROM call_counts WHERE month = $1 AND client_id = $2',
+        [month, clientId],
+      );
+      return row?.calls ?? 0;
+    },
+  };
+}
