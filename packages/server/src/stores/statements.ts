@@ -3,6 +3,8 @@ import type { AuditBatch } from './ports.ts';
 
 /** Parts of SQL that the engines write differently. */
 export interface Dialect {
+  /** A statement keeps all others waiting, so that long ones must be several. */
+  readonly isBlocking: boolean;
   /** Ends a query in a transaction: others wait for the rows that it finds. */
   readonly forUpdate: string;
   /** The same, and leaves out rows that others have locked. */

@@ -13,6 +13,7 @@ import { watchWritability } from './writability.ts';
 const CONNECT_TIMEOUT_MS = 3000;
 
 const DIALECT: Dialect = {
+  isBlocking: false,
   forUpdate: 'FOR UPDATE',
   skipLocked: 'FOR UPDATE SKIP LOCKED',
   least: 'least',

@@ -2,6 +2,8 @@
 import { createApprovals } from '../approvals.ts';
 import { createCallCounts } from '../call-counts.ts';
 import { createDeniedSubjects } from '../denied-subjects.ts';
+import { createInstances } from '../instances.ts';
+import { createKeys } from '../keys.ts';
 import type { FoundStore, OpenedStore } from '../ports.ts';
 import type { StoreDatabase } from '../statements.ts';
 import { createStatistics } from '../statistics.ts';
@@ -13,8 +15,6 @@ import { openChangeFeed } from './changes.ts';
 import { createConfig, createDatabase } from './database.ts';
 import { isTlsMissing, throwStoreError } from './failures.ts';
 import { createPostgresIdempotency } from './idempotency.ts';
-import { createPostgresInstances } from './instances.ts';
-import { createPostgresKeys } from './keys.ts';
 import { createPostgresLeases } from './leases.ts';
 import { isMigrated, migrate } from './migrations.ts';
 import { createPostgresSubscriptions } from './subscriptions.ts';
@@ -72,8 +72,8 @@ async function open(address: PostgresAddress) {
   return {
     label: address.label,
     migration,
-    keys: createPostgresKeys(database),
-    instances: createPostgresInstances(database),
+    keys: createKeys(databases),
+    instances: createInstances(databases),
     audit: createPostgresAudit(database),
     idempotency: createPostgresIdempotency(database),
     callCounts: createCallCounts(databases),

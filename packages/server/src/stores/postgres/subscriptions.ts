@@ -1,4 +1,6 @@
 /** Subscriptions and their deliveries in PostgreSQL. */
+
+import { changeVersion } from '../change-version.ts';
 import { chooseDeliveryPlace, type WaitingDelivery } from '../delivery-place.ts';
 import type {
   AuditBatch,
@@ -14,7 +16,6 @@ import type {
 import { createParameters, isStorable } from '../sql.ts';
 import type { Statements } from '../statements.ts';
 import { runWithAct } from './acts.ts';
-import { changeVersion } from './change-version.ts';
 import type { Database } from './statements.ts';
 
 const COLUMNS = `id, name, state, reason, body, version, created_at AS "createdAt", read_at AS "readAt", problem,

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { buildKey } from '../../../test/stores/store-suite.ts';
+import { createKeys } from '../keys.ts';
 import type { StoreChange } from '../ports.ts';
 import { type ChangeFeed, openChangeFeed } from './changes.ts';
-import { createSqliteKeys } from './keys.ts';
+import { createConnection } from './connection.ts';
 import { migrate } from './migrations.ts';
 
 let database: DatabaseSync;
@@ -16,7 +17,8 @@ let told: (StoreChange | null)[];
 beforeEach(async () => {
   database = new DatabaseSync(':memory:');
   migrate(database);
-  await createSqliteKeys(database, () => {}).insert(buildKey({ id: 'old' }));
+  const connection = createConnection(database, () => {});
+  await createKeys({ durable: connection, quick: connection }).insert(buildKey({ id: 'old' }));
   changes = openChangeFeed(database);
   told = [];
   changes.watch((change) => told.push(change));

@@ -17,6 +17,7 @@ const STATEMENTS_MAX = 300;
 
 /** A transaction has the write lock of the file, so that it needs no further locks. */
 const DIALECT: Dialect = {
+  isBlocking: true,
   forUpdate: '',
   skipLocked: '',
   least: 'min',

@@ -1,7 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createInstances } from '../instances.ts';
 import type { InstanceStore } from '../ports.ts';
-import { createSqliteInstances } from './instances.ts';
+import { createConnection } from './connection.ts';
 import { migrate } from './migrations.ts';
 
 let database: DatabaseSync;
@@ -16,7 +17,8 @@ beforeEach(() => {
        SELECT 'id ' || n, printf('name %04d', n), iif(n % 2, 'odd', 'even'), iif(n % 600 = 0, '{"rare":1}', '{}')
        FROM numbers;`,
   );
-  instances = createSqliteInstances(database, () => {});
+  const connection = createConnection(database, () => {});
+  instances = createInstances({ durable: connection, quick: connection });
 });
 afterEach(() => database.close());
 

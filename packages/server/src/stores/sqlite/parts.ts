@@ -2,13 +2,13 @@
 import { createApprovals } from '../approvals.ts';
 import { createCallCounts } from '../call-counts.ts';
 import { createDeniedSubjects } from '../denied-subjects.ts';
+import { createInstances } from '../instances.ts';
+import { createKeys } from '../keys.ts';
 import { createStatistics } from '../statistics.ts';
 import { createSqliteAudit } from './audit.ts';
 import { createConnection, type SqliteConnection } from './connection.ts';
 import type { SqliteConnections } from './database.ts';
 import { createSqliteIdempotency } from './idempotency.ts';
-import { createSqliteInstances } from './instances.ts';
-import { createSqliteKeys } from './keys.ts';
 import { createSqliteLeases } from './leases.ts';
 import type { Parts } from './operations.ts';
 import { createSqliteSubscriptions } from './subscriptions.ts';
@@ -32,8 +32,8 @@ export function openParts(
   };
   const readOne = durable.prepare('SELECT 1 FROM migrations');
   const parts = {
-    keys: createSqliteKeys(durable, onChange),
-    instances: createSqliteInstances(durable, onChange),
+    keys: createKeys(databases),
+    instances: createInstances(databases),
     audit: createSqliteAudit(quick, audit),
     idempotency: createSqliteIdempotency({ durable, quick }, clock),
     callCounts: createCallCounts(databases),
