@@ -1,11 +1,8 @@
 /** Counts of calls in a database. */
 import { findOldestMonth } from './oldest-month.ts';
 import type { CallCount, CallCountStore } from './ports.ts';
-import { createParameters, placeRows } from './sql.ts';
+import { createParameters, placeRows, splitRows } from './sql.ts';
 import type { Databases } from './statements.ts';
-
-/** A statement can have some ten thousand parameters. */
-const ROWS_MAX = 1000;
 
 export function createCallCounts({ quick }: Databases): CallCountStore {
   return {
@@ -15,9 +12,9 @@ export function createCallCounts({ quick }: Databases): CallCountStore {
         const rows = counts.map(({ month, clientId, calls }) => [month, clientId, calls] as const);
         const sorted = rows.toSorted(([...one], [...other]) => (`${one}` < `${other}` ? -1 : 1));
         const sums: CallCount[] = [];
-        for (let start = 0; start < sorted.length; start += ROWS_MAX) {
+        for (const part of splitRows(sorted)) {
           const { values, place } = createParameters();
-          const added = placeRows(place, ['text', 'text', 'bigint'], sorted.slice(start, start + ROWS_MAX));
+          const added = placeRows(place, ['text', 'text', 'bigint'], part);
           const summed = await statements.query<CallCount>(
             `INSERT INTO call_counts (month, client_id, calls) VALUES ${added}
              ON CONFLICT (month, client_id) DO UPDATE SET calls = call_counts.calls + excluded.calls

@@ -51,19 +51,3 @@ async function isCommitted(
     }
   }
 }
-
-/** The same without a transaction if there is no act. */
-export async function runWithAct<Result>(
-  database: Database,
-  {
-    act,
-    change,
-    isDone,
-  }: {
-    act: AuditBatch | undefined;
-    change: (statements: Statements) => Promise<Result>;
-    isDone: (result: Result) => boolean;
-  },
-): Promise<Result> {
-  return act === undefined ? change(database) : transactWithAct(database, act, change, isDone);
-}

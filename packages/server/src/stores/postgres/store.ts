@@ -7,6 +7,7 @@ import { createKeys } from '../keys.ts';
 import type { FoundStore, OpenedStore } from '../ports.ts';
 import type { StoreDatabase } from '../statements.ts';
 import { createStatistics } from '../statistics.ts';
+import { createSubscriptions } from '../subscriptions.ts';
 import type { StoreTables } from '../tables.ts';
 import { transactWithAct } from './acts.ts';
 import { type PostgresAddress, readPostgresAddress } from './address.ts';
@@ -17,7 +18,6 @@ import { isTlsMissing, throwStoreError } from './failures.ts';
 import { createPostgresIdempotency } from './idempotency.ts';
 import { createPostgresLeases } from './leases.ts';
 import { isMigrated, migrate } from './migrations.ts';
-import { createPostgresSubscriptions } from './subscriptions.ts';
 import { openPostgresTables } from './tables.ts';
 
 /** Connects, and migrates the schema. Rejects with a {@link StoreError}. */
@@ -80,7 +80,7 @@ async function open(address: PostgresAddress) {
     approvals: createApprovals(databases),
     deniedSubjects: createDeniedSubjects(databases),
     statistics: createStatistics(databases),
-    subscriptions: createPostgresSubscriptions(database),
+    subscriptions: createSubscriptions(databases),
     leases: createPostgresLeases(database),
     watch: changes.watch,
     get isWatching() {

@@ -5,13 +5,13 @@ import { createDeniedSubjects } from '../denied-subjects.ts';
 import { createInstances } from '../instances.ts';
 import { createKeys } from '../keys.ts';
 import { createStatistics } from '../statistics.ts';
+import { createSubscriptions } from '../subscriptions.ts';
 import { createSqliteAudit } from './audit.ts';
 import { createConnection, type SqliteConnection } from './connection.ts';
 import type { SqliteConnections } from './database.ts';
 import { createSqliteIdempotency } from './idempotency.ts';
 import { createSqliteLeases } from './leases.ts';
 import type { Parts } from './operations.ts';
-import { createSqliteSubscriptions } from './subscriptions.ts';
 
 export interface PartsOptions {
   /** Called after each change that watchers must learn of. */
@@ -40,7 +40,7 @@ export function openParts(
     approvals: createApprovals(databases),
     deniedSubjects: createDeniedSubjects(databases),
     statistics: createStatistics(databases),
-    subscriptions: createSqliteSubscriptions({ durable, quick }, onChange),
+    subscriptions: createSubscriptions(databases),
     leases: createSqliteLeases(quick),
     store: { probe: () => void readOne.get() },
   };

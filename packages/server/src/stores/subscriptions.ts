@@ -1,7 +1,7 @@
-/** Subscriptions and their deliveries in PostgreSQL. */
+/** Subscriptions and their deliveries in a quick. */
 
-import { changeVersion } from '../change-version.ts';
-import { chooseDeliveryPlace, type WaitingDelivery } from '../delivery-place.ts';
+import { changeVersion, isDone } from './change-version.ts';
+import { chooseDeliveryPlace, type WaitingDelivery } from './delivery-place.ts';
 import type {
   AuditBatch,
   Change,
@@ -12,24 +12,17 @@ import type {
   SubscriptionBacklog,
   SubscriptionProgress,
   SubscriptionStore,
-} from '../ports.ts';
-import { createParameters, isStorable } from '../sql.ts';
-import type { Statements } from '../statements.ts';
-import { runWithAct } from './acts.ts';
-import type { Database } from './statements.ts';
+} from './ports.ts';
+import { createParameters, isStorable, placeRows, splitRows } from './sql.ts';
+import type { Databases, Statements } from './statements.ts';
 
 const COLUMNS = `id, name, state, reason, body, version, created_at AS "createdAt", read_at AS "readAt", problem,
   failures, failing_since AS "failingSince", retry_at AS "retryAt", last_failure AS "lastFailure",
   delivered_at AS "deliveredAt"`;
 const DELIVERY_COLUMNS = `seq, id, record, type, state, attempts, next_at AS "nextAt", created_at AS "createdAt",
   ended_at AS "endedAt", status, failure, duration_ms AS "durationMs"`;
-/** Null if no delivery waits, or the subscription is not active. */
-const DUE_AT = `CASE state WHEN 'active' THEN (
-  SELECT greatest(next_at, coalesce(subscriptions.retry_at, 0)) FROM deliveries
-  WHERE subscription = subscriptions.id AND state = 'waiting' ORDER BY next_at LIMIT 1
-) END`;
 const IS_NEWEST = `record IS NOT NULL AND state IN ('delivered', 'failed') AND NOT EXISTS (
-  SELECT FROM deliveries AS newer
+  SELECT 1 FROM deliveries AS newer
   WHERE newer.subscription = deliveries.subscription AND newer.record = deliveries.record
     AND newer.seq > deliveries.seq
 )`;
@@ -44,15 +37,25 @@ interface Waiting extends WaitingDelivery {
   readonly seq: number;
 }
 
-export function createPostgresSubscriptions(database: Database): SubscriptionStore {
+/**
+ * A power loss may take the position and the deliveries of a reading together: the changes are then read again. It must
+ * not take what administrators change.
+ */
+export function createSubscriptions({ durable, quick }: Databases): SubscriptionStore {
+  const { contains, forUpdate, greatest, isIn, least, lock: lockNumber, skipLocked } = quick.dialect;
+  /** Null if no delivery waits, or the subscription is not active. */
+  const DUE_AT = `CASE state WHEN 'active' THEN (
+    SELECT ${greatest}(next_at, coalesce(subscriptions.retry_at, 0)) FROM deliveries
+    WHERE subscription = subscriptions.id AND state = 'waiting' ORDER BY next_at LIMIT 1
+  ) END`;
   const updateDue = (statements: Statements, id: string) =>
     statements.change(`UPDATE subscriptions SET due_at = ${DUE_AT} WHERE id = $1`, [id]);
   /** Every change of deliveries locks the row of their subscription first, so that they happen one after the other. */
   const lock = (statements: Statements, id: string) =>
-    statements.query('SELECT FROM subscriptions WHERE id = $1 FOR UPDATE', [id]);
+    statements.query(`SELECT 1 FROM subscriptions WHERE id = $1 ${forUpdate}`, [id]);
   const wakeWaiting = (statements: Statements, id: string, now: number) =>
     statements.change(
-      `UPDATE deliveries SET next_at = least(next_at, $2)
+      `UPDATE deliveries SET next_at = ${least}(next_at, $2)
        WHERE subscription = $1 AND state = 'waiting' AND claim IS NULL`,
       [id, now],
     );
@@ -67,16 +70,15 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
     act: AuditBatch | undefined,
     make: (statements: Statements) => Promise<Change>,
   ): Promise<Change> {
-    if (act === undefined) return database.transact(make);
-    return runWithAct(database, { act, change: make, isDone: (result) => result === 'done' });
+    return durable.transactWithAct(act, make, isDone);
   }
 
   return {
     async insert({ id, name, body, createdAt }, max, act) {
       const make = async (statements: Statements): Promise<'done' | 'conflict' | 'full'> => {
-        await statements.query(`SELECT pg_advisory_xact_lock(${INSERT_LOCK})`);
-        const [known] = await statements.query<{ count: number; isTaken: boolean }>(
-          'SELECT count(*) AS count, coalesce(bool_or(name = $1), false) AS "isTaken" FROM subscriptions',
+        await statements.query(lockNumber(INSERT_LOCK));
+        const [known] = await statements.query<{ count: number; isTaken: number }>(
+          'SELECT count(*) AS count, count(*) FILTER (WHERE name = $1) AS "isTaken" FROM subscriptions',
           [name],
         );
         if (known?.isTaken) return 'conflict';
@@ -88,12 +90,11 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
         );
         return inserted === 1 ? 'done' : 'conflict';
       };
-      if (act === undefined) return database.transact(make);
-      return runWithAct(database, { act, change: make, isDone: (result) => result === 'done' });
+      return durable.transactWithAct(act, make, isDone);
     },
     async findByName(name) {
       if (!isStorable(name)) return null;
-      const [found] = await database.query<StoredSubscription>(
+      const [found] = await quick.query<StoredSubscription>(
         `SELECT ${COLUMNS} FROM subscriptions WHERE name = $1`,
         [name],
       );
@@ -105,14 +106,14 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
       const conditions = ['true'];
       if (after !== null) conditions.push(`name > ${place(after)}`);
       if (state !== undefined) conditions.push(`state = ${place(state)}`);
-      if (search !== undefined) conditions.push(database.dialect.contains(['name', 'body'], place(search)));
-      return database.query<StoredSubscription>(
+      if (search !== undefined) conditions.push(contains(['name', 'body'], place(search)));
+      return quick.query<StoredSubscription>(
         `SELECT ${COLUMNS} FROM subscriptions WHERE ${conditions.join(' AND ')} ORDER BY name LIMIT ${place(limit)}`,
         values,
       );
     },
     listActive: (limit) =>
-      database.query<StoredSubscription>(
+      quick.query<StoredSubscription>(
         "SELECT id, name, body FROM subscriptions WHERE state = 'active' LIMIT $1",
         [limit],
       ),
@@ -160,10 +161,10 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
       ),
 
     async readProgress(id, waitingMax) {
-      const [row] = await database.query<StoredSubscription & Omit<SubscriptionProgress, 'subscription'>>(
+      const [row] = await quick.query<StoredSubscription & Omit<SubscriptionProgress, 'subscription'>>(
         `SELECT ${COLUMNS}, progress, progress_version AS "progressVersion", (
            SELECT count(*) FROM (
-             SELECT FROM deliveries WHERE subscription = $1 AND state = 'waiting' LIMIT $2
+             SELECT 1 FROM deliveries WHERE subscription = $1 AND state = 'waiting' LIMIT $2
            ) AS counted
          ) AS waiting FROM subscriptions WHERE id = $1`,
         [id, waitingMax],
@@ -174,7 +175,7 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
       return { subscription, progress, progressVersion, waiting };
     },
     commitReading(id, progressVersion, { progress, now, deliveries }) {
-      return database.transact(async (statements) => {
+      return quick.transact(async (statements) => {
         const changed = await statements.change(
           `UPDATE subscriptions
            SET progress = $3, progress_version = progress_version + 1, read_at = $4, problem = NULL
@@ -186,12 +187,12 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
         const records = deliveries.map(({ record }) => record);
         const waiting = await statements.query<WaitingDelivery & { record: string }>(
           `SELECT record, attempts, next_at AS "nextAt", claim FROM deliveries
-           WHERE subscription = $1 AND record = ANY ($2) AND state = 'waiting' ORDER BY seq`,
+           WHERE subscription = $1 AND ${isIn('record', '$2')} AND state = 'waiting' ORDER BY seq`,
           [id, records],
         );
         await statements.change(
           `UPDATE deliveries SET state = 'merged', next_at = NULL, ended_at = $3
-           WHERE subscription = $1 AND record = ANY ($2) AND state = 'waiting' AND claim IS NULL`,
+           WHERE subscription = $1 AND ${isIn('record', '$2')} AND state = 'waiting' AND claim IS NULL`,
           [id, records, now],
         );
         const byRecord = Map.groupBy(waiting, ({ record }) => record);
@@ -199,50 +200,63 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
           ...delivery,
           ...chooseDeliveryPlace(byRecord.get(delivery.record) ?? [], now),
         }));
-        await statements.change(
-          `INSERT INTO deliveries (id, subscription, record, type, state, attempts, next_at, created_at, body)
-           SELECT added.id, $1, added.record, added.type, 'waiting', added.attempts, added.next_at, $2, added.body
-           FROM unnest($3::text[], $4::text[], $5::text[], $6::integer[], $7::bigint[], $8::text[])
-             WITH ORDINALITY AS added (id, record, type, attempts, next_at, body, place)
-           ORDER BY added.place`,
-          [
-            id,
-            now,
-            placed.map((delivery) => delivery.id),
-            records,
-            placed.map(({ type }) => type),
-            placed.map(({ attempts }) => attempts),
-            placed.map(({ nextAt }) => nextAt),
-            placed.map(({ body }) => body),
-          ],
-        );
+        for (const part of splitRows(placed)) {
+          const { values, place } = createParameters();
+          const added = placeRows(
+            place,
+            ['text', 'text', 'text', 'text', 'text', 'bigint', 'bigint', 'bigint', 'text'],
+            part.map((it) => [
+              it.id,
+              id,
+              it.record,
+              it.type,
+              'waiting',
+              it.attempts,
+              it.nextAt,
+              now,
+              it.body,
+            ]),
+          );
+          await statements.change(
+            `INSERT INTO deliveries (id, subscription, record, type, state, attempts, next_at, created_at, body)
+             VALUES ${added}`,
+            values,
+          );
+        }
         await updateDue(statements, id);
         return true;
       });
     },
     async noteReadings(notes) {
-      await database.change(
-        `UPDATE subscriptions SET read_at = noted.at, problem = noted.problem
-         FROM unnest($1::text[], $2::bigint[], $3::text[]) AS noted (id, at, problem)
-         WHERE subscriptions.id = noted.id`,
-        [notes.map(({ id }) => id), notes.map(({ at }) => at), notes.map(({ problem }) => problem)],
-      );
+      for (const part of splitRows(notes)) {
+        const { values, place } = createParameters();
+        const noted = placeRows(
+          place,
+          ['text', 'bigint', 'text'],
+          part.map(({ id, at, problem }) => [id, at, problem]),
+        );
+        await quick.change(
+          `UPDATE subscriptions SET read_at = noted.column2, problem = noted.column3
+           FROM (VALUES ${noted}) AS noted WHERE id = noted.column1`,
+          values,
+        );
+      }
     },
 
     async findNextDue(except) {
-      const [found] = await database.query<{ dueAt: number }>(
-        `SELECT due_at AS "dueAt" FROM subscriptions WHERE due_at IS NOT NULL AND id <> ALL ($1)
+      const [found] = await quick.query<{ dueAt: number }>(
+        `SELECT due_at AS "dueAt" FROM subscriptions WHERE due_at IS NOT NULL AND NOT ${isIn('id', '$1')}
          ORDER BY due_at LIMIT 1`,
         [except],
       );
       return found?.dueAt ?? null;
     },
     claimDeliveries({ now, endsAt, claim, receivers, subscriptionsMax, deliveriesMax, except }) {
-      return database.transact(async (statements) => {
+      return quick.transact(async (statements) => {
         const due = await statements.query<StoredSubscription>(
           `SELECT ${COLUMNS} FROM subscriptions
-           WHERE due_at <= $1 AND id <> ALL ($2) AND (failures > 0) = $4
-           ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED`,
+           WHERE due_at <= $1 AND NOT ${isIn('id', '$2')} AND (failures > 0) = $4
+           ORDER BY due_at LIMIT $3 ${skipLocked}`,
           [now, except, subscriptionsMax, receivers === 'failing'],
         );
         const batches: DeliveryBatch[] = [];
@@ -251,7 +265,7 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
           const deliveries = await statements.query<ClaimedDelivery>(
             `SELECT seq, id, record, type, attempts + 1 AS attempts, body FROM deliveries
              WHERE subscription = $1 AND state = 'waiting' AND next_at <= $2 AND NOT EXISTS (
-               SELECT FROM deliveries AS older
+               SELECT 1 FROM deliveries AS older
                WHERE older.subscription = deliveries.subscription AND older.record = deliveries.record
                  AND older.state = 'waiting' AND older.seq < deliveries.seq
              )
@@ -260,19 +274,19 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
           );
           if (deliveries.length > 0) {
             await statements.change(
-              'UPDATE deliveries SET claim = $1, attempts = attempts + 1, next_at = $2 WHERE seq = ANY ($3)',
+              `UPDATE deliveries SET claim = $1, attempts = attempts + 1, next_at = $2 WHERE ${isIn('seq', '$3')}`,
               [claim, endsAt, deliveries.map(({ seq }) => seq)],
             );
             await statements.change(
               `UPDATE deliveries SET next_at = $2
-               WHERE subscription = $1 AND state = 'waiting' AND claim IS NULL AND record = ANY ($3)`,
+               WHERE subscription = $1 AND state = 'waiting' AND claim IS NULL AND ${isIn('record', '$3')}`,
               [id, endsAt, deliveries.flatMap(({ record }) => record ?? [])],
             );
             await statements.change('UPDATE subscriptions SET due_at = $2 WHERE id = $1', [id, endsAt]);
           } else {
             await updateDue(statements, id);
             await statements.change(
-              'UPDATE subscriptions SET due_at = greatest(due_at, $2) WHERE id = $1 AND due_at IS NOT NULL',
+              `UPDATE subscriptions SET due_at = ${greatest}(due_at, $2) WHERE id = $1 AND due_at IS NOT NULL`,
               [id, now + BLOCKED_MS],
             );
           }
@@ -283,7 +297,7 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
     },
     async recordAttempts(id, claim, outcome) {
       const { now, results, wakesAll, disables } = outcome;
-      await database.transact(async (statements) => {
+      await quick.transact(async (statements) => {
         await statements.change(
           `UPDATE subscriptions
            SET failures = $2, failing_since = $3, retry_at = $4, last_failure = $5, delivered_at = $6
@@ -345,37 +359,39 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
     },
     advanceWaits(after, ms) {
       // All of them or none: those that end earlier already would end too early if this is repeated.
-      return database.transact(async (statements) => {
+      return quick.transact(async (statements) => {
         const found = await statements.query<{ id: string }>(
           `SELECT id FROM subscriptions WHERE retry_at > $1
              OR EXISTS (
-               SELECT FROM deliveries WHERE subscription = subscriptions.id AND state = 'waiting' AND next_at > $1
+               SELECT 1 FROM deliveries WHERE subscription = subscriptions.id AND state = 'waiting' AND next_at > $1
              )
-           ORDER BY id FOR UPDATE`,
+           ORDER BY id ${forUpdate}`,
           [after],
         );
         const ids = found.map(({ id }) => id);
         await statements.change(
           `UPDATE deliveries SET next_at = next_at - $3
-           WHERE subscription = ANY($1) AND state = 'waiting' AND next_at > $2`,
+           WHERE ${isIn('subscription', '$1')} AND state = 'waiting' AND next_at > $2`,
           [ids, after, ms],
         );
         await statements.change(
-          'UPDATE subscriptions SET retry_at = retry_at - $3 WHERE id = ANY($1) AND retry_at > $2',
+          `UPDATE subscriptions SET retry_at = retry_at - $3 WHERE ${isIn('id', '$1')} AND retry_at > $2`,
           [ids, after, ms],
         );
-        await statements.change(`UPDATE subscriptions SET due_at = ${DUE_AT} WHERE id = ANY($1)`, [ids]);
+        await statements.change(`UPDATE subscriptions SET due_at = ${DUE_AT} WHERE ${isIn('id', '$1')}`, [
+          ids,
+        ]);
       });
     },
     async limitWaits({ now, claimMs, retryMs }) {
       const ends = [now + claimMs, now + retryMs];
-      const late = await database.query<{ id: string }>(
+      const late = await quick.query<{ id: string }>(
         `SELECT id FROM subscriptions WHERE retry_at > $2
-           OR EXISTS (SELECT FROM deliveries WHERE subscription = subscriptions.id AND ${IS_LATE})`,
+           OR EXISTS (SELECT 1 FROM deliveries WHERE subscription = subscriptions.id AND ${IS_LATE})`,
         ends,
       );
       for (const { id } of late) {
-        await database.transact(async (statements) => {
+        await quick.transact(async (statements) => {
           await lock(statements, id);
           await statements.change(
             `UPDATE deliveries SET next_at = CASE WHEN claim IS NOT NULL OR attempts = 0 THEN $1 ELSE $2 END
@@ -413,8 +429,7 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
         }
         return true;
       };
-      if (act === undefined) await database.transact(make);
-      else await runWithAct(database, { act, change: make, isDone: (isDone) => isDone });
+      await durable.transactWithAct(act, make, (isLogged) => isLogged);
     },
 
     async listDeliveries(id, { beforeSeq, limit, state }) {
@@ -422,7 +437,7 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
       const conditions = ['subscription = $1'];
       if (beforeSeq !== null) conditions.push(`seq < ${place(beforeSeq)}`);
       if (state !== undefined) conditions.push(`state = ${place(state)}`);
-      return database.query<DeliveryRecord>(
+      return quick.query<DeliveryRecord>(
         `SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE ${conditions.join(' AND ')}
          ORDER BY seq DESC LIMIT ${place(limit)}`,
         values,
@@ -460,28 +475,26 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
         await statements.change('UPDATE subscriptions SET wakes = wakes + 1 WHERE id = $1', [id]);
         return replayed;
       };
-      if (act === undefined) return database.transact(make);
-      return runWithAct(database, { act, change: make, isDone: () => true });
+      return durable.transactWithAct(act, make, () => true);
     },
     measure: (limit) =>
-      database.query<SubscriptionBacklog>(
-        `SELECT name, state, failures, problem, backlog.waiting, backlog."oldestAt" FROM subscriptions,
-           LATERAL (
-             SELECT count(*) AS waiting, min(created_at) AS "oldestAt" FROM deliveries
-             WHERE subscription = subscriptions.id AND deliveries.state = 'waiting'
-           ) AS backlog
-         ORDER BY backlog."oldestAt" NULLS LAST, name LIMIT $1`,
+      quick.query<SubscriptionBacklog>(
+        `SELECT name, subscriptions.state, failures, problem, count(deliveries.seq) AS waiting,
+           min(deliveries.created_at) AS "oldestAt"
+         FROM subscriptions LEFT JOIN deliveries
+           ON subscription = subscriptions.id AND deliveries.state = 'waiting'
+         GROUP BY subscriptions.id ORDER BY "oldestAt" NULLS LAST, name LIMIT $1`,
         [limit],
       ),
     async prune(before, keptMax, limit) {
       // Skips locked rows: replicas must not wait for each other.
       const pick = (condition: string, place: string) =>
         `DELETE FROM deliveries WHERE seq IN (
-           SELECT seq FROM deliveries WHERE ${condition} LIMIT ${place} FOR UPDATE SKIP LOCKED
+           SELECT seq FROM deliveries WHERE ${condition} LIMIT ${place} ${skipLocked}
          )`;
-      const old = await database.change(pick('ended_at < $1', '$2'), [before, limit]);
+      const old = await quick.change(pick('ended_at < $1', '$2'), [before, limit]);
       // One look-up in an index for each subscription, however many deliveries there are.
-      const orphans = await database.change(
+      const orphans = await quick.change(
         `WITH RECURSIVE known (id) AS (
            SELECT min(subscription) FROM deliveries
            UNION ALL
@@ -491,12 +504,17 @@ export function createPostgresSubscriptions(database: Database): SubscriptionSto
          ${pick('subscription IN (SELECT id FROM known EXCEPT SELECT id FROM subscriptions)', '$1')}`,
         [limit],
       );
-      const surplus = await database.change(
-        `DELETE FROM deliveries WHERE seq IN (
-           SELECT ended.seq FROM subscriptions, LATERAL (
+      const surplus = await quick.change(
+        `WITH surplus AS MATERIALIZED (
+           SELECT id, (
              SELECT seq FROM deliveries WHERE subscription = subscriptions.id AND ended_at IS NOT NULL
-             ORDER BY seq DESC OFFSET $1
-           ) AS ended LIMIT $2
+             ORDER BY seq DESC LIMIT 1 OFFSET $1
+           ) AS newest FROM subscriptions
+         )
+         DELETE FROM deliveries WHERE seq IN (
+           SELECT ended.seq FROM surplus JOIN deliveries AS ended
+             ON ended.subscription = surplus.id AND ended.seq <= surplus.newest AND ended.ended_at IS NOT NULL
+           LIMIT $2
          )`,
         [keptMax, limit],
       );
