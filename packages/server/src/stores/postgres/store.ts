@@ -1,13 +1,7 @@
 /** The store in a PostgreSQL database, which replicas on several machines can share. Puts its parts together. */
-import { createApprovals } from '../approvals.ts';
-import { createCallCounts } from '../call-counts.ts';
-import { createDeniedSubjects } from '../denied-subjects.ts';
-import { createInstances } from '../instances.ts';
-import { createKeys } from '../keys.ts';
+import { createSharedParts } from '../parts.ts';
 import type { FoundStore, OpenedStore } from '../ports.ts';
 import type { StoreDatabase } from '../statements.ts';
-import { createStatistics } from '../statistics.ts';
-import { createSubscriptions } from '../subscriptions.ts';
 import type { StoreTables } from '../tables.ts';
 import { transactWithAct } from './acts.ts';
 import { type PostgresAddress, readPostgresAddress } from './address.ts';
@@ -63,7 +57,6 @@ async function open(address: PostgresAddress) {
     ...database,
     transactWithAct: (act, work, isDone) => transactWithAct(database, act, work, isDone),
   };
-  const databases = { durable: withActs, quick: withActs };
   // If the listening connection died, the connections of the pool may be dead as well.
   const changes = await openChangeFeed(config, {
     lost: () => database.renew(),
@@ -72,15 +65,9 @@ async function open(address: PostgresAddress) {
   return {
     label: address.label,
     migration,
-    keys: createKeys(databases),
-    instances: createInstances(databases),
+    ...createSharedParts({ durable: withActs, quick: withActs }),
     audit: createPostgresAudit(database),
     idempotency: createPostgresIdempotency(database),
-    callCounts: createCallCounts(databases),
-    approvals: createApprovals(databases),
-    deniedSubjects: createDeniedSubjects(databases),
-    statistics: createStatistics(databases),
-    subscriptions: createSubscriptions(databases),
     leases: createPostgresLeases(database),
     watch: changes.watch,
     get isWatching() {

@@ -1,11 +1,5 @@
 /** The parts of the SQLite store, on the connections to its database. */
-import { createApprovals } from '../approvals.ts';
-import { createCallCounts } from '../call-counts.ts';
-import { createDeniedSubjects } from '../denied-subjects.ts';
-import { createInstances } from '../instances.ts';
-import { createKeys } from '../keys.ts';
-import { createStatistics } from '../statistics.ts';
-import { createSubscriptions } from '../subscriptions.ts';
+import { createSharedParts } from '../parts.ts';
 import { createSqliteAudit } from './audit.ts';
 import { createConnection, type SqliteConnection } from './connection.ts';
 import type { SqliteConnections } from './database.ts';
@@ -26,21 +20,14 @@ export function openParts(
   { onChange, clock = Date.now, audit }: PartsOptions,
 ): { parts: Parts; connection: SqliteConnection } {
   const connection = createConnection(durable, onChange);
-  const databases = {
-    durable: connection,
-    quick: quick === durable ? connection : createConnection(quick, onChange),
-  };
   const readOne = durable.prepare('SELECT 1 FROM migrations');
   const parts = {
-    keys: createKeys(databases),
-    instances: createInstances(databases),
+    ...createSharedParts({
+      durable: connection,
+      quick: quick === durable ? connection : createConnection(quick, onChange),
+    }),
     audit: createSqliteAudit(quick, audit),
     idempotency: createSqliteIdempotency({ durable, quick }, clock),
-    callCounts: createCallCounts(databases),
-    approvals: createApprovals(databases),
-    deniedSubjects: createDeniedSubjects(databases),
-    statistics: createStatistics(databases),
-    subscriptions: createSubscriptions(databases),
     leases: createSqliteLeases(quick),
     store: { probe: () => void readOne.get() },
   };

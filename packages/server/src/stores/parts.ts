@@ -1,0 +1,21 @@
+/** The parts of a store that are the same for all databases. */
+import { createApprovals } from './approvals.ts';
+import { createCallCounts } from './call-counts.ts';
+import { createDeniedSubjects } from './denied-subjects.ts';
+import { createInstances } from './instances.ts';
+import { createKeys } from './keys.ts';
+import type { Databases } from './statements.ts';
+import { createStatistics } from './statistics.ts';
+import { createSubscriptions } from './subscriptions.ts';
+
+export function createSharedParts(databases: Databases) {
+  return {
+    keys: createKeys(databases),
+    instances: createInstances(databases),
+    callCounts: createCallCounts(databases),
+    approvals: createApprovals(databases),
+    deniedSubjects: createDeniedSubjects(databases),
+    statistics: createStatistics(databases),
+    subscriptions: createSubscriptions(databases),
+  };
+}
