@@ -2,8 +2,10 @@
 import { createApprovals } from './approvals.ts';
 import { createCallCounts } from './call-counts.ts';
 import { createDeniedSubjects } from './denied-subjects.ts';
+import { createIdempotency } from './idempotency.ts';
 import { createInstances } from './instances.ts';
 import { createKeys } from './keys.ts';
+import { createLeases } from './leases.ts';
 import type { Databases } from './statements.ts';
 import { createStatistics } from './statistics.ts';
 import { createSubscriptions } from './subscriptions.ts';
@@ -12,10 +14,12 @@ export function createSharedParts(databases: Databases) {
   return {
     keys: createKeys(databases),
     instances: createInstances(databases),
+    idempotency: createIdempotency(databases),
     callCounts: createCallCounts(databases),
     approvals: createApprovals(databases),
     deniedSubjects: createDeniedSubjects(databases),
     statistics: createStatistics(databases),
     subscriptions: createSubscriptions(databases),
+    leases: createLeases(databases),
   };
 }

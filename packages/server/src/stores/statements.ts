@@ -11,6 +11,12 @@ export interface Dialect {
   readonly skipLocked: string;
   readonly least: string;
   readonly greatest: string;
+  /** The current time, of a clock that all processes share. */
+  readonly now: string;
+  /** The same plus milliseconds. */
+  nowPlus(milliseconds: string): string;
+  /** A time before all others. */
+  readonly longAgo: string;
   /** Until the end of the transaction, the others with this number wait. */
   lock(number: number): string;
   /** Condition: the text is one of the list. */

@@ -1,7 +1,8 @@
 /** Answers to calls with an idempotency key while the disk of the store is full. */
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createSqliteIdempotency } from '../../src/stores/sqlite/idempotency.ts';
+import { createIdempotency } from '../../src/stores/idempotency.ts';
+import { createConnection } from '../../src/stores/sqlite/connection.ts';
 import { migrate } from '../../src/stores/sqlite/migrations.ts';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
 import {
@@ -25,7 +26,8 @@ beforeEach(async () => {
   migrate(database);
   upstream = await startUpstream((socket) => answerLikeOdoo(socket, printResult(LARGE)));
   proxy = await startProxy({ allow: [upstream.url] });
-  const onDisk = createSqliteIdempotency({ durable: database, quick: database }, () => now);
+  const connection = createConnection(database, { clock: () => now });
+  const onDisk = createIdempotency({ durable: connection, quick: connection });
   Object.assign(proxy.app.store.idempotency, onDisk);
 });
 afterEach(async () => {

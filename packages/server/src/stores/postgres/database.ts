@@ -18,6 +18,11 @@ const DIALECT: Dialect = {
   skipLocked: 'FOR UPDATE SKIP LOCKED',
   least: 'least',
   greatest: 'greatest',
+  // The clock of the server, so that replicas whose clocks differ agree.
+  now: 'clock_timestamp()',
+  nowPlus: (milliseconds) =>
+    `clock_timestamp() + make_interval(secs => ${milliseconds}::double precision / 1000)`,
+  longAgo: "'-infinity'",
   lock: (number) => `SELECT pg_advisory_xact_lock(${number})`,
   isIn: (column, parameter) => `${column} = ANY (${parameter})`,
   // The collation "C" has no case but that of ASCII letters.

@@ -9,8 +9,6 @@ import { createPostgresAudit } from './audit.ts';
 import { openChangeFeed } from './changes.ts';
 import { createConfig, createDatabase } from './database.ts';
 import { isTlsMissing, throwStoreError } from './failures.ts';
-import { createPostgresIdempotency } from './idempotency.ts';
-import { createPostgresLeases } from './leases.ts';
 import { isMigrated, migrate } from './migrations.ts';
 import { openPostgresTables } from './tables.ts';
 
@@ -67,8 +65,6 @@ async function open(address: PostgresAddress) {
     migration,
     ...createSharedParts({ durable: withActs, quick: withActs }),
     audit: createPostgresAudit(database),
-    idempotency: createPostgresIdempotency(database),
-    leases: createPostgresLeases(database),
     watch: changes.watch,
     get isWatching() {
       return changes.isWatching;

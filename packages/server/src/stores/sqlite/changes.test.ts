@@ -17,7 +17,7 @@ let told: (StoreChange | null)[];
 beforeEach(async () => {
   database = new DatabaseSync(':memory:');
   migrate(database);
-  const connection = createConnection(database, () => {});
+  const connection = createConnection(database);
   await createKeys({ durable: connection, quick: connection }).insert(buildKey({ id: 'old' }));
   changes = openChangeFeed(database);
   told = [];

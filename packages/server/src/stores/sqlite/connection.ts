@@ -22,14 +22,27 @@ const DIALECT: Dialect = {
   skipLocked: '',
   least: 'min',
   greatest: 'max',
+  now: 'now_ms()',
+  nowPlus: (milliseconds) => `now_ms() + ${milliseconds}`,
+  longAgo: '0',
   lock: () => 'SELECT 1',
   isIn: (column, parameter) => `${column} IN (SELECT value FROM json_each(${parameter}))`,
   contains: (columns, parameter) =>
     `(${columns.map((column) => `instr(lower(${column}), lower(${parameter}))`).join(' OR ')})`,
 };
 
-/** `onCommit` is called after each transaction. */
-export function createConnection(database: DatabaseSync, onCommit: () => void): SqliteConnection {
+export interface ConnectionOptions {
+  /** Called after each transaction. */
+  readonly onCommit?: () => void;
+  /** The clock of the machine, which all processes share, in milliseconds. */
+  readonly clock?: () => number;
+}
+
+export function createConnection(
+  database: DatabaseSync,
+  { onCommit = () => {}, clock = Date.now }: ConnectionOptions = {},
+): SqliteConnection {
+  database.function('now_ms', clock);
   const prepared = new LRUCache<string, StatementSync>({ max: STATEMENTS_MAX });
   const append = prepareAppend(database);
   let transaction: Promise<void> | null = null;

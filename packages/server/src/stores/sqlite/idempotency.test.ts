@@ -1,7 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createIdempotency } from '../idempotency.ts';
 import type { IdempotencyStore } from '../ports.ts';
-import { createSqliteIdempotency } from './idempotency.ts';
+import { createConnection } from './connection.ts';
 import { migrate } from './migrations.ts';
 
 const CLAIM = { client: 'c', fingerprint: 'f', attempt: 'one', runsForMs: 1000, expiresInMs: 2000 };
@@ -14,7 +15,8 @@ beforeEach(() => {
   now = 1_000_000;
   database = new DatabaseSync(':memory:');
   migrate(database);
-  store = createSqliteIdempotency({ durable: database, quick: database }, () => now);
+  const connection = createConnection(database, { clock: () => now });
+  store = createIdempotency({ durable: connection, quick: connection });
 });
 afterEach(() => database.close());
 

@@ -17,7 +17,7 @@ beforeEach(() => {
        SELECT 'id ' || n, printf('name %04d', n), iif(n % 2, 'odd', 'even'), iif(n % 600 = 0, '{"rare":1}', '{}')
        FROM numbers;`,
   );
-  const connection = createConnection(database, () => {});
+  const connection = createConnection(database);
   instances = createInstances({ durable: connection, quick: connection });
 });
 afterEach(() => database.close());

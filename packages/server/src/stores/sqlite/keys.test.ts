@@ -16,7 +16,7 @@ class RecordingDatabase extends DatabaseSync {
 }
 
 function openKeys(database: DatabaseSync) {
-  const connection = createConnection(database, () => {});
+  const connection = createConnection(database);
   return createKeys({ durable: connection, quick: connection });
 }
 

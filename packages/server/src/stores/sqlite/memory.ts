@@ -23,7 +23,7 @@ export function openMemoryStore({ clock = Date.now, bounds = BOUNDS } = {}): Sto
   const changes = openChangeFeed(database);
   const { parts: opened, connection } = openParts(
     { durable: database, quick: database },
-    { onChange: changes.poll, clock, audit: { scanBytesMax: SCAN_BYTES_MAX } },
+    { onCommit: changes.poll, clock, audit: { scanBytesMax: SCAN_BYTES_MAX } },
   );
   opened.idempotency = boundIdempotency(database, opened.idempotency, bounds);
   const { store, ...parts } = createParts(async (part, method, args) => {
@@ -88,8 +88,8 @@ function boundIdempotency(
   );
   return {
     ...others,
-    complete(...args) {
-      complete(...args);
+    async complete(...args) {
+      await complete(...args);
       while (dropOldest.run().changes > 0);
     },
   };

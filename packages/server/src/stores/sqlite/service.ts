@@ -37,7 +37,7 @@ function serve(database: SqliteDatabase): void {
   const writability = watchWritability(file, quick, (write, onDone) =>
     runWrite({ run: write, dueMs: readMonotonicMs() + BEAT_INTERVAL_MS, onDone, onFailed() {} }),
   );
-  const { parts } = openParts(database, { onChange: changes.poll, audit: { isSuccessor } });
+  const { parts } = openParts(database, { onCommit: changes.poll, audit: { isSuccessor } });
   let sentStatus = '';
   const sendStatus = () => {
     const status = { isWatching: changes.isWatching, trouble: writability.trouble };

@@ -1,21 +1,27 @@
-/** Idempotency keys in PostgreSQL. Uses the clock of the server, so that replicas whose clocks differ agree. */
-import type { IdempotencyRow, IdempotencyStore, IdempotencyUse } from '../ports.ts';
-import type { Database } from './statements.ts';
+/**
+ * Idempotency keys in a database. A claim must survive a power loss, or a call could be sent twice. If a completion is
+ * lost, the claim remains and its outcome is unknown.
+ */
+import type { IdempotencyRow, IdempotencyStore, IdempotencyUse } from './ports.ts';
+import type { Databases } from './statements.ts';
 
-const NOW = 'clock_timestamp()';
 const IS_RUNNING = 'id = $1 AND attempt = $2 AND NOT is_done';
 
-/** The current time plus a parameter in milliseconds. */
-function nowPlus(parameter: string): string {
-  return `${NOW} + make_interval(secs => ${parameter}::double precision / 1000)`;
-}
+/**
+ * Longer than any attempt runs. One that would run longer is from before the clock was set back: its process may have
+ * died since.
+ */
+const RUNS_MS_MAX = 600_000;
 
-export function createPostgresIdempotency(database: Database): IdempotencyStore {
+export function createIdempotency({ durable, quick }: Databases): IdempotencyStore {
+  const { longAgo, now, nowPlus, skipLocked } = quick.dialect;
+
   async function find(id: string): Promise<IdempotencyRow | null> {
-    const [row] = await database.query<IdempotencyRow>(
+    const [row] = await quick.query<IdempotencyRow>(
       `SELECT fingerprint, answer,
-              CASE WHEN is_done THEN 'done' WHEN runs_until > ${NOW} THEN 'running' ELSE 'outcome_unknown' END AS state
-       FROM idempotency_keys WHERE id = $1 AND expires_at > ${NOW}`,
+              CASE WHEN is_done THEN 'done' WHEN runs_until > ${now} AND runs_until < ${nowPlus(`${RUNS_MS_MAX}`)} THEN 'running'
+                ELSE 'outcome_unknown' END AS state
+       FROM idempotency_keys WHERE id = $1 AND expires_at > ${now}`,
       [id],
       'find-idempotency-key',
     );
@@ -26,13 +32,13 @@ export function createPostgresIdempotency(database: Database): IdempotencyStore 
     find,
     async claim({ id, client, fingerprint, attempt, runsForMs, expiresInMs }) {
       for (;;) {
-        const claimed = await database.query(
+        const claimed = await durable.query(
           `INSERT INTO idempotency_keys AS existing (id, client, fingerprint, attempt, runs_until, expires_at)
            VALUES ($1, $2, $3, $4, ${nowPlus('$5')}, ${nowPlus('$6')})
            ON CONFLICT (id) DO UPDATE SET fingerprint = excluded.fingerprint, attempt = excluded.attempt,
              runs_until = excluded.runs_until, expires_at = excluded.expires_at, is_done = false, answer = NULL,
              answer_bytes = 0
-           WHERE existing.expires_at <= ${NOW} RETURNING id`,
+           WHERE existing.expires_at <= ${now} RETURNING id`,
           [id, client, fingerprint, attempt, runsForMs, expiresInMs],
           'claim-idempotency-key',
         );
@@ -43,30 +49,30 @@ export function createPostgresIdempotency(database: Database): IdempotencyStore 
       }
     },
     async extend(id, attempt, runsForMs) {
-      await database.change(`UPDATE idempotency_keys SET runs_until = ${nowPlus('$3')} WHERE ${IS_RUNNING}`, [
+      await quick.change(`UPDATE idempotency_keys SET runs_until = ${nowPlus('$3')} WHERE ${IS_RUNNING}`, [
         id,
         attempt,
         runsForMs,
       ]);
     },
     async complete(id, attempt, answer, expiresInMs) {
-      await database.change(
+      await quick.change(
         `UPDATE idempotency_keys
          SET is_done = true, answer = $3, answer_bytes = $4, expires_at = ${nowPlus('$5')} WHERE ${IS_RUNNING}`,
         [id, attempt, answer, answer?.length ?? 0, expiresInMs],
       );
     },
     async markUnknown(id, attempt) {
-      await database.change(`UPDATE idempotency_keys SET runs_until = '-infinity' WHERE ${IS_RUNNING}`, [
+      await quick.change(`UPDATE idempotency_keys SET runs_until = ${longAgo} WHERE ${IS_RUNNING}`, [
         id,
         attempt,
       ]);
     },
     async release(id, attempt) {
-      await database.change(`DELETE FROM idempotency_keys WHERE ${IS_RUNNING}`, [id, attempt]);
+      await quick.change(`DELETE FROM idempotency_keys WHERE ${IS_RUNNING}`, [id, attempt]);
     },
     async measure(client) {
-      const [use] = await database.query<IdempotencyUse>(
+      const [use] = await quick.query<IdempotencyUse>(
         `SELECT count(*) AS keys, coalesce(sum(answer_bytes), 0) AS "answerBytes"
          FROM idempotency_keys WHERE client = $1`,
         [client],
@@ -77,9 +83,9 @@ export function createPostgresIdempotency(database: Database): IdempotencyStore 
     async prune(limit) {
       // Locks the rows that it finds: rows that are claimed in between must stay, and replicas must not wait for each
       // other.
-      return await database.change(
+      return await quick.change(
         `DELETE FROM idempotency_keys WHERE id IN (
-           SELECT id FROM idempotency_keys WHERE expires_at <= ${NOW} LIMIT $1 FOR UPDATE SKIP LOCKED
+           SELECT id FROM idempotency_keys WHERE expires_at <= ${now} LIMIT $1 ${skipLocked}
          )`,
         [limit],
       );
