@@ -1,6 +1,6 @@
 /**
  * Pages of client keys. The cost of a page does not depend on its position or on the number of keys. With a search or a
- * state, a page may have to skip any number of keys. Where statements block, it does so in slices, between which other
+ * state, a page may have to skip any number of keys. If statements block, they do so in slices, between which other
  * operations run.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';

@@ -35,7 +35,10 @@ export interface Statements {
 }
 
 export interface Transactions extends Statements {
-  /** Rejects with an `UnknownOutcomeError` if the answer to the commit does not arrive. `work` waits for nothing else. */
+  /**
+   * `work` waits for nothing but its statements. Rejects with an `UnknownOutcomeError` if the answer to the commit does
+   * not arrive.
+   */
   transact<Result>(work: (statements: Statements) => Promise<Result>): Promise<Result>;
 }
 
