@@ -1,7 +1,7 @@
 /**
  * Pages of client keys. The cost of a page does not depend on its position or on the number of keys. With a search or a
- * state, a page may have to skip any number of keys. If statements block, they do so in slices, between which other
- * operations run.
+ * state, a page may have to skip any number of keys. If statements block, it reads them in slices, between which
+ * other operations run.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { KeyListQuery, KeyRecord, KeyStore } from './ports.ts';
