@@ -33,7 +33,6 @@ const BOUNDARIES: Record<string, string> = {
     .: cli config node
     cli: admin app audit cli/* config egress execute/call instances json key-rotation keys observe policy stores streams text tokens @erp-proxy/contract @erp-proxy/sandbox yaml node node:cluster
     cli/apply: config instances json keys policy subscriptions text @erp-proxy/contract yaml node
-    cli/completion: cli config
     cli/types: cli json @erp-proxy/client
     cli/export:
     cli/mcp: mcp @modelcontextprotocol node
@@ -88,7 +87,6 @@ const BOUNDARIES: Record<string, string> = {
     limits: limits/* stores streams @erp-proxy/contract
     limits/database: limits
     stores: stores/* streams @erp-proxy/contract lru-cache node
-    stores/memory: stores @erp-proxy/contract lru-cache node
     stores/sqlite: stores streams @erp-proxy/contract lru-cache node node:sqlite
     stores/postgres: stores streams @erp-proxy/contract lru-cache pg node node:tls
     json: @erp-proxy/contract node

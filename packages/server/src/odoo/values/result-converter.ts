@@ -1,8 +1,8 @@
 /**
- * Converts the values of a result while its bytes pass, by the types of their fields (docs/values.md#reading). Each byte
- * is read as one character (Latin-1), so that no other byte changes. It keeps at most one name and one short value.
- * Values that are not what the type lets expect stay as they are, and so does all that follows if the result is not
- * JSON.
+ * Converts the values of a result while its bytes pass, by the types of their fields (docs/values.md#reading). Each
+ * byte is read as one character (Latin-1), so that no other byte changes. It keeps at most one name and one short
+ * value. Values that are not what the type lets expect stay as they are, and so does all that follows if the result is
+ * not JSON.
  */
 import type { FieldTypes } from './field-types.ts';
 import { READ_FORMS, type ReadForm, STRING } from './read-values.ts';
