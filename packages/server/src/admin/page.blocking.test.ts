@@ -16,7 +16,7 @@ test('a page of keys with long policies does not keep the event loop', async () 
   const listing: Listing<KeyRecord, number, unknown> = {
     place: z.int(),
     placeOf: () => 0,
-    list: (_, limit) => Array.from({ length: limit }, () => key),
+    list: async (_, limit) => Array.from({ length: limit }, () => key),
     show: (row) => showKey(row, 0),
     lengthOf: () => policy.length,
   };

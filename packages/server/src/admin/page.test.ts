@@ -9,7 +9,7 @@ function makeListing(rows: number, lengthOf: (row: number) => number): Listing<n
   return {
     place: z.int(),
     placeOf: (row) => row,
-    list: (after, limit) =>
+    list: async (after, limit) =>
       Array.from({ length: rows }, (_, row) => row)
         .slice((after ?? -1) + 1)
         .slice(0, limit),

@@ -19,7 +19,7 @@ export interface Listing<Row, Place, View> {
   place: z.ZodType<Place>;
   placeOf: (row: Row) => Place;
   /** Rows after this place, or from the beginning. */
-  list: (after: Place | null, limit: number) => Row[] | Promise<Row[]>;
+  list: (after: Place | null, limit: number) => Promise<Row[]>;
   show: (row: Row) => View;
   /** Characters of the row. Left out: rows are short. */
   lengthOf?: (row: Row) => number;

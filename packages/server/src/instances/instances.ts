@@ -128,7 +128,7 @@ export async function createInstances({
   }
 
   /** Drops the cached instance, also after a failure: its outcome may be unknown. */
-  async function changeAndForget<Result>(name: string, run: () => Result | Promise<Result>): Promise<Result> {
+  async function changeAndForget<Result>(name: string, run: () => Promise<Result>): Promise<Result> {
     try {
       return await run();
     } finally {

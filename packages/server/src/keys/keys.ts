@@ -220,10 +220,7 @@ export async function createKeys({
   }
 
   /** Drops the cached key, also after a failure: its outcome may be unknown. */
-  async function changeAndForget<Result>(
-    id: string,
-    change: () => Result | Promise<Result>,
-  ): Promise<Result> {
+  async function changeAndForget<Result>(id: string, change: () => Promise<Result>): Promise<Result> {
     try {
       return await change();
     } finally {

@@ -104,7 +104,7 @@ export function createRedisIdempotency(redis: RedisClient): IdempotencyStore {
       const [keys, answerBytes] = (await redis.runScript(MEASURE, [nameUse(client)], [])) as unknown[];
       return { keys: Number(keys), answerBytes: Number(answerBytes) };
     },
-    prune: () => 0,
+    prune: async () => 0,
   };
 }
 

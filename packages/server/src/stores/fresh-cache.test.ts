@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { passTurns } from '../../test/time.ts';
 import { FreshCache, STALE_MS } from './fresh-cache.ts';
-import type { Awaitable, ChangeListener } from './ports.ts';
+import type { ChangeListener } from './ports.ts';
 
 interface Row {
   text: string;
@@ -14,7 +14,7 @@ let tell: ChangeListener;
 let store: { watch(listener: ChangeListener): void; isWatching: boolean };
 let time: number;
 let cache: FreshCache<Row, Row>;
-let read: (id: string) => Awaitable<Row | null>;
+let read: (id: string) => Row | null | Promise<Row | null>;
 
 beforeEach(() => {
   rows = new Map([['a', { text: 'first' }]]);
@@ -211,8 +211,11 @@ test('the time limit counts from when a row was last valid, however often the st
 });
 
 describe.each([
-  { store: 'answers at once', later: (row: Row | null): Awaitable<Row | null> => row },
-  { store: 'answers later', later: (row: Row | null): Awaitable<Row | null> => Promise.resolve(row) },
+  { store: 'answers at once', later: (row: Row | null): Row | null | Promise<Row | null> => row },
+  {
+    store: 'answers later',
+    later: (row: Row | null): Row | null | Promise<Row | null> => Promise.resolve(row),
+  },
 ])('rows that take long to open, of a store that $store', ({ later }) => {
   const ids = ['a', 'b', 'c', 'd'];
   let opened: string[];

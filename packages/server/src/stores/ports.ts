@@ -1,13 +1,9 @@
 /**
- * The interfaces of a store. Methods return a value if it is in memory, and otherwise a promise. No method blocks the
- * event loop, whatever another process does. Arguments and results are plain data that can be passed to another thread.
+ * The interfaces of a store. No method blocks the event loop, whatever another process does. Arguments and results are plain data that can be passed to another thread.
  * Failures are {@link StoreError}s. Must not know a driver.
  */
 
 import type { KeyObject } from 'node:crypto';
-
-/** A promise if the store is in another thread or on another machine. */
-export type Awaitable<Value> = Value | Promise<Value>;
 
 /** The public part of a client key. Times are milliseconds since 1970. */
 export interface KeyRecord {
@@ -71,33 +67,33 @@ export interface KeyListQuery {
 /** A method with an `act` appends it to the audit in the transaction of the change, and only if it changes a row. */
 export interface KeyStore {
   /** Fails if the id is taken. */
-  insert(key: StoredKey, act?: AuditBatch): Awaitable<void>;
-  findById(id: string): Awaitable<StoredKey | null>;
+  insert(key: StoredKey, act?: AuditBatch): Promise<void>;
+  findById(id: string): Promise<StoredKey | null>;
   /** At most `limit` keys, ordered by `createdAt`, then `id`. */
-  list(query: KeyListQuery): Awaitable<KeyRecord[]>;
+  list(query: KeyListQuery): Promise<KeyRecord[]>;
   /** The names of these keys, without an order. Unknown ids are left out. */
-  listNames(ids: readonly string[]): Awaitable<KeyName[]>;
+  listNames(ids: readonly string[]): Promise<KeyName[]>;
   /** At most `limit` keys that expire from `from` to before `until`, in this order. Revoked keys are left out. */
-  listEnding(from: number, until: number, limit: number): Awaitable<EndingKey[]>;
+  listEnding(from: number, until: number, limit: number): Promise<EndingKey[]>;
   /** True until the first key is inserted. Revoked keys count. */
-  isEmpty(): Awaitable<boolean>;
+  isEmpty(): Promise<boolean>;
   /** Changes the given members if the row still has this version. */
   update(
     id: string,
     version: number,
     changes: Partial<Pick<KeyRecord, 'name' | 'policy' | 'expiresAt'>>,
     act?: AuditBatch,
-  ): Awaitable<Change>;
+  ): Promise<Change>;
   /** False if there is no such key. A key that is already revoked keeps its time of revocation and its version. */
-  revoke(id: string, revokedAt: number, act?: AuditBatch): Awaitable<boolean>;
+  revoke(id: string, revokedAt: number, act?: AuditBatch): Promise<boolean>;
   /**
    * Changes the expiry of a key and inserts its successor, both or neither. A key has one working successor at a time.
    */
-  rotate(id: string, version: number, rotation: KeyRotation, act?: AuditBatch): Awaitable<RotationResult>;
+  rotate(id: string, version: number, rotation: KeyRotation, act?: AuditBatch): Promise<RotationResult>;
   /** Moves `lastUsedAt` of these ids forward, never back. Skips unknown ids. Watchers are not notified. */
-  touch(uses: ReadonlyMap<string, number>): Awaitable<void>;
+  touch(uses: ReadonlyMap<string, number>): Promise<void>;
   /** Stores the candidate if it is the first, and returns the first: one secret for all processes. */
-  getOrCreateHashSecret(candidate: Uint8Array): Awaitable<Uint8Array>;
+  getOrCreateHashSecret(candidate: Uint8Array): Promise<Uint8Array>;
 }
 
 /** An Odoo server with a user, stored under a name. */
@@ -125,20 +121,20 @@ export interface InstanceListQuery {
 /** An `act` is appended to the audit as in {@link KeyStore}. */
 export interface InstanceStore {
   /** `conflict`: the name is taken. */
-  insert(instance: Omit<StoredInstance, 'version'>, act?: AuditBatch): Awaitable<Exclude<Change, 'missing'>>;
-  findByName(name: string): Awaitable<StoredInstance | null>;
+  insert(instance: Omit<StoredInstance, 'version'>, act?: AuditBatch): Promise<Exclude<Change, 'missing'>>;
+  findByName(name: string): Promise<StoredInstance | null>;
   /** At most `limit` instances, ordered by the code points of their names. */
-  list(query: InstanceListQuery): Awaitable<StoredInstance[]>;
+  list(query: InstanceListQuery): Promise<StoredInstance[]>;
   /** Replaces these members if the row still has this version. */
   replace(
     id: string,
     version: number,
     next: Pick<StoredInstance, 'masterKeyId' | 'body'>,
     act?: AuditBatch,
-  ): Awaitable<Change>;
-  remove(id: string, version: number, act?: AuditBatch): Awaitable<Change>;
+  ): Promise<Change>;
+  remove(id: string, version: number, act?: AuditBatch): Promise<Change>;
   /** Number of instances that each master key seals. */
-  countByMasterKey(): Awaitable<ReadonlyMap<string, number>>;
+  countByMasterKey(): Promise<ReadonlyMap<string, number>>;
 }
 
 /** One row of the audit. */
@@ -208,23 +204,23 @@ export interface AuditStore {
    * Appends the records in order, in one transaction. Processes append one at a time. After a failure the outcome may
    * be unknown: pass the same batch again.
    */
-  append(batch: AuditBatch): Awaitable<void>;
+  append(batch: AuditBatch): Promise<void>;
   /** Rows after this number, oldest first. */
-  readAfter(seq: number, limit: number): Awaitable<AuditRow[]>;
+  readAfter(seq: number, limit: number): Promise<AuditRow[]>;
   /**
    * The newest matching rows, newest first. `next`: `beforeSeq` of the next page; null at the end. A record that is not
    * JSON matches no filter.
    */
-  search(search: AuditSearch): Awaitable<{ rows: AuditRow[]; next: number | null }>;
+  search(search: AuditSearch): Promise<{ rows: AuditRow[]; next: number | null }>;
   /**
    * The last row ever appended, even if retention has removed it; `seq` 0 and zero bytes if there was none. Null: the
    * row with this information is missing. Nothing can then be appended or pruned.
    */
-  readHead(): Awaitable<AuditPosition | null>;
+  readHead(): Promise<AuditPosition | null>;
   /** The last row that retention removed; `seq` 0 and zero bytes if there was none. Null: as for the head. */
-  readFloor(): Awaitable<AuditPosition | null>;
+  readFloor(): Promise<AuditPosition | null>;
   /** Removes the oldest rows, at most `limit`, up to the first that is not before this time. Returns their number. */
-  prune(before: number, limit: number): Awaitable<number>;
+  prune(before: number, limit: number): Promise<number>;
 }
 
 /** The stored state of a call with an idempotency key. */
@@ -260,27 +256,27 @@ export interface IdempotencyUse {
 
 /** Uses the clock of the store, so that replicas whose clocks differ agree. */
 export interface IdempotencyStore {
-  find(id: string): Awaitable<IdempotencyRow | null>;
+  find(id: string): Promise<IdempotencyRow | null>;
   /**
    * Null: this attempt has the claim, and no other attempt gets it, even at the same moment or after a power loss.
    * Otherwise the row of the attempt that has it.
    */
-  claim(claim: IdempotencyClaim): Awaitable<IdempotencyRow | null>;
+  claim(claim: IdempotencyClaim): Promise<IdempotencyRow | null>;
   /**
    * The attempt counts as running for this time from now. This method and the next three do nothing if the attempt does
    * not have the claim, or has completed.
    */
-  extend(id: string, attempt: string, runsForMs: number): Awaitable<void>;
+  extend(id: string, attempt: string, runsForMs: number): Promise<void>;
   /** The call is done. Null: its answer is not stored. */
-  complete(id: string, attempt: string, answer: Uint8Array | null, expiresInMs: number): Awaitable<void>;
+  complete(id: string, attempt: string, answer: Uint8Array | null, expiresInMs: number): Promise<void>;
   /** The outcome of the attempt is unknown. */
-  markUnknown(id: string, attempt: string): Awaitable<void>;
+  markUnknown(id: string, attempt: string): Promise<void>;
   /** Removes the claim: the next attempt may run. */
-  release(id: string, attempt: string): Awaitable<void>;
+  release(id: string, attempt: string): Promise<void>;
   /** Expired rows may count for up to an hour longer. */
-  measure(client: string): Awaitable<IdempotencyUse>;
+  measure(client: string): Promise<IdempotencyUse>;
   /** Removes expired rows, at most `limit`. Returns their number. */
-  prune(limit: number): Awaitable<number>;
+  prune(limit: number): Promise<number>;
 }
 
 /** Calls of a client in one calendar month (UTC). */
@@ -296,9 +292,9 @@ export interface CallCountStore {
    * Adds calls to the counts, and returns the sums. A client appears once for each month. Counts of more than a year
    * before the newest given month are removed.
    */
-  add(counts: readonly CallCount[]): Awaitable<CallCount[]>;
+  add(counts: readonly CallCount[]): Promise<CallCount[]>;
   /** 0 if there were no calls. */
-  read(month: string, clientId: string): Awaitable<number>;
+  read(month: string, clientId: string): Promise<number>;
 }
 
 /** A call that an administrator must approve. Times are milliseconds since 1970, by the clock of the caller. */
@@ -365,34 +361,34 @@ export interface ApprovalStore {
    * the request, as pending. A call never has two such rows, even if it is asked for twice at the same moment. Bounds
    * of 0 store nothing.
    */
-  ask(request: ApprovalRequest, bounds: ApprovalBounds): Awaitable<ApprovalAnswer>;
-  find(id: string): Awaitable<ApprovalWithCall | null>;
+  ask(request: ApprovalRequest, bounds: ApprovalBounds): Promise<ApprovalAnswer>;
+  find(id: string): Promise<ApprovalWithCall | null>;
   /** The rows of this call among these ids, in any order. */
-  findOf(client: string, fingerprint: string, ids: readonly string[]): Awaitable<ApprovalRow[]>;
+  findOf(client: string, fingerprint: string, ids: readonly string[]): Promise<ApprovalRow[]>;
   /** At most `limit` rows, the newest first, rows of one time by descending id. */
-  list(query: ApprovalListQuery): Awaitable<ApprovalRow[]>;
+  list(query: ApprovalListQuery): Promise<ApprovalRow[]>;
   /**
    * Decides a row that is pending and whose time is not over. `conflict`: it is not. A refusal deletes the values of
    * the call. The `act` is appended as in {@link KeyStore}.
    */
-  decide(id: string, decision: ApprovalDecision, act?: AuditBatch): Awaitable<Change>;
+  decide(id: string, decision: ApprovalDecision, act?: AuditBatch): Promise<Change>;
   /**
    * Uses an approved row of this call whose time is not over. True: this attempt has it, and no other attempt gets it,
    * even at the same moment or after a power loss.
    */
   claim(
     claim: Pick<ApprovalRow, 'id' | 'client' | 'fingerprint'> & { attempt: string; now: number },
-  ): Awaitable<boolean>;
+  ): Promise<boolean>;
   /**
    * Makes the row approved again if this attempt has used it. It stays used if the same call was asked for again since,
    * or has an open row: the call could otherwise run twice.
    */
-  release(id: string, attempt: string): Awaitable<void>;
+  release(id: string, attempt: string): Promise<void>;
   /**
    * Deletes the values of rows whose time is over by `now`, and removes rows whose time was over by `removeBefore`: of
    * each at most `limit`. Returns the larger of the two numbers.
    */
-  prune(now: number, removeBefore: number, limit: number): Awaitable<number>;
+  prune(now: number, removeBefore: number, limit: number): Promise<number>;
 }
 
 /** A subject of an identity provider whose tokens are refused. */
@@ -406,12 +402,12 @@ export interface DeniedSubject {
 /** An `act` is appended to the audit as in {@link KeyStore}. */
 export interface DeniedSubjectStore {
   /** False if it was denied already: it keeps its time. */
-  deny(subject: DeniedSubject, act?: AuditBatch): Awaitable<boolean>;
+  deny(subject: DeniedSubject, act?: AuditBatch): Promise<boolean>;
   /** False if it is not denied. */
-  allow(id: string, act?: AuditBatch): Awaitable<boolean>;
-  find(id: string): Awaitable<DeniedSubject | null>;
+  allow(id: string, act?: AuditBatch): Promise<boolean>;
+  find(id: string): Promise<DeniedSubject | null>;
   /** At most `limit` subjects after this id, ordered by the code points of their ids. Null: from the first. */
-  list(after: string | null, limit: number): Awaitable<DeniedSubject[]>;
+  list(after: string | null, limit: number): Promise<DeniedSubject[]>;
 }
 
 /** Counts of the calls of one process in one period. */
@@ -436,11 +432,11 @@ export interface StatisticsQuery {
 
 export interface StatisticsStore {
   /** Stores the rows. A row replaces that of the same step, start and process. */
-  put(rows: readonly StatisticsRow[]): Awaitable<void>;
+  put(rows: readonly StatisticsRow[]): Promise<void>;
   /** At most `limit` rows, ordered by start, rows of one start by the code points of their processes. */
-  list(query: StatisticsQuery): Awaitable<StatisticsRow[]>;
+  list(query: StatisticsQuery): Promise<StatisticsRow[]>;
   /** Removes rows of this step that start before this time, at most `limit`. Returns their number. */
-  prune(step: StatisticsRow['step'], before: number, limit: number): Awaitable<number>;
+  prune(step: StatisticsRow['step'], before: number, limit: number): Promise<number>;
 }
 
 /** A subscription, as an administrator set it. Times are milliseconds since 1970, by the clock of the caller. */
@@ -619,77 +615,77 @@ export interface SubscriptionStore {
     subscription: SubscriptionDefinition,
     max: number,
     act?: AuditBatch,
-  ): Awaitable<'done' | 'conflict' | 'full'>;
-  findByName(name: string): Awaitable<StoredSubscription | null>;
+  ): Promise<'done' | 'conflict' | 'full'>;
+  findByName(name: string): Promise<StoredSubscription | null>;
   /** At most `limit` subscriptions, ordered by the code points of their names. */
-  list(query: SubscriptionListQuery): Awaitable<StoredSubscription[]>;
+  list(query: SubscriptionListQuery): Promise<StoredSubscription[]>;
   /** Ids of all active subscriptions, with the name. At most `limit`, in any order. */
-  listActive(limit: number): Awaitable<Pick<StoredSubscription, 'id' | 'name' | 'body'>[]>;
+  listActive(limit: number): Promise<Pick<StoredSubscription, 'id' | 'name' | 'body'>[]>;
   /** Replaces the body if the row still has this version. `restarts`: the position of its reads is forgotten. */
   replace(
     id: string,
     version: number,
     next: { readonly body: string; readonly restarts: boolean },
     act?: AuditBatch,
-  ): Awaitable<Change>;
+  ): Promise<Change>;
   /** Becoming active forgets the failures of the receiver, and makes waiting deliveries due now. */
   setState(
     id: string,
     version: number,
     next: Pick<StoredSubscription, 'state' | 'reason'> & { readonly now: number },
     act?: AuditBatch,
-  ): Awaitable<Change>;
+  ): Promise<Change>;
   /** Its deliveries are not sent any more, and removed by `prune`. */
-  remove(id: string, version: number, act?: AuditBatch): Awaitable<Change>;
+  remove(id: string, version: number, act?: AuditBatch): Promise<Change>;
 
   /** Null: there is no such subscription. */
-  readProgress(id: string, waitingMax: number): Awaitable<SubscriptionProgress | null>;
+  readProgress(id: string, waitingMax: number): Promise<SubscriptionProgress | null>;
   /**
    * Stores the new position and the deliveries, all or nothing. A delivery replaces a waiting one of the same record
    * that is not being sent, and keeps its number of attempts and its time. False: the position has changed since, or
    * the subscription is not active. Nothing was stored then.
    */
-  commitReading(id: string, progressVersion: number, reading: Reading): Awaitable<boolean>;
+  commitReading(id: string, progressVersion: number, reading: Reading): Promise<boolean>;
   /** Records readings that found nothing to store. */
-  noteReadings(notes: readonly ReadingNote[]): Awaitable<void>;
+  noteReadings(notes: readonly ReadingNote[]): Promise<void>;
 
   /** When the first waiting delivery of an active subscription is due, `except` of these ones; null: none waits. */
-  findNextDue(except: readonly string[]): Awaitable<number | null>;
+  findNextDue(except: readonly string[]): Promise<number | null>;
   /**
    * Claims deliveries that are due. No other claim gets them until this one ends, even at the same moment. A delivery
    * is not claimed while an older one of its record waits.
    */
-  claimDeliveries(claim: DeliveryClaim): Awaitable<DeliveryBatch[]>;
+  claimDeliveries(claim: DeliveryClaim): Promise<DeliveryBatch[]>;
   /** Records the attempts of a claim. Results of deliveries that another claim has by now are ignored. */
-  recordAttempts(id: string, claim: string, outcome: AttemptOutcome): Awaitable<void>;
+  recordAttempts(id: string, claim: string, outcome: AttemptOutcome): Promise<void>;
   /** The clock was set back by `ms`: waits of deliveries that end after this time end so much earlier. */
-  advanceWaits(after: number, ms: number): Awaitable<void>;
+  advanceWaits(after: number, ms: number): Promise<void>;
   /** Shortens longer waits of deliveries, which a clock that was set back leaves behind. */
-  limitWaits(limits: WaitLimits): Awaitable<void>;
+  limitWaits(limits: WaitLimits): Promise<void>;
   /** Adds a delivery about no record that has ended already: a ping. It tells what it found about the receiver. */
   logDelivery(
     id: string,
     delivery: Omit<NewDelivery, 'record'> & Omit<DeliveryResult, 'nextAt' | 'id'>,
     now: number,
     act?: AuditBatch,
-  ): Awaitable<void>;
+  ): Promise<void>;
 
   /** The newest first. */
-  listDeliveries(id: string, query: DeliveryListQuery): Awaitable<DeliveryRecord[]>;
+  listDeliveries(id: string, query: DeliveryListQuery): Promise<DeliveryRecord[]>;
   /**
    * Makes an ended delivery due again. `missing`: the subscription has no such delivery. `conflict`: it waits already,
    * it is about no record, or a newer delivery of its record exists.
    */
-  replay(id: string, delivery: string, now: number, act?: AuditBatch): Awaitable<Change>;
+  replay(id: string, delivery: string, now: number, act?: AuditBatch): Promise<Change>;
   /** The same for the newest delivery of each record since this time. Returns their number. */
-  replaySince(id: string, since: number, now: number, act?: AuditBatch): Awaitable<number>;
+  replaySince(id: string, since: number, now: number, act?: AuditBatch): Promise<number>;
   /** The backlogs with the oldest waiting delivery come first. */
-  measure(limit: number): Awaitable<SubscriptionBacklog[]>;
+  measure(limit: number): Promise<SubscriptionBacklog[]>;
   /**
    * Removes ended deliveries that ended before this time, all but the newest `keptMax` ended ones of each subscription,
    * and those of subscriptions that were removed: at most about `limit`. Returns their number.
    */
-  prune(before: number, keptMax: number, limit: number): Awaitable<number>;
+  prune(before: number, keptMax: number, limit: number): Promise<number>;
 }
 
 /** Leases for work that only one process at a time may do. */
@@ -698,8 +694,8 @@ export interface LeaseStore {
    * True if the lease was free, expired or already this owner's: the owner has it for `ttlMs` from now. Removes expired
    * leases of others. `latestMs`: a lease that ends later than this from now counts as expired. Null: none does.
    */
-  acquire(name: string, owner: string, ttlMs: number, latestMs?: number | null): Awaitable<boolean>;
-  release(name: string, owner: string): Awaitable<void>;
+  acquire(name: string, owner: string, ttlMs: number, latestMs?: number | null): Promise<boolean>;
+  release(name: string, owner: string): Promise<void>;
 }
 
 /** A change that this or another process made. */
@@ -735,9 +731,9 @@ export interface Store {
   /** Number of statements that were cancelled because they took too long. Left out: the engine cancels none. */
   readonly statementsGivenUp?: number;
   /** Rejects or throws if the store cannot be used now. */
-  probe(): Awaitable<void>;
+  probe(): Promise<void>;
   /** Can be called twice. */
-  close(): Awaitable<void>;
+  close(): Promise<void>;
 }
 
 /** A store that was just opened. */

@@ -160,7 +160,7 @@ test('two replicas that check at the same time make one key', async () => {
 
 test('two processes without a common lease still leave one key of the proxy', async () => {
   harness = await startHarness();
-  const leases = { acquire: () => true, release: () => {} };
+  const leases = { acquire: async () => true, release: async () => {} };
   const [one, other] = [harness.openRotation({ leases }), harness.openRotation({ leases, owner: 'other' })];
   await Promise.all([one.checkAll(), other.checkAll()]);
   for (let checks = 0; checks < 4; checks++) {

@@ -11,7 +11,6 @@ import type {
   AuditRow,
   AuditSearch,
   AuditStore,
-  Awaitable,
   CallCountStore,
   InstanceStore,
   KeyListQuery,
@@ -34,11 +33,11 @@ export interface SuiteStore {
   /** As in the documentation, for the names of the tests. */
   name: string;
   /** Opens the store, which is empty at the first call of each test. */
-  open: () => Awaitable<Store>;
+  open: () => Store | Promise<Store>;
   /** Left out: one process only can have the store open, and it is lost when it is closed. */
   shared?: {
     /** Makes the store refuse records of the audit with the message `no audit today`. */
-    refuseAudit: () => Awaitable<unknown>;
+    refuseAudit: () => unknown | Promise<unknown>;
   };
 }
 
@@ -50,7 +49,7 @@ export function describeStore({ name, open, shared }: SuiteStore): void {
   describeRefusedActs(name, open, shared.refuseAudit);
 }
 
-function describeOpenedStore(name: string, open: () => Awaitable<Store>): void {
+function describeOpenedStore(name: string, open: () => Store | Promise<Store>): void {
   describe(`${name} store`, () => {
     let store: Store;
 
@@ -89,7 +88,7 @@ function describeOpenedStore(name: string, open: () => Awaitable<Store>): void {
 }
 
 /** Each call of `open` in one test opens the same rows. */
-function describeSharedStore(name: string, open: () => Awaitable<Store>): void {
+function describeSharedStore(name: string, open: () => Store | Promise<Store>): void {
   describe(`${name} store, opened twice`, () => {
     let one: Store;
     let two: Store;
@@ -774,7 +773,7 @@ function describeDeniedSubjects(use: () => Store): void {
   });
 }
 
-type Run = (store: Store, act: AuditBatch) => Awaitable<unknown>;
+type Run = (store: Store, act: AuditBatch) => unknown | Promise<unknown>;
 
 const PING = {
   id: 'p2',
@@ -1005,8 +1004,8 @@ function describeRotations(use: () => Store): void {
 
 function describeRefusedActs(
   name: string,
-  open: () => Awaitable<Store>,
-  refuseAudit: () => Awaitable<unknown>,
+  open: () => Store | Promise<Store>,
+  refuseAudit: () => unknown | Promise<unknown>,
 ): void {
   test(`${name} store: a change is not made if the audit refuses its act`, async () => {
     const store = await open();
@@ -1026,7 +1025,7 @@ function describeRefusedActs(
     await refuseAudit();
     const act = () => makeBatch({ at: 1, record: '{}' });
     const successor = buildKey({ id: 'c', replaces: 'a' });
-    const changes: (() => Awaitable<unknown>)[] = [
+    const changes: (() => unknown | Promise<unknown>)[] = [
       () => keys.insert(buildKey({ id: 'b' }), act()),
       () => keys.update('a', 1, { name: 'other' }, act()),
       () => keys.revoke('a', 5, act()),
@@ -1137,7 +1136,7 @@ async function expectNotified(
   notified: (StoreChange | null)[],
   kind: StoreChange['kind'],
   id: string,
-  act: () => Awaitable<unknown>,
+  act: () => unknown | Promise<unknown>,
 ): Promise<void> {
   notified.length = 0;
   await act();

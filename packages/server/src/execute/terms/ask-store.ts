@@ -11,7 +11,7 @@ export interface RowError {
 }
 
 export async function askStore<Value>(
-  ask: () => Value | Promise<Value>,
+  ask: () => Promise<Value>,
   rowError?: RowError,
 ): Promise<Value | Denial> {
   try {

@@ -75,7 +75,7 @@ export async function suggestNames(
     const known = await waitFor(findKnown(unknown), limits);
     if (typeof known === 'symbol') return fault;
     // The policy may have changed while Odoo was asked. The proxy itself is no stored client.
-    const renew = () => (client === PROXY_CLIENT ? client : clients.renew(client));
+    const renew = async () => (client === PROXY_CLIENT ? client : clients.renew(client));
     const now = await askStore(renew, UNREADABLE_POLICY);
     if (now instanceof Denial || 'refused' in now) return fault;
     const nearest = await chooseNames(unknown, known, now.policy);

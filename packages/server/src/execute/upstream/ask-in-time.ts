@@ -15,7 +15,7 @@ export interface AskInTimeOptions {
 
 /** If the store does not answer, the call is not sent. */
 export async function askInTime<Value>(
-  ask: () => Value | Promise<Value>,
+  ask: () => Promise<Value>,
   { context, waitMs, onLate }: AskInTimeOptions,
 ): Promise<Value | Denial> {
   const { deadline, signal } = context.time;

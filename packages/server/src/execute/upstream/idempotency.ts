@@ -89,7 +89,7 @@ export function claimIdempotencyKey({ nowMs }: IdempotencyDeps): Step<{ isReadOn
 
 /** Asks the store within the time that the call has left for it. `onLate` as for `askInTime`. */
 async function askIdempotency(
-  ask: () => StoredResult | null | Promise<StoredResult | null>,
+  ask: () => Promise<StoredResult | null>,
   context: CallContext,
   nowMs: () => number,
   onLate?: () => void,

@@ -61,7 +61,7 @@ export interface AuthenticateOptions {
    * True for the first caller with this name, over all processes that share the store. The name can be claimed again
    * after `ttlMs`.
    */
-  claimOnce: (name: string, ttlMs: number) => boolean | Promise<boolean>;
+  claimOnce: (name: string, ttlMs: number) => Promise<boolean>;
   recordLogin: (login: Login) => void;
   /** Whether other servers have paths of the same host. */
   isHostShared: boolean;

@@ -89,13 +89,13 @@ export function createSqliteAudit(
   }
 
   return {
-    append(batch) {
+    async append(batch) {
       appended.appendOnce(batch, () => transact(database, () => appendBatch(batch)));
     },
-    readAfter(seq, limit) {
+    async readAfter(seq, limit) {
       return readAfter.all(seq, limit) as unknown as AuditRow[];
     },
-    search({ beforeSeq, since, until, filters, exceptOutcomes, limit, scanMax }) {
+    async search({ beforeSeq, since, until, filters, exceptOutcomes, limit, scanMax }) {
       const span = findSpan(since, until);
       const first = Math.max(span.first, (floor.read()?.seq ?? 0) + 1);
       const end = Math.min(beforeSeq ?? Infinity, span.last + 1);
@@ -123,9 +123,9 @@ export function createSqliteAudit(
       const next = rows.length === limit ? (rows.at(-1)?.seq ?? start) : start;
       return { rows, next: next > first ? next : null };
     },
-    readHead: head.read,
-    readFloor: floor.read,
-    prune(before, limit) {
+    readHead: async () => head.read(),
+    readFloor: async () => floor.read(),
+    async prune(before, limit) {
       return transact(database, () => {
         if (floor.read() === null) return 0;
         let last: AuditPosition | undefined;

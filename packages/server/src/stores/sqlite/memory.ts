@@ -37,7 +37,7 @@ export function openMemoryStore({ clock = Date.now, bounds = BOUNDS } = {}): Sto
     isWatching: true,
     trouble: null,
     probe: store.probe,
-    close() {
+    async close() {
       if (database.isOpen) database.close();
     },
   };

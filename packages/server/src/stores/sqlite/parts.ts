@@ -17,7 +17,7 @@ export function openParts(
       quick: quick === durable ? connection : createConnection(quick, options),
     }),
     audit: createSqliteAudit(quick, options.audit),
-    store: { probe: () => void readOne.get() },
+    store: { probe: async () => void readOne.get() },
   };
   return { parts, connection };
 }
