@@ -4,7 +4,7 @@
  *
  * By id, each page begins after the last id. Any other order cannot be continued after a value. Odoo orders relations
  * by the name of the related record but compares their ids, and returns times without the fraction by which it orders
- * them (docs/decisions/0023-pages-of-the-client.md). For such an order, one search returns all ids, and the pages are
+ * them (docs/decisions/0023-client.md). For such an order, one search returns all ids, and the pages are
  * read by these ids.
  */
 import type { Execute } from './calls.ts';

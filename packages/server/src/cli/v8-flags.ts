@@ -11,10 +11,10 @@ const FLAGS = [
   '--semi-space-growth-factor=16',
   // After a rest, V8 lets the old space grow by a tenth only before it collects it, and large answers bring it there
   // after some hundred calls. It always doubles instead, also where V8 would let it grow more
-  // (docs/decisions/0050-garbage-of-sets-and-rests.md).
+  // (docs/decisions/0026-garbage-and-wake-ups.md).
   '--heap-growing-percent=100',
   // Under load, most objects of some kinds survive one collection. V8 would then create all later ones of these kinds
-  // in the old space, where each keeps its call (docs/decisions/0051-no-pretenuring.md).
+  // in the old space, where each keeps its call (docs/decisions/0026-garbage-and-wake-ups.md).
   '--no-allocation-site-pretenuring',
 ];
 

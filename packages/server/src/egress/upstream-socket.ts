@@ -2,7 +2,7 @@
  * A socket to an upstream, which passes its events to one user at a time. Plain sockets are used again: after its
  * `close` event, Node lets a socket connect anew. A new one for each call would cost more than its own objects, because
  * V8 keeps every socket, and all that its listeners refer to, until the next full collection
- * (docs/decisions/0034-garbage-of-a-call.md). Does not know which address it connects to, or what the bytes mean.
+ * (docs/decisions/0026-garbage-and-wake-ups.md). Does not know which address it connects to, or what the bytes mean.
  */
 import { Socket, type TcpSocketConnectOpts } from 'node:net';
 import type { TLSSocket } from 'node:tls';

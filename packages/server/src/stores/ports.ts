@@ -1,6 +1,6 @@
 /**
- * The interfaces of a store. No method blocks the event loop, whatever another process does. Arguments and results are plain data that can be passed to another thread.
- * Failures are {@link StoreError}s. Must not know a driver.
+ * The interfaces of a store. No method blocks the event loop, whatever another process does. Arguments and results are
+ * plain data that can be passed to another thread. Failures are {@link StoreError}s. Must not know a driver.
  */
 
 import type { KeyObject } from 'node:crypto';

@@ -9,7 +9,7 @@ export interface Indexed {
  *
  * `Set` and `Map` make a new table when enough elements were removed, and the old table refers to the new one. Once V8
  * has moved a table to its old space, it therefore moves all later ones there, with the calls that they contain
- * (docs/decisions/0050-garbage-of-sets-and-rests.md).
+ * (docs/decisions/0026-garbage-and-wake-ups.md).
  */
 export class IndexedSet<Element extends Indexed> {
   readonly #elements: Element[] = [];

@@ -1,6 +1,6 @@
 /**
  * Finds the known names that a misspelt or guessed one may stand for, in any list of names. A name is near if it
- * differs by few letters for its length, or if it shares a word (docs/decisions/0056-near-names.md).
+ * differs by few letters for its length, or if it shares a word (docs/decisions/0027-nearest-names.md).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createEditDistance, type MeasureEdits } from './edit-distance.ts';

@@ -4,7 +4,7 @@
  * Background calls, such as the pages of an export, have a queue of their own. They run while no interactive call runs
  * or waits, in a part of the concurrency limit. Beside interactive calls, one at a time runs after a wait. Background
  * calls do not count for anything by which interactive calls are judged: the limit, the shares of clients, the answer
- * times and the estimates of waiting (docs/decisions/0038-export.md).
+ * times and the estimates of waiting (docs/decisions/0038-exports.md).
  */
 import { divideWhole } from '../share.ts';
 import { AdaptiveConcurrency, type ConcurrencyBounds } from './adaptive-concurrency.ts';

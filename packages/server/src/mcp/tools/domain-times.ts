@@ -1,5 +1,5 @@
 /**
- * Days and times with a zone in a domain, in the form of Odoo (docs/decisions/0059-days-groups-dialogs.md,
+ * Days and times with a zone in a domain, in the form of Odoo (docs/decisions/0033-tools-for-agents.md,
  * docs/odoo-facts.md#days-and-zones).
  */
 import { cutText } from '@erp-proxy/contract';

@@ -1,6 +1,6 @@
 /**
  * Records that fields of other records lead to, in place of their ids. They are read by a call of their own for each
- * relation, which passes the pipeline as if the agent had made it (docs/decisions/0057-fields-of-related-records.md).
+ * relation, which passes the pipeline as if the agent had made it (docs/decisions/0033-tools-for-agents.md).
  */
 import { cutText } from '@erp-proxy/contract';
 import type { InstanceRecord } from '../../instances/instances.ts';
