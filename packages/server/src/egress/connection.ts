@@ -89,7 +89,10 @@ export class Connection implements CallConnection, SocketUser, Indexed {
       outcome.user = this;
       const isWanted = isStillWanted();
       if (isWanted instanceof Promise)
-        void isWanted.then((isWantedNow) => this.#sendIf(isWantedNow, outcome, call, request, maySend));
+        // It rejects if the call ends while it is judged.
+        void isWanted
+          .catch(() => false)
+          .then((isWantedNow) => this.#sendIf(isWantedNow, outcome, call, request, maySend));
       else this.#sendIf(isWanted, outcome, call, request, maySend);
     });
   }

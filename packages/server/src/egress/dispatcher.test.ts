@@ -105,6 +105,17 @@ const KEEPING = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello';
 const CLOSING = 'HTTP/1.0 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello';
 
 describe('a request', () => {
+  test('is not sent if the question whether it is still wanted fails', async () => {
+    const server = await serve((socket) => socket.end(CLOSING));
+    const body = Buffer.from('{}');
+    const request = { method: 'POST', origin: server.origin, path: '/', headers: {}, body } as const;
+    const isStillWanted = () => Promise.reject(new Error('the call has ended'));
+    const { signal } = new AbortController();
+    const answer = await makeDispatcher().send(request, { signal, isStillWanted });
+    expect(answer).toMatchObject({ ok: false, reason: 'withdrawn' });
+    expect(server.requests).toEqual([]);
+  });
+
   test('is sent whole, with host, content-length and as few headers as possible', async () => {
     const server = await serve((socket) => socket.end(CLOSING));
     const body = Buffer.from('{"a":"é"}');

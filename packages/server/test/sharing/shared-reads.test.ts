@@ -344,6 +344,28 @@ describe('each member', () => {
     expect((await long).json.result).toBe('late');
   });
 
+  test('is joined by other keys also if all have waited for the same types of fields', async () => {
+    const [types, worker] = [holdAnswers(), holdAnswers()];
+    await start((socket, request, index) => {
+      if (request.body.includes('fields_get')) types.script(socket);
+      else firstThen(worker.script)(socket, request, index);
+    });
+    await proxy.call(makeCall(upstream.url, { model_id: 'x.y' }));
+    const keys = await Promise.all(
+      [1, 2, 3].map(() => makeKey({ fields: { 'res.partner': { deny: ['secret'] } } })),
+    );
+    const calls = keys.map((headers) =>
+      proxy.call(read({ params: [[], ['name']], keyword: { order: 'id' } }), headers),
+    );
+    await asked(2);
+    await joined(3);
+    types.answer('{"id": {"type": "integer"}, "name": {"type": "char"}, "secret": {"type": "char"}}');
+    await asked(3);
+    await staysAsked(3);
+    worker.answer('[]');
+    for (const { json } of await Promise.all(calls)) expect(json.result).toEqual([]);
+  });
+
   test('does not wait in the queue of another key', async () => {
     const worker = holdAnswers();
     await start(firstThen(worker.script), { 'upstream.concurrency': '1' });

@@ -61,10 +61,10 @@ export function requireApproval<Call extends ApprovableCall>(
   parts: ApprovalParts<Call>,
   { approvals }: ApprovalDeps,
 ): Step<Call> {
-  const { operation, readArguments, nameConcerned, needsConfirmation = async () => false } = parts;
+  const { operation, readArguments, nameConcerned, needsConfirmation } = parts;
   return async function requireApproval(call, context, next) {
-    const isNeeded = await needsConfirmation(call, context);
-    const confirmation = isNeeded ? context.request.confirmation : null;
+    const { confirmation: asked } = context.request;
+    const confirmation = asked !== null && (await needsConfirmation?.(call, context)) ? asked : null;
     const asksPerson = confirmation?.by === 'person';
     const rule = context.approvalRule ?? (asksPerson ? null : (confirmation?.rule ?? null));
     if (rule === null) return asksPerson ? denyUnconfirmed(confirmation.rule) : await next(context);
@@ -79,13 +79,13 @@ export function requireApproval<Call extends ApprovableCall>(
       facts: describeFacts(call, rule, context),
       ...sent,
     });
-    const asked = {
+    const toAsk = {
       rule,
       approvalIds,
       unconfirmed: asksPerson ? confirmation.rule : null,
       nameConcerned: () => nameConcerned(call, sent, context),
     };
-    const denied = await require(approval, asked, context);
+    const denied = await require(approval, toAsk, context);
     return denied === null ? await next(context) : await context.unlessChanged(denied);
   };
 }

@@ -33,7 +33,7 @@ export function checkCredentials(
   { credentials }: CheckCredentialsDeps,
 ): Step<CredentialCall> {
   return async function checkCredentials({ target, isReadOnly }, context, next) {
-    const checked = await credentials.check(
+    const checking = credentials.check(
       {
         database: nameDatabaseByTrust(target),
         caller: context.client.key.id,
@@ -43,6 +43,7 @@ export function checkCredentials(
       },
       context.time.signal,
     );
+    const checked = checking instanceof Promise ? await checking : checking;
     if (checked === 'refused') return refusedBefore;
     if ('refused' in checked) return denyRefusedTrial(checked, isReadOnly);
     context.credentialCheck = {

@@ -25,18 +25,20 @@ export function obtainPermit({
   nowMs,
 }: ObtainPermitDeps): Step<{ isReadOnly: boolean; target: Target }> {
   return async function obtainPermit({ target, isReadOnly }, context, next) {
-    const acquired = await acquire(target, context);
+    // Not awaited if it is there: callers with other keys join a shared read from then on (share-read.ts).
+    const acquiring = databaseLimiters.acquire(new CallPermitRequest(target, context));
+    const acquired = acquiring instanceof Promise ? await wait(acquiring, context) : acquiring;
     if ('refused' in acquired) return denyPermit(acquired, isReadOnly, context.time.deadline);
     return await hold(acquired, context, next);
   };
 
-  async function acquire(target: Target, context: CallContext): Promise<Permit | PermitRefusal> {
-    const acquired = databaseLimiters.acquire(new CallPermitRequest(target, context));
-    if (!(acquired instanceof Promise)) return acquired;
-    const { trace } = context;
+  async function wait(
+    acquiring: Promise<Permit | PermitRefusal>,
+    { trace }: CallContext,
+  ): Promise<Permit | PermitRefusal> {
     const endWait = trace.traced?.startWait();
     const askedMs = nowMs();
-    const permit = await acquired;
+    const permit = await acquiring;
     trace.queuedMs = (trace.queuedMs ?? 0) + nowMs() - askedMs;
     endWait?.();
     return permit;
