@@ -13,6 +13,7 @@ import type { NamedRecords } from '../terms/method-call.ts';
 import type { Step } from '../terms/operation.ts';
 import type { Target } from '../terms/target.ts';
 import { CALLER_GONE, CHANGED } from '../terms/upstream-denials.ts';
+import { TaskAborted } from '../thread/run-in-thread.ts';
 import { askInTime } from './ask-in-time.ts';
 import { hasNotRun } from './judge-attempt.ts';
 import { nameUser } from './target-names.ts';
@@ -97,9 +98,15 @@ export function claimApproval(): Step<object> {
     if (approval === null) return await next(context);
     if (time.hasCallerLeft) return CALLER_GONE;
     const denied = await claim(approval, context);
-    const reply = denied === null ? await next(context) : await context.unlessChanged(denied);
-    if (hasNotRun(reply)) await approval.release();
-    return reply;
+    try {
+      const reply = denied === null ? await next(context) : await context.unlessChanged(denied);
+      if (hasNotRun(reply)) await approval.release();
+      return reply;
+    } catch (error) {
+      // Its time was over before it was sent (run-call.ts).
+      if (error instanceof TaskAborted) await approval.release();
+      throw error;
+    }
   };
 }
 

@@ -53,13 +53,13 @@ export function sendWithRetries<Prepared extends RetriedCall>(
   return async function sendWithRetries(call, context) {
     const { permit, credentialCheck, time } = context;
     if (permit === null) throw new Error('a call is sent without a permit');
-    permit.markSent();
     const send = async (): Promise<Attempt> => {
       // The steps before have waited, and so has a retry. Requests for facts, which precede the call, go to the server
       // too.
       const isUnchanged = await context.isUnchanged();
       const denied = isUnchanged ? (credentialCheck?.findDenial() ?? null) : CHANGED;
       if (denied !== null) return { reply: denied, egressResult: null };
+      if (!context.isServerAsked) permit.markSent();
       context.isServerAsked = true;
       return await sendOnce(call, context);
     };
