@@ -168,7 +168,8 @@ export async function createKeys({
   }
 
   async function findClient(id: string): Promise<Client | RefusedKey> {
-    const known = cache.find(id) ?? (await cache.load(id));
+    const cached = cache.find(id);
+    const known = cached === undefined ? await cache.load(id) : cached;
     return known === null ? { refused: 'unknown', keyId: id } : judge(known.client);
   }
 

@@ -21,7 +21,7 @@ import { takeShare } from './share.ts';
 
 export type { Admitted, LimitedKey, RateState } from './admitted.ts';
 
-/** The limits of keys. Returns promises only if they are shared with other processes. */
+/** The limits of keys. They answer later only if they are shared with other processes. */
 export interface Limits {
   /** Reads the stored counts of the key unless they are known. Call it before `admit`. Never rejects. */
   prepare(key: LimitedKey): Promise<void>;

@@ -17,14 +17,14 @@ export function placeRows(
     .join(', ');
 }
 
-/** A statement can have some ten thousand parameters. */
+/** A statement can have some ten thousand parameters, and takes the longer to prepare the more it has. */
 export function splitRows<Row>(rows: readonly Row[]): Row[][] {
   const parts: Row[][] = [];
   for (let start = 0; start < rows.length; start += ROWS_MAX) parts.push(rows.slice(start, start + ROWS_MAX));
   return parts;
 }
 
-const ROWS_MAX = 1000;
+const ROWS_MAX = 200;
 
 /** PostgreSQL stores every character in a text except NUL. A search for a text with NUL therefore finds nothing. */
 export function isStorable(text: string): boolean {

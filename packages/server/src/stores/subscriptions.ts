@@ -1,5 +1,5 @@
-/** Subscriptions and their deliveries in a quick. */
-
+/** Subscriptions and their deliveries in a database. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { changeVersion, isDone } from './change-version.ts';
 import { chooseDeliveryPlace, type WaitingDelivery } from './delivery-place.ts';
 import type {
@@ -42,7 +42,16 @@ interface Waiting extends WaitingDelivery {
  * not take what administrators change.
  */
 export function createSubscriptions({ durable, quick }: Databases): SubscriptionStore {
-  const { contains, forUpdate, greatest, isIn, least, lock: lockNumber, skipLocked } = quick.dialect;
+  const {
+    contains,
+    forUpdate,
+    greatest,
+    isBlocking,
+    isIn,
+    least,
+    lock: lockNumber,
+    skipLocked,
+  } = quick.dialect;
   /** Null if no delivery waits, or the subscription is not active. */
   const DUE_AT = `CASE state WHEN 'active' THEN (
     SELECT ${greatest}(next_at, coalesce(subscriptions.retry_at, 0)) FROM deliveries
@@ -240,6 +249,7 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
            FROM (VALUES ${noted}) AS noted WHERE id = noted.column1`,
           values,
         );
+        if (isBlocking) await nextTurn();
       }
     },
 

@@ -62,8 +62,8 @@ export interface Operation<
   /** True if the body has the server's address itself, and no member for it. */
   readonly isAddressInBody: boolean;
   /**
-   * Parses the bytes into a call whose shape is valid. This, `authorize` and `build` are synchronous for small calls,
-   * and reject with TaskAborted if the signal is aborted before the thread has done their work on a large one.
+   * Parses the bytes into a call whose shape is valid. This, `authorize` and `build` reject with TaskAborted if the
+   * signal is aborted before the thread has done their work on a large call.
    */
   parse(
     bytes: Uint8Array,

@@ -6,6 +6,7 @@ import { RetryBudget } from '../../limits/retry-budget.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
+import { replyWhole } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
 import { CHANGED } from '../terms/upstream-denials.ts';
 import { type Attempt, chooseDelayMs, retry, sendWithRetries } from './retry.ts';
@@ -108,4 +109,22 @@ test('sends nothing to the server if the call has changed during the wait', asyn
   await vi.advanceTimersByTimeAsync(LONGER_THAN_WAITS_MS);
   expect(await reply).toBe(CHANGED);
   expect(sendOnce).toHaveBeenCalledOnce();
+});
+
+test('the time of the server begins once the call was checked again', async () => {
+  const order: string[] = [];
+  const context = {
+    permit: { markSent: () => order.push('marked') },
+    credentialCheck: null,
+    time: { deadline: { reason: null } },
+    isUnchanged: async () => order.push('checked') > 0,
+  } as unknown as CallContext;
+  const send = async () => {
+    order.push('sent');
+    return { reply: replyWhole(Buffer.from('true'), Buffer.from('}')), egressResult: null };
+  };
+  const retries = { budget: { earn() {} }, max: 0, random: () => 0 } as never;
+  const step = sendWithRetries(send, { retries, events: { callRetried() {} } });
+  await step({ isReadOnly: true, target: TARGET }, context, () => Promise.reject(new Error('the last step')));
+  expect(order).toEqual(['checked', 'marked', 'sent']);
 });

@@ -14,6 +14,8 @@ export interface SqliteConnection extends StoreDatabase {
 
 /** Prepared statements that are kept. */
 const STATEMENTS_MAX = 300;
+/** A longer statement has a list of rows: there is one for each length, and it takes up to a megabyte. */
+const TEXT_LENGTH_MAX = 4096;
 
 /** A transaction has the write lock of the file, so that it needs no further locks. */
 const DIALECT: Dialect = {
@@ -51,7 +53,7 @@ export function createConnection(
     const known = prepared.get(text);
     if (known !== undefined) return known;
     const statement = database.prepare(text.replaceAll(/\$(\d+)/g, '?$1'));
-    prepared.set(text, statement);
+    if (text.length <= TEXT_LENGTH_MAX) prepared.set(text, statement);
     return statement;
   }
 
