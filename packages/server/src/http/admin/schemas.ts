@@ -185,8 +185,8 @@ export const policyComparison = named(
   z.object({
     since: time,
     until: time,
-    is_cut: z.boolean().describe('True: earlier calls of the given time were too many to judge them.'),
-    calls: z.int().describe('Number of calls that were judged.'),
+    is_cut: z.boolean().describe('True: earlier calls of the given time were too many to evaluate them.'),
+    calls: z.int().describe('Number of calls that were evaluated.'),
     denied: z.int().describe('Number of calls that the policy denies.'),
     groups: z
       .array(
