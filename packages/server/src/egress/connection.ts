@@ -89,7 +89,7 @@ export class Connection implements CallConnection, SocketUser, Indexed {
       outcome.user = this;
       const isWanted = isStillWanted();
       if (isWanted instanceof Promise)
-        // It rejects if the call ends while it is judged.
+        // It rejects if the call ends while it is checked.
         void isWanted
           .catch(() => false)
           .then((isWantedNow) => this.#sendIf(isWantedNow, outcome, call, request, maySend));

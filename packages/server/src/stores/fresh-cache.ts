@@ -35,7 +35,7 @@ export interface FreshCacheOptions<Row, Value> {
   kind: StoreChange['kind'];
   store: Pick<Store, 'watch' | 'isWatching'>;
   /** Reads the store. A failure means that it is unavailable. */
-  read: (id: string) => Row | null | Promise<Row | null>;
+  read: (id: string) => Promise<Row | null>;
   /**
    * Converts a row to the cached value, which may take a millisecond. If it throws, the row is invalid, and no older
    * value is used instead.

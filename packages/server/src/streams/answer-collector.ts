@@ -46,8 +46,7 @@ export class AnswerCollector implements AnswerWriter {
       this.isTooLarge = true;
       this.#collected = new PieceCollector();
     }
-    // A piece may be a view of a buffer that is used again.
-    if (!this.isTooLarge) this.#collected.add(Buffer.from(piece));
+    if (!this.isTooLarge) this.#collected.add(piece);
     return !this.isTooLarge;
   }
 

@@ -1,7 +1,10 @@
 /** A stream of bytes that arrive in pieces, such as the body of an upstream answer. */
 
 export interface ByteStream {
-  /** The next bytes; null once the stream is complete. Fails with {@link ByteStreamError} if it cannot complete. */
+  /**
+   * The next bytes, which the reader may keep; null once the stream is complete. Fails with {@link ByteStreamError} if
+   * it cannot complete.
+   */
   next(): Uint8Array | null | Promise<Uint8Array | null>;
   /** Drops the rest and closes the source. */
   cancel(): void;

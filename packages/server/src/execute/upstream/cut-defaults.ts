@@ -46,7 +46,7 @@ async function readWhole(
         rest.cancel();
         return denyUnreadable('the answer is too large');
       }
-      collector.add(Buffer.from(piece));
+      collector.add(piece);
     }
   } catch (error) {
     if (!(error instanceof ByteStreamError)) throw error;
