@@ -12,7 +12,7 @@ import buildPage from '../packages/console/test/build-page.ts';
 import { startHostileProxy } from '../packages/console/test/hostile-proxy.ts';
 import { launchChromium } from '../packages/console/test/launch-chromium.ts';
 import { ADMIN_TOKEN, startSeededProxy } from '../packages/console/test/seed-proxy.ts';
-import { SCHEMES, visitPages, WIDTHS } from '../packages/console/test/visit-pages.ts';
+import { ALL_SURROUNDINGS, visitPages } from '../packages/console/test/visit-pages.ts';
 
 const PICTURES = fileURLToPath(new URL('../docs/images', import.meta.url));
 const { positionals, values } = parseArgs({
@@ -42,10 +42,8 @@ try {
   } else {
     mkdirSync(lookFolder, { recursive: true });
     for (const [name, path] of Object.entries(paths)) {
-      for (const width of WIDTHS) {
-        for (const scheme of SCHEMES) {
-          await takePicture(path, join(lookFolder, `${name}-${width}-${scheme}.png`), width, scheme);
-        }
+      for (const { width, scheme } of ALL_SURROUNDINGS) {
+        await takePicture(path, join(lookFolder, `${name}-${width}-${scheme}.png`), width, scheme);
       }
     }
   }

@@ -64,7 +64,7 @@ class Review:
         )
         return Review({row["key"] for row in rows["context"]}, known, left_out)
 
-    def judge(self, model: str, method: str, reasons: Reasons) -> Reasons:
+    def check(self, model: str, method: str, reasons: Reasons) -> Reasons:
         names = {f"{model}/{method}", f"*/{method}"}
         if names & self.left_out:
             return {"review": {REVIEW.name}}
@@ -81,7 +81,7 @@ class Version:
         self.keys = {name: set(_list_direct_keys(model, review)) for name, model in models.items()}
         self.methods = {
             name: {
-                method: review.judge(name, method, self._count_reasons(name, described))
+                method: review.check(name, method, self._count_reasons(name, described))
                 for method, described in model.get("methods", {}).items()
             }
             for name, model in models.items()

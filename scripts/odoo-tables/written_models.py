@@ -300,7 +300,7 @@ class Review:
             {(model, method) for row in rows["harmless"] for model in row["models"] for method in row["methods"]},
         )
 
-    def judge(self, model: str, name: str, hit: Hit) -> tuple[str, str] | None:
+    def check(self, model: str, name: str, hit: Hit) -> tuple[str, str] | None:
         """The target that needs an entry; None: none does."""
         row = next((row for row in self.needed if _is_needed(row, hit)), None)
         if row is None:
@@ -364,7 +364,7 @@ class Table:
         for (model, name), hits in finder.close().items():
             for hit in hits:
                 if hit.model != model:
-                    needed = self.review.judge(model, name, hit)
+                    needed = self.review.check(model, name, hit)
                     rows = self.left_out if needed is None else self.rows
                     row = rows.setdefault((model, name), {}).setdefault(needed or (hit.model, hit.method), Row())
                     links = finder.list_links(model, hit.link)

@@ -585,7 +585,7 @@ export interface PolicyExplainInput extends ExplainInput {
   policy: Policy | null;
 }
 
-/** Judges the calls of the audit by a draft of a policy. */
+/** Checks the calls of the audit against a draft of a policy. */
 export interface PolicyCompareInput {
   /** The draft. Null: no policy. */
   policy: Policy | null;
@@ -598,10 +598,10 @@ export interface PolicyCompareInput {
 }
 
 export interface PolicyComparison {
-  /** The calls in this time were judged. */
+  /** The calls in this time were checked. */
   since: string;
   until: string;
-  /** True: there may be earlier calls since the given time. They were not judged, because there are too many. */
+  /** True: there may be earlier calls since the given time. They were not checked, because there are too many. */
   is_cut: boolean;
   calls: number;
   denied: number;
@@ -610,10 +610,10 @@ export interface PolicyComparison {
   /** Calls of groups that are not listed, because there are too many. */
   unlisted: number;
   /** Rules that the audit does not tell enough for: they were not applied, or only in part. */
-  unjudged: UnjudgedRule[];
+  unchecked: UncheckedRule[];
 }
 
-/** Calls of one method that a policy judges in the same way. */
+/** Calls of one method that a policy checks in the same way. */
 export interface ComparedCalls {
   /** Name of the stored instance; null if the calls had their own credentials. */
   instance: string | null;
@@ -635,7 +635,7 @@ export interface ComparedCalls {
   examples: string[];
 }
 
-export interface UnjudgedRule {
+export interface UncheckedRule {
   /** Member of the policy, or name of a rule. */
   rule: string;
   reason: string;

@@ -4,7 +4,7 @@ import type { AuditActView } from '@erp-proxy/contract';
 import type { Audit } from '../audit/audit.ts';
 import type { DescribeReseal } from '../instances/instances.ts';
 import type { DescribeKeyRotationAct } from '../key-rotation/key-rotation.ts';
-import type { AuditBatch } from '../stores/ports.ts';
+import type { AuditBatch } from '../stores/ports/audit.ts';
 import type { DescribeReseal as DescribeSecretReseal } from '../subscriptions/subscriptions.ts';
 import type { Actor } from './admin.ts';
 import { showTimeOrNull } from './time.ts';

@@ -52,7 +52,7 @@ import type {
   SubscriptionPause,
   SubscriptionQuery,
   SubscriptionView,
-  UnjudgedRule,
+  UncheckedRule,
   VersionTag,
 } from '@erp-proxy/contract';
 import type { Approvals } from '../approvals/approvals.ts';
@@ -62,7 +62,8 @@ import type { DescribeKeyRotationAct } from '../key-rotation/key-rotation.ts';
 import type { ExpiryNotice } from '../keys/expiry-notices.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Statistics } from '../statistics/statistics.ts';
-import type { DeniedSubjectStore, KeyRecord } from '../stores/ports.ts';
+import type { DeniedSubjectStore } from '../stores/ports/denied-subjects.ts';
+import type { KeyRecord } from '../stores/ports/keys.ts';
 import type { SerialQueue } from '../streams/serial-queue.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import type { Examinations } from './examinations.ts';
@@ -97,7 +98,7 @@ export interface Admin {
   /** As `explain` of a key with this policy. */
   explainPolicy(input: PolicyExplainInput): Promise<Explanation>;
   /**
-   * Judges the calls of the audit by a draft. Comparisons of all administrators run one after another. One whose
+   * Checks the calls of the audit against a draft. Comparisons of all administrators run one after another. One whose
    * signal is aborted ends early.
    */
   comparePolicy(input: PolicyCompareInput, signal?: AbortSignal): Promise<PolicyComparison>;
@@ -204,12 +205,12 @@ export interface AdminDeps {
 /** What policies would do that no key has. Null: no policy. */
 export interface DraftPolicies {
   explain(policy: Policy | null, input: ExplainInput): Explanation;
-  /** `unjudged`: the rules that are not applied, or only in part. */
-  judgeRecords(policy: Policy | null): { judge: RecordJudge; unjudged: UnjudgedRule[] };
+  /** `unchecked`: the rules that are not applied, or only in part. */
+  checkRecords(policy: Policy | null): { check: RecordCheck; unchecked: UncheckedRule[] };
 }
 
-/** Judges a call by what its record in the audit tells. `approval`: the rule because of which it needs one. */
-export type RecordJudge = (call: AuditCallView & { model: string; action: string }) => {
+/** Checks a call by what its record in the audit tells. `approval`: the rule because of which it needs one. */
+export type RecordCheck = (call: AuditCallView & { model: string; action: string }) => {
   denied: { rule: string; message: string } | null;
   approval: string | null;
 };

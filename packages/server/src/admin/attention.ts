@@ -11,10 +11,10 @@ import {
   type StatusView,
 } from '@erp-proxy/contract';
 import type { InstanceRecord } from '../instances/instances.ts';
-import { judgeKey } from '../key-rotation/expiry.ts';
+import { checkKey } from '../key-rotation/expiry.ts';
 import { type ExpiryNotice, LAST_NOTICE_DAYS } from '../keys/expiry-notices.ts';
 import { listModelsWithoutFields } from '../policy/publishable.ts';
-import type { KeyRecord } from '../stores/ports.ts';
+import type { KeyRecord } from '../stores/ports/keys.ts';
 import type { SubscriptionRecord } from '../subscriptions/subscriptions.ts';
 import type { AdminDeps } from './admin.ts';
 import { showTime } from './time.ts';
@@ -117,7 +117,7 @@ function listInstanceKeys({ instances }: AdminDeps, now: number): Promise<Found>
 
 function describeInstance({ name, key }: InstanceRecord, now: number): AttentionItem[] {
   const target = `instance ${name}`;
-  const state = judgeKey(key, now);
+  const state = checkKey(key, now);
   const endsAt = key.expiresAt ?? now;
   const advice = key.rotate
     ? 'The proxy replaces it; if that fails, give another one.'

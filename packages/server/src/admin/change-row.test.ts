@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Change } from '../stores/ports.ts';
+import type { Change } from '../stores/ports/change.ts';
 import { changeRow } from './change-row.ts';
 
 /** A row that others change `times` times, each time just before our change. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { judge, NOW, openAudit, RANGE } from '../../test/admin/recorded-calls.ts';
+import { check, NOW, openAudit, RANGE } from '../../test/admin/recorded-calls.ts';
 import { comparePolicy } from './compare-policy.ts';
 
 /** No time passes for the tests whose time is not to be over. */
@@ -7,24 +7,24 @@ const nowMs = () => 0;
 
 test('keeps a bounded number of groups, and counts the calls of the others', async () => {
   const audit = await openAudit(1500, (index) => `x.model.${index}`);
-  const compared = await comparePolicy(RANGE, { audit, judge, nowMs });
+  const compared = await comparePolicy(RANGE, { audit, check, nowMs });
   expect(compared).toMatchObject({ calls: 1500, denied: 1500, unlisted: 500, is_cut: false });
   expect(compared.groups).toHaveLength(1000);
 });
 
 test('ends early if nobody waits for the answer', async () => {
   const audit = await openAudit(4000, () => 'sale.order');
-  const deps = { audit, judge, nowMs };
+  const deps = { audit, check, nowMs };
   const compared = await comparePolicy(RANGE, { ...deps, signal: AbortSignal.abort() });
   expect(compared.is_cut).toBe(true);
   expect(compared.calls).toBeLessThan(4000);
 });
 
-test('says if its time was over, and from when on it has judged the calls', async () => {
+test('says if its time was over, and from when on it has checked the calls', async () => {
   const audit = await openAudit(4000, () => 'sale.order');
   let nowMs = 0;
   // Each look at the clock takes a second.
-  const compared = await comparePolicy(RANGE, { audit, judge, nowMs: () => (nowMs += 1000) });
+  const compared = await comparePolicy(RANGE, { audit, check, nowMs: () => (nowMs += 1000) });
   expect(compared.is_cut).toBe(true);
   expect(compared.calls).toBeGreaterThan(0);
   expect(compared.calls).toBeLessThan(4000);

@@ -1,12 +1,12 @@
 /**
- * Judges the calls of the audit by a draft of a policy. Reads the newest first, a page at a time, and leaves the event
- * loop free in between. Number of calls, time and memory are bounded.
+ * Checks the calls of the audit against a draft of a policy. Reads the newest first, a page at a time, and leaves the
+ * event loop free in between. Number of calls, time and memory are bounded.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditQuery, AuditView, ComparedCalls, PolicyComparison } from '@erp-proxy/contract';
 import type { Audit } from '../audit/audit.ts';
 import { PROXY_CLIENT } from '../keys/proxy-client.ts';
-import type { RecordJudge } from './admin.ts';
+import type { RecordCheck } from './admin.ts';
 import { showTime } from './time.ts';
 
 const PAGE_RECORDS = 200;
@@ -20,10 +20,10 @@ const EXAMPLES_MAX = 3;
 
 export interface ComparePolicyDeps {
   audit: Pick<Audit, 'search'>;
-  judge: RecordJudge;
+  check: RecordCheck;
   /** Monotonic clock in milliseconds. */
   nowMs: () => number;
-  /** Aborted once nobody waits for the answer: the rest is not judged. */
+  /** Aborted once nobody waits for the answer: the rest is not checked. */
   signal?: AbortSignal | undefined;
 }
 
@@ -35,11 +35,11 @@ export interface ComparedRange extends Pick<AuditQuery, 'client_id' | 'key_id'> 
 
 export async function comparePolicy(
   { since, until, ...filters }: ComparedRange,
-  { audit, judge, nowMs, signal }: ComparePolicyDeps,
-): Promise<Omit<PolicyComparison, 'unjudged'>> {
+  { audit, check, nowMs, signal }: ComparePolicyDeps,
+): Promise<Omit<PolicyComparison, 'unchecked'>> {
   const query: AuditQuery = { ...filters, kind: 'call', since: showTime(since), until: showTime(until) };
   const endsMs = nowMs() + DURATION_MS_MAX;
-  const tally = createTally(judge);
+  const tally = createTally(check);
   let oldest = until;
   let cursor: string | null = null;
   do {
@@ -65,7 +65,7 @@ export async function comparePolicy(
   };
 }
 
-function createTally(judge: RecordJudge) {
+function createTally(check: RecordCheck) {
   const groups = new Map<string, ComparedCalls>();
   const counts = { calls: 0, denied: 0, unlisted: 0 };
 
@@ -77,7 +77,7 @@ function createTally(judge: RecordJudge) {
       if (record.kind !== 'call' || !isOfClient(record)) return;
       const { model, action } = record;
       if (model === null || action === null) return;
-      const { denied, approval } = judge({ ...record, model, action });
+      const { denied, approval } = check({ ...record, model, action });
       counts.calls++;
       if (denied !== null) counts.denied++;
       const { instance } = record;

@@ -18,12 +18,12 @@ export function describeMethods(): MethodView[] {
     .map(({ model, method, signature }) => ({
       action: method,
       model,
-      kind: judgeKind(method, model),
+      kind: checkKind(method, model),
       params: listPositional(signature),
     }));
 }
 
-function judgeKind(method: string, model: string | null): MethodView['kind'] {
+function checkKind(method: string, model: string | null): MethodView['kind'] {
   if (method === 'unlink') return 'delete';
   if (isReadOnlyMethod(method, model ?? undefined)) return 'read';
   return classifyAction(method) === 'write' ? 'write' : 'unknown';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { KeyChange } from '../keys/keys.ts';
 import { parsePolicy } from '../policy/parse.ts';
 import { LOSS_MESSAGE, losesPublishable } from '../policy/publishable.ts';
-import type { KeyRecord, RotationResult } from '../stores/ports.ts';
+import type { KeyRecord, RotationResult } from '../stores/ports/keys.ts';
 import { type Changes, compareMembers, type DescribeAct } from './acts.ts';
 import type { Admin, AdminDeps } from './admin.ts';
 import { type AdminError, createAdminError, createInputError } from './admin-error.ts';

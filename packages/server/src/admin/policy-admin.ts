@@ -21,10 +21,10 @@ export function createPolicyAdmin({
 
     async comparePolicy(input, signal) {
       const policy = readPolicy(input.policy);
-      const { judge, unjudged } = drafts.judgeRecords(policy);
+      const { check, unchecked } = drafts.checkRecords(policy);
       const range = readRange(input, clock());
-      const compared = await comparisons.run(() => comparePolicy(range, { audit, judge, nowMs, signal }));
-      return { ...compared, unjudged };
+      const compared = await comparisons.run(() => comparePolicy(range, { audit, check, nowMs, signal }));
+      return { ...compared, unchecked };
     },
   };
 }

@@ -1,7 +1,7 @@
 /** The operations of an administrator on denied subjects of tokens. */
 import type { DeniedSubjectView } from '@erp-proxy/contract';
 import { z } from 'zod';
-import type { DeniedSubject } from '../stores/ports.ts';
+import type { DeniedSubject } from '../stores/ports/denied-subjects.ts';
 import type { DescribeAct } from './acts.ts';
 import type { Admin, AdminDeps } from './admin.ts';
 import { createAdminError } from './admin-error.ts';

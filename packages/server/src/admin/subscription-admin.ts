@@ -2,7 +2,8 @@
 import type { DeliveryView, NewSubscriptionView, SubscriptionView, VersionTag } from '@erp-proxy/contract';
 import { z } from 'zod';
 import { readStoredPolicy } from '../keys/stored-policy.ts';
-import type { Change, DeliveryRecord, StoredSubscription } from '../stores/ports.ts';
+import type { Change } from '../stores/ports/change.ts';
+import type { DeliveryRecord, StoredSubscription } from '../stores/ports/subscriptions.ts';
 import { SubscriptionRowError } from '../subscriptions/row.ts';
 import type { SubscriptionRecord } from '../subscriptions/subscriptions.ts';
 import { type Changes, compareMembers, type DescribeAct, SECRET } from './acts.ts';

@@ -9,7 +9,7 @@ import { readStoredPolicy, StoredPolicyError } from '../keys/stored-policy.ts';
 import { findUnknown } from '../odoo/known-methods.ts';
 import { findUnnamed, mayCall } from '../policy/abilities.ts';
 import { type CompiledPolicy, compilePolicy } from '../policy/compile.ts';
-import type { KeyRecord } from '../stores/ports.ts';
+import type { KeyRecord } from '../stores/ports/keys.ts';
 import type { AdminDeps } from './admin.ts';
 import { showTime } from './time.ts';
 

@@ -1,9 +1,9 @@
 /** Converts stored keys and instances to the views that administrators see. */
 import type { InstanceView, KeyState, KeyView, UpstreamView } from '@erp-proxy/contract';
 import type { InstanceRecord } from '../instances/instances.ts';
-import { judgeKey } from '../key-rotation/expiry.ts';
+import { checkKey } from '../key-rotation/expiry.ts';
 import { readStoredPolicy, StoredPolicyError } from '../keys/stored-policy.ts';
-import type { KeyRecord } from '../stores/ports.ts';
+import type { KeyRecord } from '../stores/ports/keys.ts';
 import { showTime, showTimeOrNull } from './time.ts';
 
 export function showKey(key: KeyRecord, now: number): KeyView {
@@ -11,7 +11,7 @@ export function showKey(key: KeyRecord, now: number): KeyView {
     id: key.id,
     client_id: key.clientId,
     name: key.name,
-    state: judgeState(key, now),
+    state: checkState(key, now),
     policy: showPolicy(key),
     created_at: showTime(key.createdAt),
     expires_at: showTimeOrNull(key.expiresAt),
@@ -36,7 +36,7 @@ export function showInstance(instance: InstanceRecord, now: number): InstanceVie
     allow_private: instance.allowPrivate,
     key: {
       expires_at: showTimeOrNull(key.expiresAt),
-      state: judgeKey(key, now),
+      state: checkKey(key, now),
       rotate: key.rotate,
       failure: key.failure,
     },
@@ -73,7 +73,7 @@ export function showUpstreams(
     }));
 }
 
-function judgeState({ revokedAt, expiresAt }: KeyRecord, now: number): KeyState {
+function checkState({ revokedAt, expiresAt }: KeyRecord, now: number): KeyState {
   if (revokedAt !== null) return 'revoked';
   return expiresAt !== null && expiresAt <= now ? 'expired' : 'active';
 }

@@ -10,7 +10,7 @@ import type { Settings } from '../config/schema.ts';
 import { StartError } from '../config/start-error.ts';
 import { createChanges } from '../data/changes/changes.ts';
 import { createExporter } from '../data/export/export.ts';
-import { createDeliveryJudge } from '../data/subscriptions/judge-delivery.ts';
+import { createDeliveryCheck } from '../data/subscriptions/check-delivery.ts';
 import { createSubscriptionReader } from '../data/subscriptions/read-subscription.ts';
 import { createCredentialNames } from '../execute/call/credentials-id.ts';
 import { createExecuteBackground } from '../execute/operations.ts';
@@ -224,7 +224,7 @@ export async function createApp({
       recordLogin: (login) => audit.noteLogin(login),
     },
     console: { ...settings.console, folder: consoleFolder },
-    conversations: {
+    multiCallServices: {
       exporter: createExporter({
         nowMs,
         random: Math.random,
@@ -297,7 +297,7 @@ export async function createApp({
     store,
     reader,
     notices: services.expiryNotices,
-    judge: createDeliveryJudge({ keys, check: reader.checkReading, clock, nowMs }),
+    check: createDeliveryCheck({ keys, check: reader.checkReading, clock, nowMs }),
     send: services.sendDelivery,
     openSecrets: services.subscriptions.openSecrets,
     owner: randomUUID(),

@@ -18,8 +18,8 @@ import type { Settings } from '../config/schema.ts';
 import { StartError } from '../config/start-error.ts';
 import { createEgressDispatcher, type EgressDispatcher } from '../egress/dispatcher.ts';
 import { parseEgressPolicy } from '../egress/policy.ts';
+import { createRecordCheck, listUnchecked } from '../execute/call/check-recorded-call.ts';
 import { explainCall } from '../execute/call/explain.ts';
-import { createRecordJudge, listUnjudged } from '../execute/call/judge-recorded-call.ts';
 import { openDraft } from '../instances/draft.ts';
 import { createInstances, type Instances } from '../instances/instances.ts';
 import { createVault, type Vault, VaultError } from '../instances/vault.ts';
@@ -39,7 +39,7 @@ import { describeError, type Logger, logKeyRotation } from '../observe/log.ts';
 import { compilePolicy } from '../policy/compile.ts';
 import { createStatistics, type Statistics } from '../statistics/statistics.ts';
 import { findUpgrade, openStore } from '../stores/open.ts';
-import type { Store } from '../stores/ports.ts';
+import type { Store } from '../stores/ports/store.ts';
 import { SerialQueue } from '../streams/serial-queue.ts';
 import { createSender, type SendDelivery } from '../subscriptions/sender.ts';
 import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts';
@@ -196,7 +196,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     audit,
     statistics,
     readEndingKeys: async () => (await expiryNotices.readDue()) ?? { due: [], isCut: false },
-    explainReceiver: (origin) => (isServing ? (egress.judge(origin)?.detail ?? null) : null),
+    explainReceiver: (origin) => (isServing ? (egress.check(origin)?.detail ?? null) : null),
     clock,
     nowMs: () => performance.now(),
     status: async () => ({
@@ -213,7 +213,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     },
     drafts: {
       explain: (policy, input) => explainCall(NO_KEY, policy && compilePolicy(policy), input, clock()),
-      judgeRecords: (policy) => ({ judge: createRecordJudge(policy), unjudged: listUnjudged(policy) }),
+      checkRecords: (policy) => ({ check: createRecordCheck(policy), unchecked: listUnchecked(policy) }),
     },
     startSandbox: options.startSandbox ?? null,
     comparisons: new SerialQueue(),

@@ -12,9 +12,9 @@ import type {
   ApprovalListQuery,
   ApprovalRow,
   ApprovalStore,
-  AuditBatch,
-  Change,
-} from '../stores/ports.ts';
+} from '../stores/ports/approvals.ts';
+import type { AuditBatch } from '../stores/ports/audit.ts';
+import type { Change } from '../stores/ports/change.ts';
 import {
   type ApprovalCounts,
   type ApprovalSettings,

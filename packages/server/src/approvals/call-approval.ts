@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { ConcernedRecords } from '@erp-proxy/contract';
 import type { PendingReleases } from '../idempotency/pending-releases.ts';
 import type { Vault } from '../instances/vault.ts';
-import type { ApprovalRequest, ApprovalRow, ApprovalStore } from '../stores/ports.ts';
+import type { ApprovalRequest, ApprovalRow, ApprovalStore } from '../stores/ports/approvals.ts';
 import { waitFor } from '../streams/wait.ts';
 import { createApprovalId } from './approval-id.ts';
 import { type ApprovalFacts, printFacts } from './facts.ts';
@@ -107,7 +107,7 @@ export class CallApproval {
     this.#fingerprint = nameCall(this.#call);
     if (ids.length > 0) {
       const named = await store.findOf(clientId, this.#fingerprint, ids);
-      const standings = named.map((row) => this.#judge(row));
+      const standings = named.map((row) => this.#check(row));
       // An older id does no harm beside the one that counts.
       for (const kind of ['approved', 'pending', 'refused', 'used', 'expired'] as const) {
         const standing = standings.find((it) => it.kind === kind);
@@ -117,7 +117,7 @@ export class CallApproval {
       }
     }
     const open = await store.ask(this.#describe('', ''), NO_ROOM);
-    return typeof open === 'string' ? null : this.#judgeOpen(open);
+    return typeof open === 'string' ? null : this.#checkOpen(open);
   }
 
   /** Stores the call for a decision, unless that was done meanwhile. `concerns`: null if the records are not known. */
@@ -132,7 +132,7 @@ export class CallApproval {
     if (typeof answer === 'string') return { kind: answer };
     const isNew = answer.id === id;
     if (isNew) counts.asked++;
-    const standing = this.#judgeOpen(answer);
+    const standing = this.#checkOpen(answer);
     return standing.kind === 'pending' ? { ...standing, isNew } : standing;
   }
 
@@ -193,12 +193,12 @@ export class CallApproval {
   }
 
   /** A row that the caller has not named. */
-  #judgeOpen(row: ApprovalRow): Standing {
-    const standing = this.#judge(row);
+  #checkOpen(row: ApprovalRow): Standing {
+    const standing = this.#check(row);
     return standing.kind === 'approved' ? { ...standing, kind: 'unnamed', until: row.expiresAt } : standing;
   }
 
-  #judge({ id, state, expiresAt, reason }: ApprovalRow): Standing {
+  #check({ id, state, expiresAt, reason }: ApprovalRow): Standing {
     if (state === 'used') return { kind: 'used', id };
     if (state === 'refused') return { kind: 'refused', id, until: expiresAt, reason };
     if (expiresAt <= this.#deps.clock()) return { kind: 'expired', id };

@@ -1,7 +1,7 @@
 import type { AuditView } from '@erp-proxy/contract';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CHAIN_KEY, makeBatch } from '../stores/audit-batch.fixture.ts';
-import type { Store } from '../stores/ports.ts';
+import type { Store } from '../stores/ports/store.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { makeAct, makeCall } from './audit.fixture.ts';
 import { type Audit, createAudit } from './audit.ts';

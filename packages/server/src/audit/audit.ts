@@ -5,7 +5,8 @@
 import { type KeyObject, randomUUID } from 'node:crypto';
 import type { AuditQuery, AuditVerdict, AuditView, Page } from '@erp-proxy/contract';
 import type { CallRecord, RefusalRecord } from '../observe/events.ts';
-import type { AuditBatch, AuditStore, LeaseStore } from '../stores/ports.ts';
+import type { AuditBatch, AuditStore } from '../stores/ports/audit.ts';
+import type { LeaseStore } from '../stores/ports/leases.ts';
 import { exportRecords } from './export.ts';
 import { type Act, printAct, toAuditedCall } from './record.ts';
 import { createRefusalLimit } from './refusal-limit.ts';

@@ -1,6 +1,6 @@
 /** Reads the parameters of a search or an export. Pure. */
 import type { AuditQuery } from '@erp-proxy/contract';
-import type { AuditFilters } from '../stores/ports.ts';
+import type { AuditFilters } from '../stores/ports/audit.ts';
 import { readTime, TIME_FORM } from '../text/read-time.ts';
 
 /** An invalid parameter. The message is for people. */

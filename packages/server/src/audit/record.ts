@@ -4,7 +4,7 @@
  */
 import type { AuditActView, AuditCallView, AuditView } from '@erp-proxy/contract';
 import type { CallRecord, RefusalRecord } from '../observe/events.ts';
-import type { AuditRow } from '../stores/ports.ts';
+import type { AuditRow } from '../stores/ports/audit.ts';
 import { printTime } from '../text/print-time.ts';
 import { cleanName } from './clean-name.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { CHAIN_KEY } from '../stores/audit-batch.fixture.ts';
-import type { Store } from '../stores/ports.ts';
+import type { Store } from '../stores/ports/store.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { makeAct, makeCall } from './audit.fixture.ts';
 import { type Audit, createAudit } from './audit.ts';

@@ -4,7 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AuditStore, LeaseStore } from '../stores/ports.ts';
+import type { AuditStore } from '../stores/ports/audit.ts';
+import type { LeaseStore } from '../stores/ports/leases.ts';
 import { type PeriodicTask, startPeriodicTask } from '../streams/periodic-task.ts';
 
 const LEASE = 'audit-retention';

@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditQuery, AuditView, Page } from '@erp-proxy/contract';
-import type { AuditRow, AuditStore } from '../stores/ports.ts';
+import type { AuditRow, AuditStore } from '../stores/ports/audit.ts';
 import { createPauses } from '../streams/create-pauses.ts';
 import { printCursor, readCursor, readLimit, readSelection } from './query.ts';
 import { readView, SLICE_LENGTH } from './record.ts';

@@ -5,7 +5,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { AuditVerdict } from '@erp-proxy/contract';
 import { hashRow } from '../stores/audit-chain.ts';
-import type { AuditPosition, AuditRow, AuditStore } from '../stores/ports.ts';
+import type { AuditPosition, AuditRow, AuditStore } from '../stores/ports/audit.ts';
 import { createPauses } from '../streams/create-pauses.ts';
 import { AuditQueryError } from './query.ts';
 import { readView, SLICE_LENGTH } from './record.ts';
@@ -69,22 +69,22 @@ async function findBreak(store: AuditStore, chainKey: KeyObject, chain: Chain): 
   const { floor, end } = chain;
   if (floor.seq > end.seq) return { seq: end.seq, problem: 'The stored ends of the chain were changed.' };
   let place = floor;
-  let found = judgePlace(place, chain);
+  let found = checkPlace(place, chain);
   const pause = createPauses(SLICE_LENGTH);
   while (!found && place.seq < end.seq) {
     const rows = await store.readAfter(place.seq, Math.min(PAGE_ROWS, end.seq - place.seq));
     if (rows.length === 0) return describeGap(place.seq + 1, end.seq);
     for (const row of rows) {
-      found = judgeRow(row, place, chainKey, floor) ?? judgePlace(row, chain);
+      found = checkRow(row, place, chainKey, floor) ?? checkPlace(row, chain);
       if (found) break;
       place = row;
       await pause(row.record.length);
     }
   }
-  return found ?? (await findRowBehind(store, end)) ?? judgeKeptHead(chain);
+  return found ?? (await findRowBehind(store, end)) ?? checkKeptHead(chain);
 }
 
-function judgeRow(
+function checkRow(
   row: AuditRow,
   before: AuditPosition,
   chainKey: KeyObject,
@@ -107,7 +107,7 @@ function judgeRow(
 }
 
 /** Compares the hash with the end of the chain and with the kept head, if the place is one of them. */
-function judgePlace(place: AuditPosition, { end, kept }: Chain): Break | null {
+function checkPlace(place: AuditPosition, { end, kept }: Chain): Break | null {
   const { seq } = place;
   if (seq === end.seq && !isSame(place.hash, end.hash)) {
     return { seq, problem: 'The stored end of the chain was changed: it is not this record.' };
@@ -124,7 +124,7 @@ async function findRowBehind(store: AuditStore, end: AuditPosition): Promise<Bre
   return { seq: row.seq, problem: 'The stored end of the chain was changed: there are records behind it.' };
 }
 
-function judgeKeptHead({ floor, end, kept }: Chain): Break | null {
+function checkKeptHead({ floor, end, kept }: Chain): Break | null {
   if (!kept) return null;
   const { seq } = kept;
   if (seq > end.seq) {

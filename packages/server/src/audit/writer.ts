@@ -5,7 +5,7 @@
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AuditBatch, AuditStore } from '../stores/ports.ts';
+import type { AuditBatch, AuditStore } from '../stores/ports/audit.ts';
 import { delay, waitFor } from '../streams/wait.ts';
 import { createLosses } from './losses.ts';
 import { type Act, type AuditedCall, printAct, printCall } from './record.ts';

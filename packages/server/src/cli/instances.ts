@@ -3,7 +3,7 @@ import type { InstanceChanges, InstanceInput, InstanceProtocol, InstanceView } f
 import type { Admin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
 import { toAdminError } from '../admin/to-admin-error.ts';
-import { judgeOrigin, parseEgressPolicy } from '../egress/policy.ts';
+import { checkOrigin, parseEgressPolicy } from '../egress/policy.ts';
 import { readInput } from '../instances/members.ts';
 import {
   type Command,
@@ -241,10 +241,10 @@ function warnOfEgress(
 ): void {
   if (option('url') !== undefined) return;
   const { policy } = parseEgressPolicy(settings.egress.allow);
-  const judged = judgeOrigin(policy, new URL(url).origin, allow_private);
-  if (!('rule' in judged)) return;
+  const checked = checkOrigin(policy, new URL(url).origin, allow_private);
+  if (!('rule' in checked)) return;
   complain(
-    `Warning: with these settings calls to it are refused: ${judged.detail}${allow_private ? '' : ', or allow it for this instance (--allow-private)'}.\n`,
+    `Warning: with these settings calls to it are refused: ${checked.detail}${allow_private ? '' : ', or allow it for this instance (--allow-private)'}.\n`,
   );
 }
 

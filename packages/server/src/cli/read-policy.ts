@@ -8,9 +8,9 @@ import { readText } from './read-text.ts';
 /** Reports all errors at once, each with its line. */
 export function readPolicyFile(file: string, bytes: Buffer): Policy {
   const read = readDocument(readText(file, bytes), 'closed');
-  const judged = 'errors' in read ? read : parseLocatedPolicy(read.root);
-  if ('errors' in judged) throw new CommandError(printLineErrors(file, judged.errors));
-  return judged.policy;
+  const checked = 'errors' in read ? read : parseLocatedPolicy(read.root);
+  if ('errors' in checked) throw new CommandError(printLineErrors(file, checked.errors));
+  return checked.policy;
 }
 
 export function printLineErrors(file: string, errors: readonly LineError[]): string {

@@ -54,12 +54,12 @@ export function loadSettings({ argv, env, readFile, readSecrets, cwd, file }: Lo
     sources.set(name, 'default');
   }
   for (const given of readings.flatMap((reading) => reading.given)) {
-    const judged = findSetting(given.name).kind.schema.safeParse(given.value);
-    if (!judged.success) {
+    const checked = findSetting(given.name).kind.schema.safeParse(given.value);
+    if (!checked.success) {
       errors.push({ source: given.source, message: explainWrongValue(given) });
       continue;
     }
-    values.set(given.name, judged.data);
+    values.set(given.name, checked.data);
     sources.set(given.name, given.source);
   }
   return errors.length > 0

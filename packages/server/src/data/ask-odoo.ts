@@ -2,7 +2,7 @@
  * Makes one call of a request that moves data, and collects its answer. The call passes the execute pipeline, so that
  * policy, limits and audit apply to it as to any other.
  */
-import type { AnswerFacts, Conversation, RunOptions } from '../execute/terms/conversation.ts';
+import type { AnswerFacts, CallRunner, RunOptions } from '../execute/terms/call-runner.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import { readMembers } from '../json/members.ts';
 import { AnswerCollector } from '../streams/answer-collector.ts';
@@ -31,7 +31,7 @@ export type QuestionAnswer =
 
 /** Rejects never. An answer of more than `bytesMax` is denied. */
 export async function askOdoo(
-  conversation: Conversation,
+  runner: CallRunner,
   request: DataRequest,
   question: Question,
   bytesMax: number,
@@ -39,7 +39,7 @@ export async function askOdoo(
 ): Promise<QuestionAnswer> {
   const writer = new AnswerCollector(bytesMax, 'cancelled');
   let facts: AnswerFacts | null = null;
-  const denial = await conversation.run(buildCall(request, question), writer, {
+  const denial = await runner.run(buildCall(request, question), writer, {
     ...options,
     onAnswer(seen) {
       facts = seen;

@@ -23,7 +23,7 @@ export function readFields(data: DataRequest, what: string): readonly string[] |
   const names = new Set<string>();
   let denial: Denial | null = null;
   readElements(bytes, value, (element) => {
-    denial = judgeField(bytes, element, names);
+    denial = checkField(bytes, element, names);
     return denial === null;
   });
   if (denial !== null) return denial;
@@ -31,7 +31,7 @@ export function readFields(data: DataRequest, what: string): readonly string[] |
 }
 
 /** Adds the name to `names`, or returns why it cannot be read. */
-function judgeField(bytes: Uint8Array, element: JsonSpan, names: Set<string>): Denial | null {
+function checkField(bytes: Uint8Array, element: JsonSpan, names: Set<string>): Denial | null {
   const path = `fields[${names.size}]`;
   if (names.size === FIELDS_MAX)
     return invalid('fields', `\`fields\` may name at most ${FIELDS_MAX} fields.`);

@@ -589,12 +589,12 @@ describe('a trust', () => {
     const server = await serve((socket) => socket.write(KEEPING));
     const dispatcher = makeDispatcher({ allow: nothing });
     for (let round = 0; round < 2; round++) {
-      expect(dispatcher.judge(server.origin, ALLOWED)).toBeNull();
+      expect(dispatcher.check(server.origin, ALLOWED)).toBeNull();
       expect(await readText((await sendWell(dispatcher, server.origin, { trust: ALLOWED })).body)).toBe(
         'hello',
       );
-      expect(dispatcher.judge(server.origin)).toMatchObject({ rule: 'address' });
-      expect(dispatcher.judge(server.origin, { ...ALLOWED, id: 'none', isAllowed: false })).not.toBeNull();
+      expect(dispatcher.check(server.origin)).toMatchObject({ rule: 'address' });
+      expect(dispatcher.check(server.origin, { ...ALLOWED, id: 'none', isAllowed: false })).not.toBeNull();
       expect(await send(dispatcher, server.origin)).toMatchObject({ reason: 'denied', sent: false });
     }
     expect(server.connections).toBe(1);

@@ -15,11 +15,11 @@ import type { EgressAnswer, EgressDenial, EgressFailure, EgressRequest, EgressTr
 import { cacheNames, type ResolveName, resolveBySystem } from './names.ts';
 import type { OpeningOptions } from './opening.ts';
 import {
+  type CheckAddress,
+  checkOrigin,
   type EgressPolicy,
   type EgressTarget,
-  type JudgeAddress,
-  judgeOrigin,
-  rememberJudgements,
+  rememberAllowed,
 } from './policy.ts';
 import { buildRequest } from './request-bytes.ts';
 import { ClosedSockets } from './upstream-socket.ts';
@@ -42,7 +42,7 @@ export interface SendOptions {
 
 export interface EgressDispatcher {
   /** Checks what needs no DNS: scheme, port and a literal address. Null: nothing is denied so far. */
-  judge(origin: string, trust?: EgressTrust | null): EgressDenial | null;
+  check(origin: string, trust?: EgressTrust | null): EgressDenial | null;
   /** Rejects only if the request is malformed, such as a line break in a header. */
   send(request: EgressRequest, options: SendOptions): Promise<EgressAnswer | EgressFailure>;
   /** Aborts running calls and closes every connection. */
@@ -87,12 +87,12 @@ export function createEgressDispatcher(options: EgressOptions): EgressDispatcher
     const name = namePool(origin, trust);
     const known = pools.get(name);
     if (known !== undefined) return known;
-    const target = judgeOrigin(policy, origin, trust?.isAllowed);
+    const target = checkOrigin(policy, origin, trust?.isAllowed);
     if ('rule' in target) return target;
     const pool = new Pool(
       new URL(origin).host,
       target,
-      rememberJudgements(policy, target),
+      rememberAllowed(policy, target),
       applyTrust(openingOptions, trust),
       connections,
     );
@@ -101,9 +101,9 @@ export function createEgressDispatcher(options: EgressOptions): EgressDispatcher
   }
 
   return {
-    judge(origin, trust = null) {
+    check(origin, trust = null) {
       if (pools.has(namePool(origin, trust))) return null;
-      const target = judgeOrigin(policy, origin, trust?.isAllowed);
+      const target = checkOrigin(policy, origin, trust?.isAllowed);
       return 'rule' in target ? target : null;
     },
 
@@ -152,7 +152,7 @@ class Pool implements ConnectionOwner {
   /** As in the host header: with the port if it is not the default of the scheme. */
   readonly host: string;
   readonly target: EgressTarget;
-  readonly judgeAddress: JudgeAddress;
+  readonly checkAddress: CheckAddress;
   readonly openingOptions: OpeningOptions;
   session: Buffer | null = null;
   readonly #connections: IndexedSet<Connection>;
@@ -162,13 +162,13 @@ class Pool implements ConnectionOwner {
   constructor(
     host: string,
     target: EgressTarget,
-    judgeAddress: JudgeAddress,
+    checkAddress: CheckAddress,
     openingOptions: OpeningOptions,
     connections: IndexedSet<Connection>,
   ) {
     this.host = host;
     this.target = target;
-    this.judgeAddress = judgeAddress;
+    this.checkAddress = checkAddress;
     this.openingOptions = openingOptions;
     this.#connections = connections;
   }

@@ -1,5 +1,5 @@
 /**
- * Resolves host names and keeps the addresses for a short time. It judges no address: every connection checks its
+ * Resolves host names and keeps the addresses for a short time. It checks no address: every connection checks its
  * address again, kept or not.
  */
 import { lookup } from 'node:dns/promises';

@@ -1,5 +1,5 @@
 /**
- * Opens one connection to a target: resolves it, judges every address, dials only judged ones and, with https, shakes
+ * Opens one connection to a target: resolves it, checks every address, dials only checked ones and, with https, shakes
  * hands; all under one deadline. The guard sits here because here is the address that bytes will really go to. It
  * knows nothing of HTTP.
  */
@@ -9,7 +9,7 @@ import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:
 import { atTurnEnd } from '../streams/turn-end.ts';
 import type { EgressFailureReason } from './messages.ts';
 import type { LookUpName } from './names.ts';
-import type { EgressTarget, JudgeAddress } from './policy.ts';
+import type { CheckAddress, EgressTarget } from './policy.ts';
 import { type ClosedSockets, type SocketUser, UpstreamSocket } from './upstream-socket.ts';
 
 /** Why no connection was made. No byte of a request was sent. */
@@ -36,7 +36,7 @@ export interface OpeningOptions {
 /** The server that is dialled, and what its connections share. */
 export interface Destination {
   readonly target: EgressTarget;
-  readonly judgeAddress: JudgeAddress;
+  readonly checkAddress: CheckAddress;
   /** The last TLS session, to be resumed. */
   session: Buffer | null;
 }
@@ -76,25 +76,25 @@ export class Opening implements SocketUser {
     const { host, isLiteral } = this.#target;
     const answer = isLiteral ? [host] : this.#options.lookUp(host);
     if (!(answer instanceof Promise)) {
-      this.#judge(answer);
+      this.#check(answer);
       return;
     }
     answer.then(
-      (addresses) => this.#judge(addresses),
+      (addresses) => this.#check(addresses),
       (error: unknown) =>
         this.#fail(isExhausted(error) ? 'exhausted' : 'unresolved', `${host}: ${describeError(error)}`),
     );
   }
 
   /** One denied address refuses all of them: a mixed answer is a sign of a DNS rebinding attack. */
-  #judge(addresses: readonly string[]): void {
+  #check(addresses: readonly string[]): void {
     if (this.#done === null) return;
     if (addresses.length === 0) {
       this.#fail('unresolved', `${this.#target.host} has no address`);
       return;
     }
     for (const address of addresses) {
-      const denial = this.#destination.judgeAddress(address);
+      const denial = this.#destination.checkAddress(address);
       if (denial !== null) {
         this.#fail('denied', denial.detail);
         return;
@@ -142,7 +142,7 @@ export class Opening implements SocketUser {
     this.#fail('refused', `${this.#target.host}: closed at once`);
   }
 
-  /** Judges the address that was reached, if there were several. */
+  /** Checks the address that was reached, if there were several. */
   #mayUse(socket: UpstreamSocket | Socket): boolean {
     if (this.#isReachedKnown) return true;
     const { remoteAddress } = socket;
@@ -150,7 +150,7 @@ export class Opening implements SocketUser {
       this.onClose();
       return false;
     }
-    const denial = this.#destination.judgeAddress(remoteAddress);
+    const denial = this.#destination.checkAddress(remoteAddress);
     if (denial !== null) this.#fail('denied', denial.detail);
     return denial === null;
   }

@@ -1,14 +1,14 @@
 /** Tests that policies allow and deny origins and addresses. */
 import { describe, expect, test } from 'vitest';
-import { judgeAddress, judgeOrigin, parseEgressPolicy, rememberJudgements } from './policy.ts';
+import { checkAddress, checkOrigin, parseEgressPolicy, rememberAllowed } from './policy.ts';
 
 /** Checks the origin, then `address`, as for a name that resolves to it. */
 function isAllowed(allow: string[], origin: string, address?: string): boolean {
   const { policy, errors } = parseEgressPolicy(allow);
   expect(errors).toEqual([]);
-  const target = judgeOrigin(policy, origin);
+  const target = checkOrigin(policy, origin);
   if ('rule' in target) return false;
-  return judgeAddress(policy, target, address ?? target.host) === null;
+  return checkAddress(policy, target, address ?? target.host) === null;
 }
 
 describe('without entries', () => {
@@ -126,14 +126,14 @@ describe('a CIDR or address entry', () => {
 
 describe('an origin that its trust allows', () => {
   const { policy } = parseEgressPolicy([]);
-  const judge = (origin: string, address: string) => {
-    const target = judgeOrigin(policy, origin, true);
-    return 'rule' in target ? target : judgeAddress(policy, target, address);
+  const check = (origin: string, address: string) => {
+    const target = checkOrigin(policy, origin, true);
+    return 'rule' in target ? target : checkAddress(policy, target, address);
   };
 
   test('may be private, use plain http and a blocked port, like an origin that an entry names', () => {
-    expect(judge('http://erp.internal:8069', '10.0.0.1')).toBeNull();
-    expect(judge('http://127.0.0.1:25', '127.0.0.1')).toBeNull();
+    expect(check('http://erp.internal:8069', '10.0.0.1')).toBeNull();
+    expect(check('http://127.0.0.1:25', '127.0.0.1')).toBeNull();
   });
 
   test.each([
@@ -143,18 +143,18 @@ describe('an origin that its trust allows', () => {
     ['https://erp.internal', 'fe80::1'],
     ['https://erp.internal', '0.0.0.0'],
   ])('is not reached at an address that no ERP server has: %s at %s', (origin, address) => {
-    expect(judge(origin, address)).toMatchObject({ rule: 'address' });
+    expect(check(origin, address)).toMatchObject({ rule: 'address' });
   });
 });
 
-test('remembered judgements are those of a new one, for any number of addresses', () => {
+test('remembered answers are those of a new check, for any number of addresses', () => {
   const { policy } = parseEgressPolicy(['10.0.0.0/16']);
-  const target = judgeOrigin(policy, 'https://erp.internal');
+  const target = checkOrigin(policy, 'https://erp.internal');
   if ('rule' in target) throw new Error(target.detail);
-  const judge = rememberJudgements(policy, target);
+  const check = rememberAllowed(policy, target);
   const addresses = Array.from({ length: 300 }, (_, index) => `10.${index % 3}.0.${index % 150}`);
   for (const address of [...addresses, ...addresses, 'not an address', '169.254.169.254'])
-    expect(judge(address)).toEqual(judgeAddress(policy, target, address));
+    expect(check(address)).toEqual(checkAddress(policy, target, address));
 });
 
 describe('parseEgressPolicy', () => {

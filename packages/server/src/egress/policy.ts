@@ -30,7 +30,7 @@ export interface EgressPolicyError {
   message: string;
 }
 
-/** The target of a request that {@link judgeOrigin} allows, as far as that can be decided without DNS. */
+/** The target of a request that {@link checkOrigin} allows, as far as that can be decided without DNS. */
 export interface EgressTarget {
   secure: boolean;
   /** In lower case, without brackets and without the trailing dot of the root. */
@@ -60,7 +60,7 @@ export function parseEgressPolicy(entries: readonly string[]): {
 }
 
 /** The target that an origin names, or why it is denied. `isAllowed`: the origin counts as listed in the policy. */
-export function judgeOrigin(
+export function checkOrigin(
   policy: EgressPolicy,
   origin: string,
   isAllowed = false,
@@ -86,7 +86,7 @@ export function judgeOrigin(
     return deny('port', `port ${port} is blocked: name ${host}:${port} in egress.allow to reach it`);
   }
   const target = { secure, host, port, isLiteral: parseAddress(host) !== null, isNamed };
-  if (target.isLiteral) return judgeAddress(policy, target, host) ?? target;
+  if (target.isLiteral) return checkAddress(policy, target, host) ?? target;
   if (!secure && !isNamed && policy.blocks.length === 0) return denyPlain(target);
   return target;
 }
@@ -97,7 +97,7 @@ export function judgeOrigin(
  * itself. No ERP server has such an address, and the owner of a DNS zone must not be able to direct the name to the
  * credentials of the cloud.
  */
-export function judgeAddress(
+export function checkAddress(
   policy: EgressPolicy,
   target: EgressTarget,
   address: string,
@@ -115,18 +115,18 @@ export function judgeAddress(
   return deny('address', `${target.host} is ${found}: name ${remedy} in egress.allow to reach it`);
 }
 
-/** Judges an address of one target, like {@link judgeAddress}. */
-export type JudgeAddress = (address: string) => EgressDenial | null;
+/** Checks an address of one target, like {@link checkAddress}. */
+export type CheckAddress = (address: string) => EgressDenial | null;
 
 /** A target has few addresses at a time. */
 const ALLOWED_ADDRESSES_MAX = 64;
 
-/** Remembers the allowed addresses of a target: the judgement depends on nothing that changes. */
-export function rememberJudgements(policy: EgressPolicy, target: EgressTarget): JudgeAddress {
+/** Remembers the allowed addresses of a target: the answer depends on nothing that changes. */
+export function rememberAllowed(policy: EgressPolicy, target: EgressTarget): CheckAddress {
   const allowed = new Set<string>();
   return (address) => {
     if (allowed.has(address)) return null;
-    const denial = judgeAddress(policy, target, address);
+    const denial = checkAddress(policy, target, address);
     if (denial !== null) return denial;
     if (allowed.size >= ALLOWED_ADDRESSES_MAX) allowed.clear();
     allowed.add(address);

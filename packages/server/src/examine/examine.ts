@@ -75,7 +75,7 @@ async function examine(
     ...NOTHING_FOUND,
     ...found,
   });
-  const denied = deps.egress.judge(target.origin, target.trust);
+  const denied = deps.egress.check(target.origin, target.trust);
   if (denied !== null) {
     const way = examineWay({ reason: 'denied', detail: denied.detail }, target.origin, deps.allow);
     way.slice(-1).forEach(note);

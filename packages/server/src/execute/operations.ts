@@ -16,11 +16,11 @@ import type { PreparedVersionQuestion, VersionQuestion } from './call/parse-vers
 import { nameTarget, type ResolveDeps, resolveServer, resolveTarget } from './call/resolve.ts';
 import { createNameConcerned } from './read-as-caller.ts';
 import {
-  type ConversationTerms,
   createBackground,
-  createConversation,
   createForAdmin,
+  createMultiCall,
   createPipeline,
+  type MultiCallTerms,
   type Pipeline,
   type RunBackground,
   type RunForAdmin,
@@ -79,7 +79,7 @@ export interface OperationDeps
   settings: RunRequestDeps['settings'] & ReceiveSettings;
 }
 
-export type { ConversationTerms, RunBackground, RunForAdmin };
+export type { MultiCallTerms, RunBackground, RunForAdmin };
 
 export type OperationName = 'execute' | 'json2' | 'version' | 'jsonVersion';
 
@@ -94,16 +94,16 @@ export function createPipelines(deps: OperationDeps): Record<OperationName, Pipe
 }
 
 /** The pipeline of requests whose execute calls `converse` makes. */
-export function createExecuteConversation(
+export function createExecuteMultiCall(
   deps: OperationDeps,
-  terms: ConversationTerms,
-  converse: Parameters<typeof createConversation>[2],
+  terms: MultiCallTerms,
+  converse: Parameters<typeof createMultiCall>[2],
 ): Pipeline {
-  return createConversation(createExecute(deps), terms, converse, deps);
+  return createMultiCall(createExecute(deps), terms, converse, deps);
 }
 
 /** Runs execute calls that no request asks for. */
-export function createExecuteBackground(deps: OperationDeps, terms: ConversationTerms): RunBackground {
+export function createExecuteBackground(deps: OperationDeps, terms: MultiCallTerms): RunBackground {
   return createBackground(createExecute(deps), terms, deps);
 }
 
@@ -150,7 +150,7 @@ function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCal
     applyFieldRules: (call, target, context) => applyFieldRules(call, target, context, { fields, orders }),
     applyRelatedRules: (call, target, context) =>
       applyRelatedRules(
-        (policy, learnt) => largeCalls.judgeRelatedCall(call, policy, learnt, context.time.signal),
+        (policy, learnt) => largeCalls.checkRelatedCall(call, policy, learnt, context.time.signal),
         target,
         context,
         fields,
@@ -219,7 +219,7 @@ function createJson2(deps: OperationDeps): Operation<Json2Call, Target, Upstream
       applyFieldRulesToJson2(call, target, context, { fields, orders }),
     applyRelatedRules: (call, target, context) =>
       applyRelatedRules(
-        (policy, learnt) => largeCalls.judgeRelatedJson2Call(call, policy, learnt, context.time.signal),
+        (policy, learnt) => largeCalls.checkRelatedJson2Call(call, policy, learnt, context.time.signal),
         target,
         context,
         fields,

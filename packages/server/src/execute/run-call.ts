@@ -25,7 +25,7 @@ import type { Request } from './terms/request.ts';
 import type { ServerAddress, Target } from './terms/target.ts';
 import { CHANGED, denyEndedUnsent } from './terms/upstream-denials.ts';
 import { TaskAborted } from './thread/run-in-thread.ts';
-import { judgeAttempt } from './upstream/judge-attempt.ts';
+import { checkAttempt } from './upstream/check-attempt.ts';
 
 export interface RunCallDeps extends CheckDeps {
   events: Events;
@@ -98,7 +98,7 @@ export async function runCall(
       dialect,
       bytesPerSecondMin: deps.settings.answerBytesPerSecondMin,
     });
-    if (protection !== null) await protection.finish(judgeAttempt(reply, summary));
+    if (protection !== null) await protection.finish(checkAttempt(reply, summary));
   } catch (error) {
     deps.events.faultSeen(exchange.requestId, error);
     summary = answerInternal(running.read.id, out, dialect);
@@ -162,7 +162,7 @@ export async function findFields(
   }
 }
 
-/** Parses and runs the call. A large one whose time passes before the thread has judged it was not sent. */
+/** Parses and runs the call. A large one whose time passes before the thread has checked it was not sent. */
 async function runInTime(
   span: CallSpan,
   { bytes }: Body,
@@ -219,15 +219,15 @@ async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall):
   if (server instanceof Denial) return server;
   trace.target = nameSent(server, findTarget(server));
   if (request.refusal !== undefined) return request.refusal;
-  let judged: JudgedCall = { asked: parsed, call: allowed, values };
-  let context = createContext(judged, server, client, running);
+  let checked: CheckedCall = { asked: parsed, call: allowed, values };
+  let context = createContext(checked, server, client, running);
   if (isConverted) {
     const converted = await convertValues(parsed, server, context, running);
     if ('reply' in converted) return converted.reply;
-    judged = converted;
-    context = createContext(judged, server, client, running);
+    checked = converted;
+    context = createContext(checked, server, client, running);
   }
-  let { call } = judged;
+  let { call } = checked;
   if (operation.applyFieldRules !== undefined && client.policy !== null) {
     const applied = await operation.applyFieldRules(call, server, context);
     if ('reply' in applied) return await context.unlessChanged(applied.reply);
@@ -238,7 +238,7 @@ async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall):
   if (call.lacksTypes === true) {
     const applied = await operation.applyRelatedRules!(call, server, context);
     if ('reply' in applied) return await context.unlessChanged(applied.reply);
-    context = createContext({ ...judged, ...applied }, server, client, running);
+    context = createContext({ ...checked, ...applied }, server, client, running);
   }
   const prepared = await operation.build(call, server, request.dialect, signal);
   if (prepared instanceof Denial) return prepared;
@@ -248,7 +248,7 @@ async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall):
 }
 
 /** A call that the policy allows. */
-interface JudgedCall {
+interface CheckedCall {
   /** The call before the policy set values in it. */
   asked: AnyParsed;
   call: AnyParsed;
@@ -258,7 +258,7 @@ interface JudgedCall {
 }
 
 function createContext(
-  { asked, call, values, approvalRule: relatedRule }: JudgedCall,
+  { asked, call, values, approvalRule: relatedRule }: CheckedCall,
   server: ServerAddress | Target,
   client: Client,
   { operation, request, index, bytes, trace, deps }: RunningCall,
@@ -284,7 +284,7 @@ async function convertValues(
   server: ServerAddress | Target,
   context: CallContext,
   { operation }: RunningCall,
-): Promise<JudgedCall | { reply: Reply }> {
+): Promise<CheckedCall | { reply: Reply }> {
   const converted = await operation.convertValues!(parsed, server, context);
   if (!(await context.isUnchanged())) return { reply: CHANGED };
   const asked = 'reply' in converted ? parsed : converted.call;

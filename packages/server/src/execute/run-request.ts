@@ -1,6 +1,6 @@
 /**
  * What every request for a call passes through, whatever its operation: admission, key and limits, body and time. Then
- * each of its calls runs (run-call.ts). The calls are in its body, or are made while it is answered (a conversation).
+ * each of its calls runs (run-call.ts). The calls are in its body, or are made while it is answered (CallRunner).
  */
 import { randomUUID } from 'node:crypto';
 import { ALL_ERRORS, type CallSource, type DataRoute } from '@erp-proxy/contract';
@@ -23,8 +23,8 @@ import { type KeyAdmission, throttle } from './request/throttle.ts';
 import { readTraceparent } from './request/traceparent.ts';
 import { findFields, type RunCallDeps, runCall } from './run-call.ts';
 import { BackgroundExchange } from './terms/background-exchange.ts';
+import type { CallRunner, RunOptions } from './terms/call-runner.ts';
 import type { CallTrace } from './terms/call-trace.ts';
-import type { Conversation, RunOptions } from './terms/conversation.ts';
 import { readTimeoutMs } from './terms/deadline.ts';
 import { Denial, INTERNAL } from './terms/denial.ts';
 import { type Dialect, OWN_DIALECT } from './terms/dialect.ts';
@@ -77,7 +77,7 @@ interface ReceivedRequest {
 }
 
 /** What a route does with its requests. */
-interface Service extends Pick<ConversationTerms, 'data' | 'body'> {
+interface Service extends Pick<MultiCallTerms, 'data' | 'body'> {
   /** In place of the client whose key the request has: that of a call that an administrator makes. */
   sender?: AdminSender;
   /** Runs the calls of a received request and answers it. Returns a denial of the whole request instead. */
@@ -118,8 +118,8 @@ export function createForAdmin(operation: Operation, deps: RunRequestDeps): RunF
   };
 }
 
-/** How the calls of a conversation are made. */
-export interface ConversationTerms {
+/** How the calls of a {@link CallRunner} are made. */
+export interface MultiCallTerms {
   via: CallSource;
   /** Whether values are normalized (docs/values.md); `preferred`: if the header `prefer` asks for it. */
   values: 'normalized' | 'preferred' | 'unconverted';
@@ -139,32 +139,32 @@ export interface ConversationTerms {
  * The same for requests whose calls are not in their body: `converse` makes them one after the other, and answers.
  * Each may be given an idempotency key.
  */
-export function createConversation(
+export function createMultiCall(
   operation: Operation,
-  terms: ConversationTerms,
-  converse: (conversation: Conversation) => Promise<Denial | null>,
+  terms: MultiCallTerms,
+  converse: (runner: CallRunner) => Promise<Denial | null>,
   deps: RunRequestDeps,
 ): Pipeline {
   const service: Service = {
     ...terms,
-    serve: (received, incoming) => converse(startConversation(operation, terms, received, incoming, deps)),
+    serve: (received, incoming) => converse(createRunner(operation, terms, received, incoming, deps)),
   };
   return (exchange, dialect) => runRequest(service, exchange, dialect, deps);
 }
 
 /**
  * Runs calls that no request asks for, and returns what `work` gives, or why none of its calls may run. The calls are
- * made as those of a conversation: policy, limits, database limiter, audit and shutdown hold for them.
+ * made as those of a request: policy, limits, database limiter, audit and shutdown hold for them.
  */
 export type RunBackground = <Result>(
   client: Client,
   signal: AbortSignal,
-  work: (conversation: Conversation) => Promise<Result>,
+  work: (runner: CallRunner) => Promise<Result>,
 ) => Promise<Result | Denial>;
 
 export function createBackground(
   operation: Operation,
-  terms: ConversationTerms,
+  terms: MultiCallTerms,
   deps: RunRequestDeps,
 ): RunBackground {
   return async (client, signal, work) => {
@@ -184,7 +184,7 @@ export function createBackground(
       incoming.keyAdmission = keyAdmission;
       time.start(null);
       const received = { bytes: NO_BYTES, client, keyAdmission, idempotencyKey: null, approvalIds: [] };
-      return await work(startConversation(operation, terms, received, incoming, deps));
+      return await work(createRunner(operation, terms, received, incoming, deps));
     } finally {
       signal.removeEventListener('abort', end);
       leave(incoming, deps);
@@ -346,13 +346,13 @@ async function serveBody(
 }
 
 /** The calls are recorded as those of a batch, in the order in which they are made. */
-function startConversation(
+function createRunner(
   operation: Operation,
-  { via, data, values, isSingleCall, takesApprovals, isBackground = false }: ConversationTerms,
+  { via, data, values, isSingleCall, takesApprovals, isBackground = false }: MultiCallTerms,
   { bytes, client, keyAdmission, idempotencyKey, approvalIds }: ReceivedRequest,
   incoming: IncomingRequest,
   deps: RunRequestDeps,
-): Conversation {
+): CallRunner {
   const { exchange, dialect, time, startedMs } = incoming;
   const request: Request = {
     exchange,

@@ -1,6 +1,6 @@
 /**
  * Adapts a call that an administrator makes to the pipeline: the call is a member of the body, which has been read. The
- * exchange hides address and web origin of the administrator, because policies judge those of the client.
+ * exchange hides address and web origin of the administrator, because policies check those of the client.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { APPROVAL_HEADER } from '@erp-proxy/contract';

@@ -1,6 +1,6 @@
 /** `GET /healthz`: the process is alive. `GET /readyz`: the process can take traffic. */
 import type { FastifyInstance } from 'fastify';
-import { type HealthCheck, judgeReadiness } from '../observe/health.ts';
+import { decideReadiness, type HealthCheck } from '../observe/health.ts';
 
 export interface HealthRouteDeps {
   /** Runs the checks that decide whether the process can take traffic; returns them by name. */
@@ -11,7 +11,7 @@ export function addHealthRoutes(app: FastifyInstance, { checkReadiness }: Health
   app.get('/healthz', (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
     const checks = Object.entries(await checkReadiness());
-    const { isReady, status } = judgeReadiness(checks.map(([, check]) => check));
+    const { isReady, status } = decideReadiness(checks.map(([, check]) => check));
     return reply
       .code(isReady ? 200 : 503)
       .header('cache-control', 'no-store')

@@ -17,10 +17,10 @@ import { createAddressFinder, dropForwardedPorts } from './caller-address.ts';
 import { addCompatiblePages } from './compatible-pages.ts';
 import { ConnectionListener } from './connection/connection-listener.ts';
 import { addConsoleRoutes, type ConsoleRoutesDeps } from './console/console-routes.ts';
-import { addConversationRoutes, type Conversations } from './conversation-routes.ts';
 import { closeAfterFaultyFraming } from './faulty-framing.ts';
 import { addHealthRoutes, type HealthRouteDeps } from './health-route.ts';
 import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
+import { addMultiCallRoutes, type MultiCallServices } from './multi-call-routes.ts';
 import { addOpenapiRoute } from './openapi/openapi.ts';
 import { createProtectedResource, type TokenIssuer } from './protected-resource.ts';
 import { addReferenceRoutes } from './reference/reference-route.ts';
@@ -48,7 +48,7 @@ export interface ServerDeps
   admin: Omit<AdminRoutesDeps, 'execute' | 'isHostShared'> & { keys: ExecuteDeps['keys'] };
   console: Omit<ConsoleRoutesDeps, 'isBelowPath'>;
   /** What serves the routes whose calls are made while they are answered. */
-  conversations: Conversations;
+  multiCallServices: MultiCallServices;
   /** Version of this program. */
   version: string;
 }
@@ -130,7 +130,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   const protectedResource = createProtectedResource(http.publicUrl, deps.issuers);
   const callRoutes = { ...deps, bodyBudget, connectionListener, protectedResource };
   addCallRoutes(app, pipelines, callRoutes);
-  addConversationRoutes(app, callRoutes);
+  addMultiCallRoutes(app, callRoutes);
   protectedResource.addRoutes(app);
   addCompatiblePages(app, deps);
   addHealthRoutes(app, deps);

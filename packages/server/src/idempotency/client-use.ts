@@ -4,7 +4,7 @@
  * processes can exceed it by what each adds in a minute.
  */
 import { LRUCache } from 'lru-cache';
-import type { IdempotencyStore, IdempotencyUse } from '../stores/ports.ts';
+import type { IdempotencyStore, IdempotencyUse } from '../stores/ports/idempotency.ts';
 import { atMost } from '../streams/at-most.ts';
 
 /** Maximum that one client key can have in the store. */

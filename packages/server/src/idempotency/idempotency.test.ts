@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { countOwnTimers } from '../../test/own-timers.ts';
-import type { IdempotencyStore } from '../stores/ports.ts';
+import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { openSqliteStore } from '../stores/sqlite/store.ts';
 import { CollectingWriter } from './answers.fixture.ts';

@@ -2,7 +2,7 @@
  * Idempotency keys: a retry with the same key gets the answer of the first attempt, and the call does not run again.
  * Must know neither HTTP, nor Odoo, nor the engine of the store. The caller says how an attempt ended.
  */
-import type { IdempotencyStore } from '../stores/ports.ts';
+import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
 import { RecordingBudget } from './answer-recorder.ts';
 import { createAnswerSeal } from './answer-seal.ts';
 import { type CallIdentity, createCallNames } from './call-names.ts';

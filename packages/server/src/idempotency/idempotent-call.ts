@@ -3,7 +3,7 @@
  * then on, the call may have run, and no other attempt sends it. Must not know why an attempt ended as it did.
  */
 import { randomUUID } from 'node:crypto';
-import type { IdempotencyRow, IdempotencyStore } from '../stores/ports.ts';
+import type { IdempotencyRow, IdempotencyStore } from '../stores/ports/idempotency.ts';
 import type { AnswerWriter } from '../streams/answer-writer.ts';
 import { waitFor } from '../streams/wait.ts';
 import { AnswerRecorder, type RecordingBudget } from './answer-recorder.ts';
@@ -81,7 +81,7 @@ export class IdempotentCall {
   async find(): Promise<StoredResult | null> {
     const name = await this.#name;
     const row = await this.#deps.store.find(name.id);
-    return row && this.#judge(row, name);
+    return row && this.#check(row, name);
   }
 
   /**
@@ -114,7 +114,7 @@ export class IdempotentCall {
     }
     if (row !== null) {
       use.removeKey(client);
-      return this.#judge(row, name);
+      return this.#check(row, name);
     }
     this.#claim = claim;
     return null;
@@ -176,7 +176,7 @@ export class IdempotentCall {
     return answer && this.#deps.seal.seal(id, answer);
   }
 
-  #judge({ fingerprint, state, answer }: IdempotencyRow, name: CallName): StoredResult {
+  #check({ fingerprint, state, answer }: IdempotencyRow, name: CallName): StoredResult {
     if (fingerprint !== name.fingerprint) return { kind: 'other_call' };
     if (state !== 'done') return { kind: state };
     if (answer === null) return { kind: 'answer_not_stored' };

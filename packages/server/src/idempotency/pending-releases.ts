@@ -2,7 +2,7 @@
  * Claims that could not be released because the store failed. Their release is retried every second until it succeeds.
  * Without it, a call that was never sent would count as one that may have run.
  */
-import type { IdempotencyStore } from '../stores/ports.ts';
+import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
 
 const INTERVAL_MS = 1000;
 /** Claims beyond this number stay. */

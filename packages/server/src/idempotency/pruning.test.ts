@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { IdempotencyStore } from '../stores/ports.ts';
+import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { startPruning } from './pruning.ts';
 

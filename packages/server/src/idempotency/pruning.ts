@@ -3,7 +3,7 @@
  * costs the others one look-up in an index.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { IdempotencyStore } from '../stores/ports.ts';
+import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
 import { type PeriodicTask, startPeriodicTask } from '../streams/periodic-task.ts';
 
 const INTERVAL_MS = 60_000;

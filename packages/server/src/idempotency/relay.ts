@@ -3,7 +3,7 @@
  * that waits for a text asks for it again and again.
  */
 import { randomUUID } from 'node:crypto';
-import type { IdempotencyStore } from '../stores/ports.ts';
+import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
 
 export interface Relay {
   /** Keeps a text under a name that no other text has had. False: there is one already. `client`: id of its key. */

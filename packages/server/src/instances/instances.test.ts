@@ -4,7 +4,7 @@ import type { InstanceInput, InvalidMember } from '@erp-proxy/contract';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { TEST_CERTIFICATE, TEST_KEY } from '../egress/test-certificate.fixture.ts';
 import { makeBatch } from '../stores/audit-batch.fixture.ts';
-import type { Store } from '../stores/ports.ts';
+import type { Store } from '../stores/ports/store.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { findVersion } from './instance-version.fixture.ts';
 import {

@@ -2,7 +2,8 @@
  * Reseals all instances under the current master key after it was changed. Safe during concurrent reads, changes and
  * reseals: a row is replaced only if it still has the version that was read.
  */
-import type { AuditBatch, InstanceStore, StoredInstance } from '../stores/ports.ts';
+import type { AuditBatch } from '../stores/ports/audit.ts';
+import type { InstanceStore, StoredInstance } from '../stores/ports/instances.ts';
 import { openRow, sealRow } from './row.ts';
 import { type Vault, VaultError } from './vault.ts';
 

@@ -3,7 +3,7 @@
  * secrets. A sealed secret is bound to its row: it does not open if either was moved or changed in the store.
  */
 import { z } from 'zod';
-import type { StoredInstance } from '../stores/ports.ts';
+import type { StoredInstance } from '../stores/ports/instances.ts';
 import { MEMBERS } from './members.ts';
 import { type Vault, VaultError } from './vault.ts';
 

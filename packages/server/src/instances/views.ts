@@ -4,7 +4,7 @@
  */
 import type { InstanceProtocol } from '@erp-proxy/contract';
 import type { EgressTrust } from '../egress/dispatcher.ts';
-import type { StoredInstance } from '../stores/ports.ts';
+import type { StoredInstance } from '../stores/ports/instances.ts';
 import type { Body } from './row.ts';
 import { trustOf } from './trust.ts';
 

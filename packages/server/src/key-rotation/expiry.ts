@@ -16,7 +16,7 @@ const ROTATE_WITHIN_MS = 30 * DAY_MS;
 
 type Expiry = Pick<InstanceRecord['key'], 'expiresAt' | 'isExpiryKnown'>;
 
-export function judgeKey({ expiresAt, isExpiryKnown }: Expiry, now: number): InstanceKeyView['state'] {
+export function checkKey({ expiresAt, isExpiryKnown }: Expiry, now: number): InstanceKeyView['state'] {
   if (!isExpiryKnown) return 'unknown';
   if (expiresAt === null) return 'ok';
   if (expiresAt <= now) return 'expired';

@@ -5,8 +5,8 @@
 import type { InstanceKeyView } from '@erp-proxy/contract';
 import type { Instances } from '../instances/instances.ts';
 import type { InstanceRecord } from '../instances/views.ts';
-import type { LeaseStore } from '../stores/ports.ts';
-import { DAY_MS, judgeKey } from './expiry.ts';
+import type { LeaseStore } from '../stores/ports/leases.ts';
+import { checkKey, DAY_MS } from './expiry.ts';
 import {
   type DescribeKeyRotationAct,
   isStepDue,
@@ -148,7 +148,7 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
 
   function note({ name, key }: InstanceRecord): void {
     const { expiresAt, failure } = key;
-    states.set(name, { instance: name, state: judgeKey(key, clock()), expiresAt, failure });
+    states.set(name, { instance: name, state: checkKey(key, clock()), expiresAt, failure });
   }
 
   function warn({ id, name, key }: InstanceRecord): void {

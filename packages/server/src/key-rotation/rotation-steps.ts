@@ -9,7 +9,7 @@
  */
 import type { Instances } from '../instances/instances.ts';
 import type { InstanceRecord, KeyState, PendingKey } from '../instances/views.ts';
-import type { AuditBatch } from '../stores/ports.ts';
+import type { AuditBatch } from '../stores/ports/audit.ts';
 import type { AskOdoo, OdooAnswer } from './ask-odoo.ts';
 import { DAY_MS, isRotationDue } from './expiry.ts';
 import {
@@ -90,7 +90,7 @@ export async function takeStep(
   return isStepDue(state.record, deps.clock()) ? make(state, deps, false) : 'nothing';
 }
 
-/** Whether a step is due that calls Odoo, judged by the stored row alone. */
+/** Whether a step is due that calls Odoo, checked by the stored row alone. */
 export function isStepDue({ key }: InstanceRecord, now: number): boolean {
   if (key.pendingStep !== null || !key.isExpiryKnown) return true;
   // Only Odoo knows when the key was made, so this assumes the longest lifetime.

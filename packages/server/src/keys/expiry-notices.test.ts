@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Store } from '../stores/ports.ts';
+import type { Store } from '../stores/ports/store.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { createExpiryNotices, type ExpiryNotice, type ExpiryNotices } from './expiry-notices.ts';
 import { createKeys, type Keys, type NewKey } from './keys.ts';

@@ -14,17 +14,17 @@ import {
 import type { Policy } from '@erp-proxy/contract';
 import { type CompiledPolicy, compilePolicy } from '../policy/compile.ts';
 import { FreshCache } from '../stores/fresh-cache.ts';
+import type { AuditBatch } from '../stores/ports/audit.ts';
+import type { Change } from '../stores/ports/change.ts';
 import type {
-  AuditBatch,
-  Change,
   KeyListQuery,
   KeyName,
   KeyRecord,
   KeyStore,
   RotationResult,
-  Store,
   StoredKey,
-} from '../stores/ports.ts';
+} from '../stores/ports/keys.ts';
+import type { Store } from '../stores/ports/store.ts';
 import { generateKey, parseKey, readKeyId } from './format.ts';
 import { isKeyName, KEY_NAME_RULE } from './key-name.ts';
 import { createLastUsed } from './last-used.ts';
@@ -154,7 +154,7 @@ export async function createKeys({
     if (possibleId === null) return { refused: 'malformed', keyId: null };
     const textHash = hashText(text);
     const known = cache.find(possibleId);
-    if (known?.textHash && timingSafeEqual(known.textHash, textHash)) return judge(known.client);
+    if (known?.textHash && timingSafeEqual(known.textHash, textHash)) return check(known.client);
 
     const parts = parseKey(text);
     if (!parts) return { refused: 'malformed', keyId: null };
@@ -164,16 +164,16 @@ export async function createKeys({
     const matches = timingSafeEqual(hashSecretOf(secret, hashKey), found?.secretHash ?? NO_HASH);
     if (!found || !matches) return { refused: 'unknown', keyId: id };
     found.textHash = textHash;
-    return judge(found.client);
+    return check(found.client);
   }
 
   async function findClient(id: string): Promise<Client | RefusedKey> {
     const cached = cache.find(id);
     const known = cached === undefined ? await cache.load(id) : cached;
-    return known === null ? { refused: 'unknown', keyId: id } : judge(known.client);
+    return known === null ? { refused: 'unknown', keyId: id } : check(known.client);
   }
 
-  function judge(client: Client): Client | RefusedKey {
+  function check(client: Client): Client | RefusedKey {
     const { key } = client;
     const now = clock();
     if (key.revokedAt !== null) return { refused: 'revoked', keyId: key.id };

@@ -3,7 +3,7 @@
  * for it nor fails because of it. Does not know whether a key is valid.
  */
 import { LRUCache } from 'lru-cache';
-import type { KeyRecord, KeyStore } from '../stores/ports.ts';
+import type { KeyRecord, KeyStore } from '../stores/ports/keys.ts';
 import { atMost } from '../streams/at-most.ts';
 import { createBatchedWrites } from '../streams/batched-writes.ts';
 

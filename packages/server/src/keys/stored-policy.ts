@@ -4,7 +4,7 @@
 import type { Policy } from '@erp-proxy/contract';
 import { readValue } from '../json/read-value.ts';
 import { parsePolicy } from '../policy/parse.ts';
-import type { KeyRecord } from '../stores/ports.ts';
+import type { KeyRecord } from '../stores/ports/keys.ts';
 
 /** A policy that a newer erp-proxy or a person wrote, and that cannot be read. */
 export class StoredPolicyError extends Error {

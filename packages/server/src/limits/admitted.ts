@@ -86,7 +86,7 @@ function refuse(
  * Corrects `retryAfterSeconds` for a request of several calls. Null if they exceed the limits themselves. A number if
  * they exceed only this process's share, because shares change.
  */
-export function judgeRequest(admitted: Admitted, policy: LimitingPolicy, calls: number): Admitted {
+export function checkRequest(admitted: Admitted, policy: LimitingPolicy, calls: number): Admitted {
   if (admitted.ok || admitted.rule === 'concurrency') return admitted;
   const { per_day = calls, per_month = calls } = policy;
   const isEverPossible = calls <= Math.min(readRate(policy)?.burst ?? calls, per_day, per_month);

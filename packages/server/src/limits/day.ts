@@ -25,7 +25,7 @@ export class DayCounts {
   }
 
   /** Whether the key may make `count` more calls. Does not count them; `add` does. */
-  judge(key: string, limit: number, count: number): Taken {
+  check(key: string, limit: number, count: number): Taken {
     const calls = this.read(key);
     const isOk = calls + count <= limit;
     return describePeriod(

@@ -6,8 +6,8 @@
 import {
   type Admitted,
   BUSY,
+  checkRequest,
   combineTaken,
-  judgeRequest,
   type LimitedKey,
   type LimitingPolicy,
   readRate,
@@ -74,7 +74,7 @@ export class KeyLimits implements Limits {
 
   admitMore(key: LimitedKey, count: number, together = 1 + count): Admitted {
     if (count === 0) return UNLIMITED;
-    return judgeRequest(this.#take(key, count), key.policy, together);
+    return checkRequest(this.#take(key, count), key.policy, together);
   }
 
   acquireMore(key: LimitedKey, count: number): number {
@@ -107,9 +107,9 @@ export class KeyLimits implements Limits {
   #take(key: LimitedKey, count: number): Admitted {
     const policy = this.#share(key);
     const { per_day, per_month } = policy;
-    const month = per_month === undefined ? null : this.#months.judge(key.id, per_month, count);
+    const month = per_month === undefined ? null : this.#months.check(key.id, per_month, count);
     const isMonthLeft = month?.ok !== false;
-    const day = per_day === undefined || !isMonthLeft ? null : this.#days.judge(key.id, per_day, count);
+    const day = per_day === undefined || !isMonthLeft ? null : this.#days.check(key.id, per_day, count);
     const rate = isMonthLeft && day?.ok !== false ? this.#takeRate(key.id, policy, count) : null;
     const admitted = combineTaken(policy, { rate, day, month });
     if (admitted.ok) this.#countPeriods(key, count);

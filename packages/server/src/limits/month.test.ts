@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { closeAfterTest } from '../../test/close-after-test.ts';
 import { countCases } from '../../test/random-cases.ts';
-import type { CallCountStore } from '../stores/ports.ts';
+import type { CallCountStore } from '../stores/ports/call-counts.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { StoreError } from '../stores/store-error.ts';
 import { UnknownOutcomeError } from '../stores/unknown-outcome-error.ts';
@@ -41,14 +41,14 @@ function open(changes: Partial<CallCountStore> = {}): MonthCounts {
 test('counts until the end of the month in UTC, which can be the end of the year', () => {
   const counts = new MonthCounts({ clock: () => now });
   counts.add('a', 2);
-  expect(counts.judge('a', 3, 1)).toEqual({
+  expect(counts.check('a', 3, 1)).toEqual({
     ok: true,
     remaining: 0,
     resetSeconds: 3600,
     seconds: 31 * 86_400,
   });
-  expect(counts.judge('a', 3, 2)).toMatchObject({ ok: false, remaining: 1, retryAfterSeconds: 3600 });
-  expect(counts.judge('a', 3, 4)).toMatchObject({ ok: false, retryAfterSeconds: null });
+  expect(counts.check('a', 3, 2)).toMatchObject({ ok: false, remaining: 1, retryAfterSeconds: 3600 });
+  expect(counts.check('a', 3, 4)).toMatchObject({ ok: false, retryAfterSeconds: null });
   now += HOUR_MS;
   expect(counts.read('a')).toEqual({ month: '2027-01', calls: 0, endsAt: Date.UTC(2027, 1) });
   now -= 1;

@@ -4,7 +4,7 @@
  * is killed loses the calls of about a second. While the store is away, a process counts on from the last sum that it
  * knows, and adds its calls afterwards.
  */
-import type { CallCount, CallCountStore } from '../stores/ports.ts';
+import type { CallCount, CallCountStore } from '../stores/ports/call-counts.ts';
 import { UnknownOutcomeError } from '../stores/unknown-outcome-error.ts';
 import { type BatchedWrites, createBatchedWrites } from '../streams/batched-writes.ts';
 import { SingleFlight } from '../streams/single-flight.ts';
@@ -84,14 +84,14 @@ export class MonthCounts {
   }
 
   /** Whether the key may make `count` more calls. Does not count them; `add` does. */
-  judge(key: string, limit: number, count: number): MonthTaken {
+  check(key: string, limit: number, count: number): MonthTaken {
     const { calls, endsAt } = this.read(key);
     const isOk = calls + count <= limit;
     const taken = describePeriod(limit, count, isOk, isOk ? calls + count : calls, endsAt - this.#clock());
     return { ...taken, seconds: this.#seconds };
   }
 
-  /** As {@link judge}, for calls that were counted elsewhere: `calls` includes the new ones if they are allowed. */
+  /** As {@link check}, for calls that were counted elsewhere: `calls` includes the new ones if they are allowed. */
   describe(limit: number, count: number, isOk: boolean, calls: number): MonthTaken {
     const { endsAt } = this.#readMonth();
     return {

@@ -99,7 +99,7 @@ function printTold({ id, partner, order, state, stage }: Omit<ConcernedRecord, '
   return [`id ${id}`, ...texts.map((text) => quoteText(text, NAME_LENGTH_MAX))];
 }
 
-/** Reads through the tools' own calls, which the policy of the key judges. */
+/** Reads through the tools' own calls, which the policy of the key checks. */
 class SessionReader implements RecordReader {
   readonly #session: Session;
   readonly #instance: InstanceRecord;

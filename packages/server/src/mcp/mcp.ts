@@ -2,7 +2,7 @@
  * Serves `POST /mcp`: requests of the Model Context Protocol, whose tools call Odoo. Keys, limits and addresses were
  * checked before.
  */
-import type { Conversation } from '../execute/terms/conversation.ts';
+import type { CallRunner } from '../execute/terms/call-runner.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import type { Instances } from '../instances/instances.ts';
 import { isObject } from '../json/is-object.ts';
@@ -32,8 +32,8 @@ export interface McpOptions {
 }
 
 export interface Mcp {
-  /** Answers the request of a conversation, or returns why it cannot be answered. */
-  serve(conversation: Conversation): Promise<Denial | null>;
+  /** Answers the request, or returns why it cannot be answered. */
+  serve(runner: CallRunner): Promise<Denial | null>;
 }
 
 const INSTANCES_MAX = 1000;
@@ -73,31 +73,31 @@ export function createMcp({
   const questions = createQuestions(secret, relay, nowMs);
   const sdk = connectSdk({ secret, version, questions });
   return {
-    async serve(conversation) {
-      const body = await readBody(conversation.bytes, conversation.signal);
+    async serve(runner) {
+      const body = await readBody(runner.bytes, runner.signal);
       if (body instanceof Denial) return body;
-      const { exchange, client } = conversation;
+      const { exchange, client } = runner;
       const message = body.value;
       const keyId = client.key.id;
       if (questions.isAnswer(message)) {
         await questions.keepAnswer(message, keyId);
-        exchange.writer.sendWhole(202, conversation.describe(), NOTHING);
+        exchange.writer.sendWhole(202, runner.describe(), NOTHING);
         return null;
       }
       const acceptsEvents = accepts(exchange.header('accept'), EVENTS_TYPE);
       const isSession = questions.isSession(exchange.header(SESSION_HEADER), keyId);
       const request = {
-        conversation,
-        session: new Session(conversation, readMeta(message), sessions),
+        runner,
+        session: new Session(runner, readMeta(message), sessions),
         acceptsEvents,
         // The questions of a batch would share one time limit.
         canAsk: acceptsEvents && isSession && !Array.isArray(message),
         isAsking: false,
       };
-      const response = await sdk.answer(createRequest(conversation), message, request);
+      const response = await sdk.answer(createRequest(runner), message, request);
       const opened = acceptsEvents && response.status === 200 ? questions.openSession(message, keyId) : null;
       const headers = {
-        ...conversation.describe(),
+        ...runner.describe(),
         'content-type': response.headers.get('content-type') ?? JSON_TYPE,
         ...(opened === null ? {} : { [SESSION_HEADER]: opened }),
       };
@@ -108,7 +108,7 @@ export function createMcp({
 }
 
 /** The headers that the SDK reads. A client that takes JSON, or anything, need not name both types. */
-function createRequest({ exchange }: Conversation): Request {
+function createRequest({ exchange }: CallRunner): Request {
   const accept = exchange.header('accept');
   const headers = new Headers();
   for (const name of ['content-type', 'mcp-method', 'mcp-name', 'mcp-protocol-version']) {

@@ -4,7 +4,7 @@
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Conversation } from '../execute/terms/conversation.ts';
+import type { CallRunner } from '../execute/terms/call-runner.ts';
 import { isObject } from '../json/is-object.ts';
 import { canShowQuestions, QUESTION_SCHEMA, readConfirmation, type Said } from './confirmation.ts';
 import type { Person, ToolOutcome } from './run-tool.ts';
@@ -40,7 +40,7 @@ export interface Questions {
    */
   run(
     tool: (person: Person | null) => Promise<ToolOutcome>,
-    conversation: Conversation,
+    runner: CallRunner,
     send: (message: AskMessage) => Promise<void>,
   ): Promise<ToolOutcome>;
 }
@@ -86,13 +86,13 @@ export function createQuestions(secret: Uint8Array, relay: AnswerRelay, nowMs: (
     async keepAnswer({ id, result }, keyId) {
       await relay.put(nameAnswer(String(id), keyId), keyId, readReply(result));
     },
-    async run(tool, conversation, send) {
+    async run(tool, runner, send) {
       let said: Said | null = null;
       for (let count = 0; count <= ASKED_MAX; count++) {
         const outcome = await tool({ said });
         if (outcome.kind !== 'question') return outcome;
         if (count === ASKED_MAX) break;
-        const reply = await ask(outcome.text, conversation, send);
+        const reply = await ask(outcome.text, runner, send);
         if (reply === 'unanswered') break;
         if (reply === 'unable') return tool(null);
         said = { about: outcome.about, isYes: reply === 'agreed' };
@@ -103,7 +103,7 @@ export function createQuestions(secret: Uint8Array, relay: AnswerRelay, nowMs: (
 
   async function ask(
     question: string,
-    { client, signal, isStopping, pauseTime, renewTime }: Conversation,
+    { client, signal, isStopping, pauseTime, renewTime }: CallRunner,
     send: (message: AskMessage) => Promise<void>,
   ): Promise<Reply> {
     const keyId = client.key.id;

@@ -1,6 +1,6 @@
 /**
  * Reads the body of a request to `/mcp` within its limits. They bound the time for which a request keeps other callers
- * waiting: the value is read and judged at once, and objects with thousands of names are slow to read and to judge.
+ * waiting: the value is read and checked at once, and objects with thousands of names are slow to read and to check.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BATCH_CALLS_MAX } from '@erp-proxy/contract';

@@ -19,7 +19,7 @@ import {
   type ServerContext,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import type { Conversation } from '../execute/terms/conversation.ts';
+import type { CallRunner } from '../execute/terms/call-runner.ts';
 import { isObject } from '../json/is-object.ts';
 import { ANSWER, canShowQuestions, QUESTION_SCHEMA, readConfirmation } from './confirmation.ts';
 import { INSTRUCTIONS } from './instructions.ts';
@@ -40,7 +40,7 @@ export interface SdkOptions {
 }
 
 export interface McpRequest {
-  conversation: Conversation;
+  runner: CallRunner;
   session: Session;
   /** Whether a client of 2025 gets events, and JSON otherwise. */
   acceptsEvents: boolean;
@@ -134,7 +134,7 @@ export function connectSdk({ secret, version, questions }: SdkOptions): Sdk {
     server: Server,
   ): Promise<CallToolResult> {
     if (!request.canAsk) return printOutcome(await run(null));
-    const outcome = await questions.run(run, request.conversation, async (question) => {
+    const outcome = await questions.run(run, request.runner, async (question) => {
       request.isAsking = true;
       await server.transport?.send(question, { relatedRequestId: mcpReq.id });
     });

@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type DataRoute, LIMIT_HEADER } from '@erp-proxy/contract';
-import type { AnswerFacts, Conversation } from '../execute/terms/conversation.ts';
+import type { AnswerFacts, CallRunner } from '../execute/terms/call-runner.ts';
 import type { Denial } from '../execute/terms/denial.ts';
 import type { NeededConfirmation } from '../execute/terms/request.ts';
 import { isIdempotencyKey } from '../idempotency/call-names.ts';
@@ -93,7 +93,7 @@ export interface ChangesSource {
   /** `bytes`: the body of a request for changes (docs/changes.md). `error`: a whole answer with an error. */
   read(
     bytes: Uint8Array,
-    conversation: Conversation,
+    runner: CallRunner,
   ): Promise<ReadChanges<Uint8Array> | { denial: Denial } | { error: Uint8Array }>;
 }
 
@@ -120,7 +120,7 @@ export class UnconfirmedCall extends Error {
 
 export class Session {
   readonly #deps: SessionDeps;
-  readonly #conversation: Conversation;
+  readonly #runner: CallRunner;
   /** The limit that the policy set in the last call; null if it set none. */
   policyLimit: number | null = null;
   /** The first field in which Odoo has a NaN or an Infinity, for which null stands; null if none has. */
@@ -132,15 +132,15 @@ export class Session {
   /** The language that the call of a tool asks for. */
   #lang: string | undefined;
 
-  constructor(conversation: Conversation, meta: Record<string, unknown>, deps: SessionDeps) {
-    this.#conversation = conversation;
+  constructor(runner: CallRunner, meta: Record<string, unknown>, deps: SessionDeps) {
+    this.#runner = runner;
     this.#meta = meta;
     this.#deps = deps;
   }
 
   /** A session of the same request, for another tool: a batch of 2025 calls several. */
   fork(): Session {
-    return new Session(this.#conversation, this.#meta, this.#deps);
+    return new Session(this.#runner, this.#meta, this.#deps);
   }
 
   /** All that follows is read in this language. */
@@ -149,16 +149,16 @@ export class Session {
   }
 
   get policy() {
-    return this.#conversation.client.policy;
+    return this.#runner.client.policy;
   }
 
   /** Id of the client key. */
   get keyId(): string {
-    return this.#conversation.client.key.id;
+    return this.#runner.client.key.id;
   }
 
   get requestId(): string {
-    return this.#conversation.exchange.requestId;
+    return this.#runner.exchange.requestId;
   }
 
   reportFault(error: unknown): void {
@@ -220,7 +220,7 @@ export class Session {
     };
     const writer = new AnswerCollector(ANSWER_BYTES_MAX);
     let facts: AnswerFacts | null = null;
-    const denial = await this.#conversation.run(Buffer.from(JSON.stringify(call)), writer, {
+    const denial = await this.#runner.run(Buffer.from(JSON.stringify(call)), writer, {
       onAnswer(seen) {
         facts = seen;
       },
@@ -279,16 +279,16 @@ export class Session {
       ...(lang === undefined ? {} : { context: { lang } }),
       erp_instance: { name: instance.name },
     };
-    const conversation: Conversation = {
-      ...this.#conversation,
+    const runner: CallRunner = {
+      ...this.#runner,
       run: (call, writer, options) =>
-        this.#conversation.run(call, writer, {
+        this.#runner.run(call, writer, {
           ...options,
           data: 'changes',
           traceparent: this.#traceparent,
         }),
     };
-    const read = await this.#deps.changes.read(Buffer.from(JSON.stringify(body)), conversation);
+    const read = await this.#deps.changes.read(Buffer.from(JSON.stringify(body)), runner);
     if ('denial' in read) throw this.#explain(read.denial, query.model);
     if ('error' in read) {
       const answer = readAnswer(read.error);
@@ -305,7 +305,7 @@ export class Session {
 
   /** The key of the header or of `_meta`; null if there is none. */
   #readIdempotencyKey(): string | null {
-    const { idempotencyKey: ofHeader } = this.#conversation;
+    const { idempotencyKey: ofHeader } = this.#runner;
     const ofMeta = this.#meta['idempotency-key'];
     if (ofMeta === undefined) return ofHeader;
     if (typeof ofMeta === 'string' && isIdempotencyKey(ofMeta) && (ofHeader ?? ofMeta) === ofMeta)

@@ -5,7 +5,7 @@ import {
   checkRedis,
   checkStore,
   checkTraffic,
-  judgeReadiness,
+  decideReadiness,
 } from './health.ts';
 
 const OK = { state: 'ok', detail: null } as const;
@@ -22,7 +22,7 @@ test.each([
     { isReady: false, status: 'not_ready' },
   ],
 ] as const)('one failed check makes the process not ready, a degraded one does not', (checks, readiness) => {
-  expect(judgeReadiness(checks)).toEqual(readiness);
+  expect(decideReadiness(checks)).toEqual(readiness);
 });
 
 test('a process that shuts down gets no traffic', () => {

@@ -15,7 +15,7 @@ export interface Readiness {
   status: 'ready' | 'degraded' | 'not_ready';
 }
 
-export function judgeReadiness(checks: readonly HealthCheck[]): Readiness {
+export function decideReadiness(checks: readonly HealthCheck[]): Readiness {
   const states = checks.map(({ state }) => state);
   if (states.includes('failed')) return { isReady: false, status: 'not_ready' };
   return { isReady: true, status: states.includes('degraded') ? 'degraded' : 'ready' };

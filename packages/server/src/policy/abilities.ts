@@ -1,6 +1,6 @@
 /**
- * What a key may do at all, for lists of models and of tools. It reads the policy alone: each call is still judged with
- * its arguments (decide.ts).
+ * What a key may do at all, for lists of models and of tools. It reads the policy alone: each call is still checked
+ * with its arguments (decide.ts).
  */
 import { compileGlob, type DataRoute, type StarMeaning } from '@erp-proxy/contract';
 import { NAME_SEARCH } from '../odoo/fields/field-sources.ts';

@@ -5,16 +5,16 @@
 import type { FieldRule } from '@erp-proxy/contract';
 import { NAME_SEARCH } from '../odoo/fields/field-sources.ts';
 import type { ArgumentPlace, FieldUses, UnnamedFields } from '../odoo/fields/field-uses.ts';
-import type { CompiledPolicy } from './compile.ts';
-import type { FieldRules } from './field-rules.ts';
 import {
   type DeniedField,
-  FieldJudge,
+  FieldCheck,
   type Known,
   type LackingTypes,
   type ShownOrder,
-} from './judge-fields.ts';
-import { describeDeniedPath, PathJudge } from './judge-paths.ts';
+} from './check-fields.ts';
+import { describeDeniedPath, PathCheck } from './check-paths.ts';
+import type { CompiledPolicy } from './compile.ts';
+import type { FieldRules } from './field-rules.ts';
 
 export interface FieldsRequest {
   model: string;
@@ -26,7 +26,7 @@ export interface FieldsRequest {
 
 /**
  * A decision that is made in steps: a call can name thousands of fields, and the server be asked many times. Yields how
- * many names were judged since the step before, so that other work can run in between.
+ * many names were checked since the step before, so that other work can run in between.
  */
 export type Steps<Decision> = Generator<number, Decision>;
 
@@ -75,13 +75,13 @@ export function* decideFields(
   }
   if (naming !== undefined && uses.unnamed?.canList === false)
     return denyUnnamed(naming.name, model, uses.unnamed);
-  const judge = new FieldJudge(rules, known);
+  const check = new FieldCheck(rules, known);
   for (const use of uses.uses) {
-    const denied = judge.judge(model, use);
+    const denied = check.check(model, use);
     if (denied !== null) return denyField(denied, method);
     yield use.path.length;
   }
-  return { kind: 'allowed', lacking: describeLacking(judge) };
+  return { kind: 'allowed', lacking: describeLacking(check) };
 }
 
 /**
@@ -100,13 +100,13 @@ export function* decidePaths(
       `This key may not read all models, and which ones \`${unreadable}\` leads to cannot be told. Name fields as Odoo does, and fewer in one call.`,
     );
   }
-  const judge = new PathJudge(mayRead, known.types);
+  const check = new PathCheck(mayRead, known.types);
   for (const use of uses) {
-    const denied = judge.judge(model, use);
+    const denied = check.check(model, use);
     if (denied !== null) return deny('models', describeDeniedPath(denied));
     yield use.path.length;
   }
-  return { kind: 'allowed', lacking: { types: judge.lacking, orders: false } };
+  return { kind: 'allowed', lacking: { types: check.lacking, orders: false } };
 }
 
 export type OrderDecision =
@@ -125,16 +125,16 @@ export function decideOrder(
 ): OrderDecision {
   if (unordered === null) return { kind: 'kept' };
   const { argument } = unordered;
-  const judge = new FieldJudge(rules, known);
-  const denied = argument === null ? judge.judgeFixedOrder(model) : judge.judgeOwnOrder(model);
-  const lacking = describeLacking(judge);
+  const check = new FieldCheck(rules, known);
+  const denied = argument === null ? check.checkFixedOrder(model) : check.checkOwnOrder(model);
+  const lacking = describeLacking(check);
   if (lacking.orders || lacking.types.size > 0) return { kind: 'lacking', lacking };
   if (denied === null) return { kind: 'kept' };
   if (argument !== null) return { kind: 'by_id', argument };
   return denied === 'unknown' ? { kind: 'kept' } : denyField(denied, method);
 }
 
-function describeLacking({ lacking, lacksOrders }: FieldJudge): Lacking {
+function describeLacking({ lacking, lacksOrders }: FieldCheck): Lacking {
   return { types: lacking, orders: lacksOrders };
 }
 
@@ -155,17 +155,17 @@ export function* listAllowedFields(
   const types = known.types.get(model);
   if (types === undefined)
     return { kind: 'lacking', lacking: { types: new Map([[model, new Set()]]), orders: false } };
-  const judge = new FieldJudge(rules, known);
+  const check = new FieldCheck(rules, known);
   const fields: string[] = [];
   let first: DeniedField | null = null;
   const listed = unnamed.isListed === true ? { isListed: true as const } : {};
   for (const field of types.keys()) {
-    const denied = judge.judge(model, { path: [field], tail: unnamed.tail, ...listed });
+    const denied = check.check(model, { path: [field], tail: unnamed.tail, ...listed });
     if (denied === null) fields.push(field);
     else first ??= denied;
     yield 1;
   }
-  const lacking = describeLacking(judge);
+  const lacking = describeLacking(check);
   if (lacking.orders || lacking.types.size > 0) return { kind: 'lacking', lacking };
   const naming = rules.listNaming(model);
   if (first === null && naming.length === 0) return { kind: 'all' };

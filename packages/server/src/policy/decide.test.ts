@@ -60,7 +60,7 @@ const MAKES_USER: Partial<PolicyRequest> = {
   }),
 };
 
-function judge(policy: Partial<Policy>, request: Partial<PolicyRequest>): Decision {
+function check(policy: Partial<Policy>, request: Partial<PolicyRequest>): Decision {
   const parsed = parsePolicy({ ...POLICY, ...policy });
   if ('errors' in parsed) throw new Error(JSON.stringify(parsed.errors));
   return decide(compilePolicy(parsed.policy), { ...REQUEST, ...request });
@@ -68,13 +68,13 @@ function judge(policy: Partial<Policy>, request: Partial<PolicyRequest>): Decisi
 
 /** The rule that denies; null if the call is allowed. */
 function findRule(policy: Partial<Policy>, request: Partial<PolicyRequest>): string | null {
-  const decision = judge(policy, request);
+  const decision = check(policy, request);
   return decision.allowed ? null : decision.rule;
 }
 
 test('allows what a server rule and a model rule name, and returns the model rule', () => {
-  expect(judge({}, {})).toEqual({ allowed: true, rule: 'models["res.partner"]', sets: {} });
-  expect(judge({}, { model: 'sale.order', method: 'action_confirm' })).toMatchObject({
+  expect(check({}, {})).toEqual({ allowed: true, rule: 'models["res.partner"]', sets: {} });
+  expect(check({}, { model: 'sale.order', method: 'action_confirm' })).toMatchObject({
     rule: 'models["sale.*"]',
   });
 });
@@ -203,7 +203,7 @@ test('sets only a missing company list and a limit that is missing or too high',
     readContext: () => named(allowed),
   });
   const findSets = (request: Partial<PolicyRequest>) => {
-    const decision = judge(policy, request);
+    const decision = check(policy, request);
     return decision.allowed && decision.sets;
   };
   expect(findSets(ask(null, null))).toEqual({ limit: 5, allowed_company_ids: [3, 1] });
@@ -233,19 +233,19 @@ test('scans the arguments last, and only if the policy depends on them', () => {
     },
   };
   const full = { companies: [1], limit_max: 5 };
-  judge(full, { ...request, server: { instance: 'test' } });
-  judge(full, { ...request, model: 'res.users' });
-  judge(full, { ...request, method: 'write' });
-  judge(full, { ...request, model: 'sale.order', sensitivity: 'is so' });
-  judge({ ...full, read_only: true }, { ...request, model: 'sale.order', isReadOnly: false });
-  judge({ models: { '*': ['read'] } }, request);
+  check(full, { ...request, server: { instance: 'test' } });
+  check(full, { ...request, model: 'res.users' });
+  check(full, { ...request, method: 'write' });
+  check(full, { ...request, model: 'sale.order', sensitivity: 'is so' });
+  check({ ...full, read_only: true }, { ...request, model: 'sale.order', isReadOnly: false });
+  check({ models: { '*': ['read'] } }, request);
   expect(asked).toEqual([]);
-  judge(full, request);
+  check(full, request);
   expect(asked).toEqual(['related', 'companies', 'records to 5']);
 });
 
 describe('a caller', () => {
-  const judgeCaller = (policy: Partial<Policy>, caller: Partial<Caller>) =>
+  const checkCaller = (policy: Partial<Policy>, caller: Partial<Caller>) =>
     decideCaller(compilePolicy({ ...POLICY, ...policy }), { address: null, browserOrigin: null, ...caller });
 
   test.each<[string, Partial<Policy>, Partial<Caller>]>([
@@ -262,7 +262,7 @@ describe('a caller', () => {
       { browserOrigin: 'https://a.com, https://shop.com' },
     ],
   ])('is denied by %s: %j %j', (rule, policy, caller) => {
-    expect(judgeCaller(policy, caller)).toMatchObject({ allowed: false, rule });
+    expect(checkCaller(policy, caller)).toMatchObject({ allowed: false, rule });
   });
 
   test.each<[string, Partial<Policy>, Partial<Caller>]>([
@@ -277,7 +277,7 @@ describe('a caller', () => {
     ],
     ['any browser origin', { cors_origins: ['*'] }, { browserOrigin: 'null' }],
   ])('may call: %s', (_, policy, caller) => {
-    expect(judgeCaller(policy, caller)).toBeNull();
+    expect(checkCaller(policy, caller)).toBeNull();
   });
 });
 
@@ -307,7 +307,7 @@ test('a denial reveals nothing else of the policy', () => {
     address: '11.0.0.1',
     browserOrigin: null,
   });
-  for (const decision of [...requests.map((request) => judge(policy, request)), caller]) {
+  for (const decision of [...requests.map((request) => check(policy, request)), caller]) {
     expect(decision?.allowed).toBe(false);
     expect(JSON.stringify(decision)).not.toMatch(/hr\.secret|77|10\.9\.8|hidden|shop-/);
   }

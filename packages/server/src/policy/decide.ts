@@ -13,9 +13,9 @@ import { NOTHING_LEARNT, type RelatedWrites } from '../odoo/related/related-writ
 import { listDelegates } from '../odoo/sensitive/delegating-models.ts';
 import { findSensitivity } from '../odoo/sensitive/sensitive-methods.ts';
 import type { LearntTypes } from '../odoo/values/field-types.ts';
+import { NOTHING_KNOWN } from './check-fields.ts';
 import type { CompiledPolicy } from './compile.ts';
 import { decideFields, describeFields, finish } from './decide-fields.ts';
-import { NOTHING_KNOWN } from './judge-fields.ts';
 import type { ModelRule } from './model-rules.ts';
 import { allowsMethod } from './readable-models.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Which fields of which model a policy allows. Pure. judge-fields.ts applies it to the fields that a call names, and to
+ * Which fields of which model a policy allows. Pure. check-fields.ts applies it to the fields that a call names, and to
  * those that carry the same values under another name.
  */
 import { compileGlob, type FieldRule, type Policy } from '@erp-proxy/contract';

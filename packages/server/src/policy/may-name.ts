@@ -1,6 +1,7 @@
 /** Whether the proxy may name a model or a field to a key, for example as a suggestion. Pure. */
+
+import { FieldCheck, NOTHING_KNOWN } from './check-fields.ts';
 import type { CompiledPolicy } from './compile.ts';
-import { FieldJudge, NOTHING_KNOWN } from './judge-fields.ts';
 
 /** `compiled` null: the key has no policy. */
 export function mayNameModel(compiled: CompiledPolicy | null, model: string): boolean {
@@ -16,6 +17,6 @@ export function mayNameField(compiled: CompiledPolicy | null, model: string, fie
   const rules = compiled?.fields ?? null;
   return (
     rules === null ||
-    new FieldJudge(rules, NOTHING_KNOWN).judge(model, { path: [field], tail: null }) === null
+    new FieldCheck(rules, NOTHING_KNOWN).check(model, { path: [field], tail: null }) === null
   );
 }

@@ -1,5 +1,5 @@
 /**
- * Which models a path of a call may lead into: those that the policy lets be read. Pure. judge-paths.ts applies it to
+ * Which models a path of a call may lead into: those that the policy lets be read. Pure. check-paths.ts applies it to
  * the paths that a call names.
  */
 import { findSensitivity } from '../odoo/sensitive/sensitive-methods.ts';

@@ -19,7 +19,7 @@ function compile(policy: Partial<Policy>) {
   return compilePolicy(parsed.policy);
 }
 
-function judge(policy: Partial<Policy>, model: string, method: string): Decision {
+function check(policy: Partial<Policy>, model: string, method: string): Decision {
   return decide(compile(policy), {
     server: { instance: 'prod' },
     model,
@@ -37,7 +37,7 @@ function judge(policy: Partial<Policy>, model: string, method: string): Decision
 
 /** The rule that denies; null: the call is allowed. */
 function findDenying(policy: Partial<Policy>, model: string, method: string): string | null {
-  const decision = judge(policy, model, method);
+  const decision = check(policy, model, method);
   return decision.allowed ? null : decision.rule;
 }
 
@@ -47,7 +47,7 @@ describe('`*` alone', () => {
   });
 
   test('does not stand for a method that no table knows, and the message names the entry to add', () => {
-    expect(judge({}, 'crm.lead', 'x_sync')).toEqual({
+    expect(check({}, 'crm.lead', 'x_sync')).toEqual({
       allowed: false,
       rule: 'allow_unknown_methods',
       message:
@@ -57,8 +57,8 @@ describe('`*` alone', () => {
 
   test('does not stand for a method that takes the name of a model', () => {
     expect(findDenying({}, 'crm.lead', 'find_or_create_record')).toBe('sensitive_methods');
-    expect(judge({}, 'crm.lead', 'message_notify')).toMatchObject({ rule: 'allow_unknown_methods' });
-    expect(judge({ models: { '*': ['*'] } }, 'mail.activity', 'action_feedback')).toMatchObject({
+    expect(check({}, 'crm.lead', 'message_notify')).toMatchObject({ rule: 'allow_unknown_methods' });
+    expect(check({ models: { '*': ['*'] } }, 'mail.activity', 'action_feedback')).toMatchObject({
       rule: 'allow_unknown_methods',
       message: expect.stringContaining('to methods that reach more than its records'),
     });
@@ -177,7 +177,7 @@ test('`*` allows no method that is sensitive, left out or not in the tables, wha
         );
         const isLiteral = !ofAll && others.some((other) => other === method);
         const isEnough = isLiteral || findSensitivity(model, method) === null;
-        const decision = judge({ models }, model, method);
+        const decision = check({ models }, model, method);
         expect(decision.allowed).toBe(mayBeAllowed || (isNamed && isEnough));
         expect(mayCall(compile({ models }), model, method)).toBe(decision.allowed);
         const shown = describeStar(compile({ models }), model)?.methods ?? [];

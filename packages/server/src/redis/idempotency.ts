@@ -2,7 +2,7 @@
  * Idempotency keys in Redis, with its clock. As durable as that Redis: if it loses a key, the next attempt runs again.
  * Redis removes expired rows.
  */
-import type { IdempotencyRow, IdempotencyStore } from '../stores/ports.ts';
+import type { IdempotencyRow, IdempotencyStore } from '../stores/ports/idempotency.ts';
 import { READ_NOW, type RedisClient } from './client.ts';
 
 /** KEYS: the row. Returns it, or nil. */

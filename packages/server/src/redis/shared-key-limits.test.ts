@@ -5,7 +5,7 @@ import { countCases } from '../../test/random-cases.ts';
 import { monotonicMs, pause } from '../../test/time.ts';
 import { KeyLimits, type LimitedKey } from '../limits/key-limits.ts';
 import { MonthCounts } from '../limits/month.ts';
-import type { CallCountStore } from '../stores/ports.ts';
+import type { CallCountStore } from '../stores/ports/call-counts.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import type { RedisClient } from './client.ts';
 import { SharedKeyLimits } from './shared-key-limits.ts';

@@ -2,7 +2,7 @@
  * The limits of keys, counted in Redis for all replicas. Each replica also counts locally. While Redis is away, it
  * enforces its share of the limits from the local counts. Calls that it admits meanwhile are added to Redis afterwards.
  */
-import { type Admitted, BUSY, combineTaken, judgeRequest, readRate, UNLIMITED } from '../limits/admitted.ts';
+import { type Admitted, BUSY, checkRequest, combineTaken, readRate, UNLIMITED } from '../limits/admitted.ts';
 import { describePeriod } from '../limits/day.ts';
 import { KeyLimits, type LimitedKey, type Limits } from '../limits/key-limits.ts';
 import { MonthCounts } from '../limits/month.ts';
@@ -74,7 +74,7 @@ export class SharedKeyLimits implements Limits {
         ? this.#local.admitMore(key, count, together)
         : describeAnswer(key, count, answer, this.#months);
     if (admitted.ok) this.#count(key, count, [], answer);
-    return judgeRequest(admitted, key.policy, together);
+    return checkRequest(admitted, key.policy, together);
   }
 
   async acquireMore(key: LimitedKey, count: number): Promise<number> {

@@ -3,7 +3,7 @@
  * so that processes need not agree. A process that is killed loses the counts of about ten seconds.
  */
 import type { EventHandlers } from '../observe/events.ts';
-import type { StatisticsRow, StatisticsStore } from '../stores/ports.ts';
+import type { StatisticsRow, StatisticsStore } from '../stores/ports/statistics.ts';
 import { SingleFlight } from '../streams/single-flight.ts';
 import {
   addPeriod,

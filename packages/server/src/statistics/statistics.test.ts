@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { CallRecord } from '../observe/events.ts';
-import type { Store } from '../stores/ports.ts';
+import type { Store } from '../stores/ports/store.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { createStatistics } from './statistics.ts';
 

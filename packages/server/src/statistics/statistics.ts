@@ -9,7 +9,8 @@ import type {
   StatisticsView,
 } from '@erp-proxy/contract';
 import type { EventHandlers } from '../observe/events.ts';
-import type { LeaseStore, StatisticsRow, StatisticsStore } from '../stores/ports.ts';
+import type { LeaseStore } from '../stores/ports/leases.ts';
+import type { StatisticsRow, StatisticsStore } from '../stores/ports/statistics.ts';
 import { type PeriodicTask, startPeriodicTask } from '../streams/periodic-task.ts';
 import type { Dimension } from './cells.ts';
 import { type Gauges, readPeriod, STEPS, type Step, type StoredCell } from './period.ts';

@@ -1,5 +1,5 @@
 /** Approvals of calls in a database. */
-import type { ApprovalAnswer, ApprovalRow, ApprovalStore, ApprovalWithCall } from './ports.ts';
+import type { ApprovalAnswer, ApprovalRow, ApprovalStore, ApprovalWithCall } from './ports/approvals.ts';
 import { createParameters, isStorable } from './sql.ts';
 import type { Databases, Statements } from './statements.ts';
 
@@ -21,7 +21,7 @@ export function createApprovals({ durable, quick }: Databases): ApprovalStore {
   return {
     async ask({ id, client, fingerprint, facts, call, createdAt, expiresAt }, { clientMax, totalMax }) {
       /** Null: the call can be stored. */
-      async function judge(from: Statements): Promise<ApprovalAnswer | null> {
+      async function check(from: Statements): Promise<ApprovalAnswer | null> {
         const [same] = await from.query<ApprovalRow>(
           `SELECT ${COLUMNS} FROM approvals
            WHERE client = $1 AND fingerprint = $2 AND state <> 'used' AND expires_at > $3`,
@@ -38,12 +38,12 @@ export function createApprovals({ durable, quick }: Databases): ApprovalStore {
       }
 
       // A caller that repeats its call must not occupy connections that wait for the lock.
-      const known = await judge(quick);
+      const known = await check(quick);
       if (known !== null) return known;
       return quick.transact(async (statements): Promise<ApprovalAnswer> => {
         // New requests are rare and short. One at a time, none is stored twice and the bounds are exact.
         await lockRequests(statements);
-        const stored = await judge(statements);
+        const stored = await check(statements);
         if (stored !== null) return stored;
         const [row] = await statements.query<ApprovalRow>(
           `INSERT INTO approvals (id, client, fingerprint, state, facts, call, created_at, expires_at)

@@ -1,6 +1,6 @@
 /** For tests: batches of the audit. */
 import { createSecretKey, randomUUID } from 'node:crypto';
-import type { AuditBatch } from './ports.ts';
+import type { AuditBatch } from './ports/audit.ts';
 
 export const CHAIN_KEY = createSecretKey(Buffer.alloc(32, 1));
 

@@ -3,7 +3,7 @@
  * inserted without the key. Pure.
  */
 import { createHmac, type KeyObject } from 'node:crypto';
-import type { AuditBatch, AuditPosition, AuditRow } from './ports.ts';
+import type { AuditBatch, AuditPosition, AuditRow } from './ports/audit.ts';
 import { StoreError } from './store-error.ts';
 
 /** Larger numbers in the store are read as this number. */

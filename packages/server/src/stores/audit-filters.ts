@@ -1,5 +1,5 @@
 /** Compares a row of the audit with the filters of a search, for stores that cannot do this in SQL. Pure. */
-import type { AuditRow, AuditSearch } from './ports.ts';
+import type { AuditRow, AuditSearch } from './ports/audit.ts';
 
 /** A record that is not JSON matches no filter. */
 export function matchesFilters(

@@ -1,6 +1,6 @@
 /** Counts of calls in a database. */
 import { findOldestMonth } from './oldest-month.ts';
-import type { CallCount, CallCountStore } from './ports.ts';
+import type { CallCount, CallCountStore } from './ports/call-counts.ts';
 import { createParameters, placeRows, splitRows } from './sql.ts';
 import type { Databases } from './statements.ts';
 

@@ -1,5 +1,5 @@
 /** Changes a row of one version, or finds out why it cannot. */
-import type { Change } from './ports.ts';
+import type { Change } from './ports/change.ts';
 import type { Statements } from './statements.ts';
 
 /** `statement` must change the row with the id `$1` if its version is `$2`. */

@@ -11,7 +11,7 @@ import { makeBatch } from './audit-batch.fixture.ts';
 import { copyStore } from './copy-store.ts';
 import { findEngine } from './engines.ts';
 import { openStore } from './open.ts';
-import type { OpenedStore, Store } from './ports.ts';
+import type { OpenedStore, Store } from './ports/store.ts';
 import { createTestSchema, type TestSchema } from './postgres/database.fixture.ts';
 import { StoreError } from './store-error.ts';
 

@@ -1,5 +1,5 @@
 /** Denied subjects in a database. */
-import type { DeniedSubject, DeniedSubjectStore } from './ports.ts';
+import type { DeniedSubject, DeniedSubjectStore } from './ports/denied-subjects.ts';
 import { isStorable } from './sql.ts';
 import type { Databases } from './statements.ts';
 

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { closeAfterTest } from '../../test/close-after-test.ts';
 import { buildKey, expectChain } from '../../test/stores/store-suite.ts';
 import { openStore } from './open.ts';
-import type { OpenedStore } from './ports.ts';
+import type { OpenedStore } from './ports/store.ts';
 import { createTestSchema } from './postgres/database.fixture.ts';
 
 const SERVER_URL = process.env['TEST_POSTGRES_URL'] ?? '';

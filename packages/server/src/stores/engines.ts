@@ -2,13 +2,13 @@
  * The table of store engines: how `store.url` selects one, and how it is opened. A new engine needs its folder, with
  * its test, and a row here. An engine is loaded only if it is used.
  */
-import type { FoundStore, OpenedStore } from './ports.ts';
+import type { FoundStore, OpenedStore } from './ports/store.ts';
 import { findSqlitePath, readSqlitePath } from './sqlite/address.ts';
 import { StoreError } from './store-error.ts';
 import type { StoreTables } from './tables.ts';
 
 export interface StoreEngine {
-  /** URLs that select this engine. The engine itself judges the rest of the URL. */
+  /** URLs that select this engine. The engine itself checks the rest of the URL. */
   readonly url: RegExp;
   /** Values that the setting `store.url` accepts. */
   readonly setting: RegExp;

@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { atMost } from '../streams/at-most.ts';
 import { SingleFlight } from '../streams/single-flight.ts';
 import { SlicedTasks } from '../streams/sliced-tasks.ts';
-import type { Store, StoreChange } from './ports.ts';
+import type { Store, StoreChange } from './ports/store.ts';
 
 /**
  * Time for which entries stay usable while the store is unavailable: longer than a restart, and short enough for

@@ -2,7 +2,7 @@
  * Idempotency keys in a database. A claim must survive a power loss, or a call could be sent twice. If a completion is
  * lost, the claim remains and its outcome is unknown.
  */
-import type { IdempotencyRow, IdempotencyStore, IdempotencyUse } from './ports.ts';
+import type { IdempotencyRow, IdempotencyStore, IdempotencyUse } from './ports/idempotency.ts';
 import type { Databases } from './statements.ts';
 
 const IS_RUNNING = 'id = $1 AND attempt = $2 AND NOT is_done';

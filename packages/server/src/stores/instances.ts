@@ -1,7 +1,8 @@
 /** Stored instances in a database. Must not know what a body contains. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { changeVersion, isDone } from './change-version.ts';
-import type { AuditBatch, InstanceStore, StoredInstance } from './ports.ts';
+import type { AuditBatch } from './ports/audit.ts';
+import type { InstanceStore, StoredInstance } from './ports/instances.ts';
 import { createParameters, isStorable } from './sql.ts';
 import type { Databases } from './statements.ts';
 

@@ -4,7 +4,7 @@
  * other operations run.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { KeyListQuery, KeyRecord, KeyStore } from './ports.ts';
+import type { KeyListQuery, KeyRecord, KeyStore } from './ports/keys.ts';
 import { createParameters, isStorable } from './sql.ts';
 import type { StoreDatabase } from './statements.ts';
 

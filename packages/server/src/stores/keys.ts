@@ -1,7 +1,8 @@
 /** Client keys in a database. Must not know when a key is valid. */
 import { changeVersion, isDone } from './change-version.ts';
 import { createKeyList, RECORD_COLUMNS } from './key-list.ts';
-import type { Change, EndingKey, KeyName, KeyRecord, KeyStore, RotationResult, StoredKey } from './ports.ts';
+import type { Change } from './ports/change.ts';
+import type { EndingKey, KeyName, KeyRecord, KeyStore, RotationResult, StoredKey } from './ports/keys.ts';
 import { createParameters, isStorable, placeRows } from './sql.ts';
 import type { Databases, Statements } from './statements.ts';
 

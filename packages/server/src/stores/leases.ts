@@ -1,5 +1,5 @@
 /** Leases in a database. */
-import type { LeaseStore } from './ports.ts';
+import type { LeaseStore } from './ports/leases.ts';
 import type { Databases } from './statements.ts';
 
 /** Leases that are removed at once. */

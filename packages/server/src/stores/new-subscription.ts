@@ -1,4 +1,4 @@
-import type { StoredSubscription, SubscriptionDefinition } from './ports.ts';
+import type { StoredSubscription, SubscriptionDefinition } from './ports/subscriptions.ts';
 
 /** State of a subscription that was just stored. The tables of the databases have the same values as defaults. */
 export const NEW_SUBSCRIPTION: Omit<StoredSubscription, keyof SubscriptionDefinition> = {

@@ -1,5 +1,5 @@
 /** The oldest month whose counts of calls are kept, when these counts are added: the same month of the year before. */
-import type { CallCount } from './ports.ts';
+import type { CallCount } from './ports/call-counts.ts';
 
 export function findOldestMonth(counts: readonly CallCount[]): string {
   const newest = counts.reduce((latest, { month }) => (month > latest ? month : latest), '');

@@ -1,6 +1,6 @@
 /** Opens the store that `store.url` names, or looks whether it exists. */
 import { findEngine } from './engines.ts';
-import type { FoundStore, OpenedStore } from './ports.ts';
+import type { FoundStore, OpenedStore } from './ports/store.ts';
 
 /** Creates the store if it is missing, and migrates its schema. Rejects with a `StoreError`. */
 export async function openStore(url: string): Promise<OpenedStore> {

@@ -1,6 +1,6 @@
 /** Remembers which batches of the audit were appended recently, for stores in which a failed append changes nothing. */
 import { LRUCache } from 'lru-cache';
-import type { AuditBatch } from './ports.ts';
+import type { AuditBatch } from './ports/audit.ts';
 
 /** A writer repeats a failed batch before it appends the next one. */
 const BATCHES_MAX = 100;

@@ -1,5 +1,5 @@
 /** The statements and transactions of a database, as the parts of the store use them. Must not know a driver. */
-import type { AuditBatch } from './ports.ts';
+import type { AuditBatch } from './ports/audit.ts';
 
 /** Parts of SQL that the engines write differently. */
 export interface Dialect {

@@ -1,5 +1,5 @@
 /** Statistics of calls in a database. */
-import type { StatisticsRow, StatisticsStore } from './ports.ts';
+import type { StatisticsRow, StatisticsStore } from './ports/statistics.ts';
 import type { Databases } from './statements.ts';
 
 export function createStatistics({ quick }: Databases): StatisticsStore {

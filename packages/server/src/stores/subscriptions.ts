@@ -2,9 +2,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { changeVersion, isDone } from './change-version.ts';
 import { chooseDeliveryPlace, type WaitingDelivery } from './delivery-place.ts';
+import type { AuditBatch } from './ports/audit.ts';
+import type { Change } from './ports/change.ts';
 import type {
-  AuditBatch,
-  Change,
   ClaimedDelivery,
   DeliveryBatch,
   DeliveryRecord,
@@ -12,7 +12,7 @@ import type {
   SubscriptionBacklog,
   SubscriptionProgress,
   SubscriptionStore,
-} from './ports.ts';
+} from './ports/subscriptions.ts';
 import { createParameters, isStorable, placeRows, splitRows } from './sql.ts';
 import type { Databases, Statements } from './statements.ts';
 

@@ -1,4 +1,6 @@
-/** For tests: a process that is busy, without processor time. */
+/** For tests: a process that is busy, without processor time. A change of the system's clock does not end it early. */
 export function blockThread(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  const endMs = performance.now() + ms;
+  for (let leftMs = ms; leftMs > 0; leftMs = endMs - performance.now()) Atomics.wait(cell, 0, 0, leftMs);
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { LeaseStore } from '../stores/ports.ts';
+import type { LeaseStore } from '../stores/ports/leases.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { Leadership } from './leadership.ts';
 

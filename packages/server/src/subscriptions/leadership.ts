@@ -2,7 +2,7 @@
  * One process of all that share the store works the subscriptions: the one with the lease. Whether it has the lease is
  * told by the monotonic clock, so that a process that was stopped for a while knows it at once when it continues.
  */
-import type { LeaseStore } from '../stores/ports.ts';
+import type { LeaseStore } from '../stores/ports/leases.ts';
 
 export interface LeadershipOptions {
   leases: LeaseStore;

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { expectToStay } from '../../test/time.ts';
 import { VaultError } from '../instances/vault.ts';
-import type { Store } from '../stores/ports.ts';
+import type { Store } from '../stores/ports/store.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { Leadership } from './leadership.ts';
 import { Outbox, type OutboxOptions } from './outbox.ts';
@@ -44,7 +44,7 @@ async function startOutbox(options: Pick<OutboxOptions, 'send'> & Partial<Outbox
   const outbox = new Outbox({
     store: store.subscriptions,
     leadership,
-    judge: async () => null,
+    check: async () => null,
     openSecrets: () => [],
     clock: Date.now,
     nowMs,
@@ -128,18 +128,18 @@ test('a secret that cannot be opened is a failed attempt, with its reason and th
 });
 
 test('a refusal while the process stops is no failed attempt: the process itself may be the reason', async () => {
-  const { promise: judged, resolve: refuse } = Promise.withResolvers<string>();
-  let isJudging = false;
+  const { promise: checked, resolve: refuse } = Promise.withResolvers<string>();
+  let isChecking = false;
   const { store, outbox } = await startOutbox({
     send: () => Promise.reject(new Error('nothing may be sent')),
-    judge() {
-      isJudging = true;
-      return judged;
+    check() {
+      isChecking = true;
+      return checked;
     },
   });
   await addDelivery(store, 'first');
   outbox.wake();
-  await expect.poll(() => isJudging).toBe(true);
+  await expect.poll(() => isChecking).toBe(true);
   const closed = outbox.close(60_000);
   refuse('overloaded: The proxy is shutting down; send the call again in a moment.');
   await closed;

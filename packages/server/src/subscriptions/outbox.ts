@@ -5,14 +5,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { VaultError } from '../instances/vault.ts';
-import type { ClaimedDelivery, DeliveryBatch, SubscriptionStore } from '../stores/ports.ts';
+import type { ClaimedDelivery, DeliveryBatch, SubscriptionStore } from '../stores/ports/subscriptions.ts';
 import type { Leadership } from './leadership.ts';
-import { type Attempt, judgeAttempts } from './retry-schedule.ts';
+import { type Attempt, checkAttempts } from './retry-schedule.ts';
 import { type Body, readBody } from './row.ts';
 import type { SendDelivery } from './sender.ts';
 
 /** Why the key of the subscription may not give what the delivery holds; null: it may. */
-export type JudgeDelivery = (
+export type CheckDelivery = (
   subscription: Body,
   delivery: ClaimedDelivery,
   signal: AbortSignal,
@@ -21,7 +21,7 @@ export type JudgeDelivery = (
 export interface OutboxOptions {
   store: SubscriptionStore;
   leadership: Leadership;
-  judge: JudgeDelivery;
+  check: CheckDelivery;
   send: SendDelivery;
   /** Opens the secrets that sign at this time. Throws a `VaultError`. */
   openSecrets: (row: { id: string; name: string; body: string }, now: number) => string[];
@@ -167,7 +167,7 @@ export class Outbox {
     claim: string,
     beginsUntilMs: number,
   ): Promise<void> {
-    const { judge, send, openSecrets, clock, nowMs, random, leadership, onAttempt, onDisabled } =
+    const { check, send, openSecrets, clock, nowMs, random, leadership, onAttempt, onDisabled } =
       this.#options;
     const { signal } = this.#closing;
     const maySend = () => leadership.isHeld && nowMs() < beginsUntilMs && !signal.aborted;
@@ -184,7 +184,7 @@ export class Outbox {
     }
     const sent = await Promise.all(
       deliveries.map(async (delivery) => {
-        const failure = unsigned ?? (await judge(body, delivery, signal));
+        const failure = unsigned ?? (await check(body, delivery, signal));
         // While the process stops, calls on Odoo are refused. That says nothing about the delivery.
         if (failure !== null && this.#isClosed) return null;
         return failure === null
@@ -194,7 +194,7 @@ export class Outbox {
     );
     const attempts = sent.filter((attempt) => attempt !== null);
     if (attempts.length === 0) return;
-    const outcome = judgeAttempts(subscription, attempts, {
+    const outcome = checkAttempts(subscription, attempts, {
       now: clock(),
       random,
       secondMs: this.#options.secondMs,

@@ -3,7 +3,7 @@
  * in one transaction. One timer serves all subscriptions. One instance that does not answer holds up no other.
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Reading, SubscriptionProgress, SubscriptionStore } from '../stores/ports.ts';
+import type { Reading, SubscriptionProgress, SubscriptionStore } from '../stores/ports/subscriptions.ts';
 import type { ChangeReader, ReadRefusal, ReadResult } from './change-reader.ts';
 import { buildDelivery, buildKeyNotice, createDeliveryId, type RecordChange } from './delivery-body.ts';
 import type { Leadership } from './leadership.ts';

@@ -2,7 +2,7 @@
  * Writes the notes of readings that have stored nothing else: when a subscription was read, and its problem. They are
  * written together, so that readings without changes cost next to nothing.
  */
-import type { ReadingNote, SubscriptionStore } from '../stores/ports.ts';
+import type { ReadingNote, SubscriptionStore } from '../stores/ports/subscriptions.ts';
 
 export interface ReadingNotesOptions {
   store: Pick<SubscriptionStore, 'noteReadings'>;

@@ -1,16 +1,16 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { NEW_SUBSCRIPTION } from '../stores/new-subscription.ts';
-import type { StoredSubscription } from '../stores/ports.ts';
+import type { StoredSubscription } from '../stores/ports/subscriptions.ts';
 import {
   type Attempt,
-  judgeAttempts,
+  checkAttempts,
   RETRY_DELAYS_SECONDS,
   readRetryAfterSeconds,
 } from './retry-schedule.ts';
 
 const NOW = 1_000_000_000_000;
 const DAY_MS = 86_400_000;
-const JUDGING = { now: NOW, random: () => 0, secondMs: 1000 };
+const CHECKING = { now: NOW, random: () => 0, secondMs: 1000 };
 
 function subscription(changes: Partial<StoredSubscription> = {}): StoredSubscription {
   return {
@@ -39,7 +39,7 @@ function attempt(attempts: number, changes: Partial<Attempt> = {}): Attempt {
 
 test('retries after seconds, then after the delays of Standard Webhooks, then gives up', () => {
   const delays = Array.from({ length: 16 }, (_, index) => {
-    const outcome = judgeAttempts(subscription({ failures: index }), [attempt(index + 1)], JUDGING);
+    const outcome = checkAttempts(subscription({ failures: index }), [attempt(index + 1)], CHECKING);
     const [result] = outcome.results;
     return result?.state === 'failed' ? 'failed' : ((result?.nextAt ?? 0) - NOW) / 1000;
   });
@@ -54,7 +54,7 @@ test.each([1, 10, 30, 60, 300, 1200])(
     let now = NOW;
     for (let failures = 0; now < NOW + awaySeconds * 1000; failures++) {
       // Other deliveries come meanwhile, and one is tried at a time.
-      const outcome = judgeAttempts(subscription({ failures }), [attempt(1)], { ...JUDGING, now });
+      const outcome = checkAttempts(subscription({ failures }), [attempt(1)], { ...CHECKING, now });
       now = outcome.retryAt!;
     }
     expect((now - NOW) / 1000 - awaySeconds).toBeLessThanOrEqual(Math.max(5, awaySeconds));
@@ -62,7 +62,7 @@ test.each([1, 10, 30, 60, 300, 1200])(
 );
 
 test('jitter makes a delay longer by a tenth at most', () => {
-  const { retryAt } = judgeAttempts(subscription(), [attempt(1)], { ...JUDGING, random: () => 0.999 });
+  const { retryAt } = checkAttempts(subscription(), [attempt(1)], { ...CHECKING, random: () => 0.999 });
   expect(retryAt).toBeGreaterThan(NOW + 5000);
   expect(retryAt).toBeLessThanOrEqual(NOW + 5500);
 });
@@ -70,13 +70,13 @@ test('jitter makes a delay longer by a tenth at most', () => {
 test('disables after five days, and not because a clock has jumped', () => {
   const since = NOW - 5 * DAY_MS;
   const disables = (failures: number, failingSince: number) =>
-    judgeAttempts(subscription({ failures, failingSince }), [attempt(3)], JUDGING).disables;
+    checkAttempts(subscription({ failures, failingSince }), [attempt(3)], CHECKING).disables;
   expect(disables(20, since)).toMatch(/took nothing for five days/);
   expect(disables(20, since + 1)).toBeNull();
   expect(disables(1, since)).toBeNull();
   // It has jumped back since.
   expect(
-    judgeAttempts(subscription({ failures: 3, failingSince: NOW + DAY_MS }), [attempt(4)], JUDGING),
+    checkAttempts(subscription({ failures: 3, failingSince: NOW + DAY_MS }), [attempt(4)], CHECKING),
   ).toMatchObject({
     failingSince: NOW,
     failures: 4,
@@ -85,18 +85,18 @@ test('disables after five days, and not because a clock has jumped', () => {
 
 test('one delivery that is taken ends the failures, and wakes the others after an outage', () => {
   const both = [attempt(1), attempt(2, { isTaken: true, status: 200, failure: null })];
-  expect(judgeAttempts(subscription({ failures: 3, failingSince: 5 }), both, JUDGING)).toMatchObject({
+  expect(checkAttempts(subscription({ failures: 3, failingSince: 5 }), both, CHECKING)).toMatchObject({
     failures: 0,
     failingSince: null,
     retryAt: null,
     wakesAll: true,
     deliveredAt: NOW,
   });
-  expect(judgeAttempts(subscription({ failures: 2 }), both, JUDGING).wakesAll).toBe(false);
+  expect(checkAttempts(subscription({ failures: 2 }), both, CHECKING).wakesAll).toBe(false);
 });
 
 test('410 disables at once, and gives nothing up', () => {
-  const outcome = judgeAttempts(subscription(), [attempt(16, { isGone: true, status: 410 })], JUDGING);
+  const outcome = checkAttempts(subscription(), [attempt(16, { isGone: true, status: 410 })], CHECKING);
   expect(outcome.disables).toMatch(/410 Gone/);
   expect(outcome.results[0]?.state).toBe('waiting');
 });

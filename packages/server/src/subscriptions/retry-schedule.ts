@@ -1,6 +1,11 @@
 /** When a delivery that was not taken is sent again, and when its subscription is disabled. Pure. */
 
-import type { AttemptOutcome, ClaimedDelivery, DeliveryResult, StoredSubscription } from '../stores/ports.ts';
+import type {
+  AttemptOutcome,
+  ClaimedDelivery,
+  DeliveryResult,
+  StoredSubscription,
+} from '../stores/ports/subscriptions.ts';
 import { readHttpDate } from '../text/http-date.ts';
 
 const MINUTE = 60;
@@ -52,7 +57,7 @@ export interface Attempt {
   durationMs: number;
 }
 
-export interface Judging {
+export interface Checking {
   now: number;
   /** From 0 to below 1. */
   random: () => number;
@@ -61,22 +66,22 @@ export interface Judging {
 }
 
 /** Decides what follows from the attempts of one claim. */
-export function judgeAttempts(
+export function checkAttempts(
   subscription: StoredSubscription,
   attempts: readonly Attempt[],
-  judging: Judging,
+  checking: Checking,
 ): AttemptOutcome {
-  const { now } = judging;
+  const { now } = checking;
   const isTaken = attempts.some((attempt) => attempt.isTaken);
   const failed = attempts.filter((attempt) => !attempt.isTaken);
   const failures = isTaken ? 0 : subscription.failures + 1;
   const failingSince = isTaken ? null : Math.min(subscription.failingSince ?? now, now);
-  const delayMs = isTaken ? 0 : findDelayMs(failures, failed, judging);
+  const delayMs = isTaken ? 0 : findDelayMs(failures, failed, checking);
   const gone = attempts.find((attempt) => attempt.isGone);
   const lastFailure = failed.at(-1)?.failure ?? null;
   return {
     now,
-    results: attempts.map((attempt) => judgeAttempt(attempt, judging)),
+    results: attempts.map((attempt) => checkAttempt(attempt, checking)),
     failures,
     failingSince,
     retryAt: isTaken ? null : now + delayMs,
@@ -84,7 +89,7 @@ export function judgeAttempts(
     deliveredAt: isTaken ? now : subscription.deliveredAt,
     wakesAll: isTaken && subscription.failures >= AWAY_FAILURES,
     disables:
-      gone === undefined ? explainDisabled(failures, failingSince, lastFailure, judging) : GONE_REASON,
+      gone === undefined ? explainDisabled(failures, failingSince, lastFailure, checking) : GONE_REASON,
   };
 }
 
@@ -94,29 +99,29 @@ function explainDisabled(
   failures: number,
   failingSince: number | null,
   lastFailure: string | null,
-  { now, secondMs }: Judging,
+  { now, secondMs }: Checking,
 ): string | null {
   if (failingSince === null || now - failingSince < DISABLED_AFTER_SECONDS * secondMs) return null;
   if (failures < FAILURES_BEFORE_DISABLED_MIN) return null;
   return `The receiver took nothing for five days; the last reason: ${lastFailure}`;
 }
 
-function judgeAttempt(attempt: Attempt, judging: Judging): DeliveryResult {
-  const { now } = judging;
+function checkAttempt(attempt: Attempt, checking: Checking): DeliveryResult {
+  const { now } = checking;
   const { delivery, isTaken, isGone, status, failure, durationMs } = attempt;
   // 410 says nothing about this delivery: after a resume it is sent again.
   const isLast = !isGone && delivery.attempts > RETRY_DELAYS_SECONDS.length;
   return {
     id: delivery.id,
     state: isTaken ? 'delivered' : isLast ? 'failed' : 'waiting',
-    nextAt: isTaken ? now : now + findDelayMs(delivery.attempts, [attempt], judging),
+    nextAt: isTaken ? now : now + findDelayMs(delivery.attempts, [attempt], checking),
     status,
     failure,
     durationMs: Math.round(durationMs),
   };
 }
 
-function findDelayMs(failures: number, failed: readonly Attempt[], { random, secondMs }: Judging): number {
+function findDelayMs(failures: number, failed: readonly Attempt[], { random, secondMs }: Checking): number {
   const index = Math.min(failures, RETRY_DELAYS_SECONDS.length) - 1;
   const delaySeconds = (RETRY_DELAYS_SECONDS[index] ?? 0) * (1 + JITTER * random());
   const askedSeconds = Math.max(0, ...failed.map(({ retryAfterSeconds }) => retryAfterSeconds ?? 0));

@@ -1,6 +1,6 @@
 /** The stored form of a subscription: the shape of its body, which only this file reads and writes. */
 import { z } from 'zod';
-import type { StoredSubscription } from '../stores/ports.ts';
+import type { StoredSubscription } from '../stores/ports/subscriptions.ts';
 import { EVENT_MEMBERS, RECORD_MEMBERS, SHARED_MEMBERS } from './members.ts';
 
 const SECRET = z.strictObject({

@@ -1,6 +1,6 @@
-/** Sends one delivery to its receiver, and judges the answer. Stores nothing. */
+/** Sends one delivery to its receiver, and checks the answer. Stores nothing. */
 import type { EgressAnswer, EgressDispatcher, EgressFailure } from '../egress/dispatcher.ts';
-import type { ClaimedDelivery } from '../stores/ports.ts';
+import type { ClaimedDelivery } from '../stores/ports/subscriptions.ts';
 import { TIMED_OUT, waitFor } from '../streams/wait.ts';
 import { type Attempt, readRetryAfterSeconds } from './retry-schedule.ts';
 import { sign } from './secrets.ts';
@@ -68,7 +68,7 @@ export function createSender({ egress, clock, nowMs, version, timeoutMs }: Sende
       clearTimeout(timer);
       if (!answer.ok && (UNSENT.has(answer.reason) || signal.aborted)) return null;
       if (answer.ok) await drain(answer);
-      return { delivery, durationMs: nowMs() - startedMs, ...judge(answer, timeoutMs, clock()) };
+      return { delivery, durationMs: nowMs() - startedMs, ...check(answer, timeoutMs, clock()) };
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', end);
@@ -79,7 +79,7 @@ export function createSender({ egress, clock, nowMs, version, timeoutMs }: Sende
 /** These say nothing about the receiver. */
 const UNSENT: ReadonlySet<EgressFailure['reason']> = new Set(['withdrawn', 'exhausted']);
 
-function judge(
+function check(
   answer: EgressAnswer | EgressFailure,
   timeoutMs: number,
   now: number,

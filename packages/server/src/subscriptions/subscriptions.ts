@@ -7,15 +7,15 @@ import { isDeepStrictEqual } from 'node:util';
 import type { SubscriptionChanges, SubscriptionInput } from '@erp-proxy/contract';
 import type { Vault } from '../instances/vault.ts';
 import { NEW_SUBSCRIPTION } from '../stores/new-subscription.ts';
+import type { AuditBatch } from '../stores/ports/audit.ts';
+import type { Change } from '../stores/ports/change.ts';
 import type {
-  AuditBatch,
-  Change,
   DeliveryListQuery,
   DeliveryRecord,
   StoredSubscription,
   SubscriptionListQuery,
   SubscriptionStore,
-} from '../stores/ports.ts';
+} from '../stores/ports/subscriptions.ts';
 import { buildPing, createDeliveryId } from './delivery-body.ts';
 import { readEventChanges, readInput, readRecordChanges } from './members.ts';
 import { SUBSCRIPTIONS_MAX } from './poller.ts';

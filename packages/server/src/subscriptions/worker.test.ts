@@ -9,7 +9,7 @@ import {
   TIMES,
 } from '../../test/subscriptions/start-worker.ts';
 import { expectToStay, monotonicMs, passTurns } from '../../test/time.ts';
-import type { ChangeListener, Store } from '../stores/ports.ts';
+import type { ChangeListener, Store } from '../stores/ports/store.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { UnknownOutcomeError } from '../stores/unknown-outcome-error.ts';
 import { printBody } from './row.ts';

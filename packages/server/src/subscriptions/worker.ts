@@ -3,7 +3,9 @@
  * (outbox.ts). Removes old deliveries. A process without subscriptions in its store does nothing.
  */
 import type { DeliveryEvent, Events } from '../observe/events.ts';
-import type { LeaseStore, Store, SubscriptionBacklog } from '../stores/ports.ts';
+import type { LeaseStore } from '../stores/ports/leases.ts';
+import type { Store } from '../stores/ports/store.ts';
+import type { SubscriptionBacklog } from '../stores/ports/subscriptions.ts';
 import { UnknownOutcomeError } from '../stores/unknown-outcome-error.ts';
 import { type PeriodicTask, startPeriodicTask } from '../streams/periodic-task.ts';
 import type { ChangeReader } from './change-reader.ts';
@@ -35,7 +37,7 @@ export const WORKER_TIMES: WorkerTimes = {
 };
 
 export interface WorkerOptions
-  extends Pick<OutboxOptions, 'judge' | 'openSecrets' | 'clock' | 'nowMs' | 'random'> {
+  extends Pick<OutboxOptions, 'check' | 'openSecrets' | 'clock' | 'nowMs' | 'random'> {
   store: Pick<Store, 'subscriptions' | 'watch'> & { leases: LeaseStore };
   reader: ChangeReader;
   notices: NoticeReader;
@@ -81,7 +83,7 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
     store,
     reader,
     notices,
-    judge,
+    check,
     send,
     owner,
     clock,
@@ -104,7 +106,7 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
   const outbox = new Outbox({
     store: subscriptions,
     leadership,
-    judge,
+    check,
     send,
     openSecrets,
     clock,

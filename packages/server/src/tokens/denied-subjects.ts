@@ -3,7 +3,7 @@
  * store is unavailable, what was known of a subject stays usable for a limited time, as for keys.
  */
 import { FreshCache } from '../stores/fresh-cache.ts';
-import type { Store } from '../stores/ports.ts';
+import type { Store } from '../stores/ports/store.ts';
 
 /** Subjects in memory, denied or not. About 5 MB when full. Beyond it, each call costs one store lookup. */
 const CACHED_MAX = 10_000;
@@ -15,27 +15,27 @@ export interface DeniedSubjects {
 }
 
 /** Almost no subject is denied, so that the answer is kept for those too. */
-interface Judgement {
+interface Decision {
   readonly isDenied: boolean;
 }
 
-const DENIED: Judgement = { isDenied: true };
-const NOT_DENIED: Judgement = { isDenied: false };
+const DENIED: Decision = { isDenied: true };
+const NOT_DENIED: Decision = { isDenied: false };
 
 export function createDeniedSubjects(
   store: Pick<Store, 'deniedSubjects' | 'watch' | 'isWatching'>,
 ): DeniedSubjects {
-  const cache = new FreshCache<Judgement, Judgement>({
+  const cache = new FreshCache<Decision, Decision>({
     max: CACHED_MAX,
     kind: 'subject',
     store,
     read: async (id) => ((await store.deniedSubjects.find(id)) === null ? NOT_DENIED : DENIED),
-    open: (judgement) => judgement,
+    open: (decision) => decision,
   });
   return {
     async isDenied(id) {
-      const judgement = cache.find(id) ?? (await cache.load(id));
-      return judgement?.isDenied === true;
+      const decision = cache.find(id) ?? (await cache.load(id));
+      return decision?.isDenied === true;
     },
     close: () => cache.close(),
   };

@@ -49,19 +49,19 @@ async function open(more: Record<string, unknown> = {}, keys = [key]) {
     }),
   );
   const claims = (changes: Record<string, unknown> = {}) => makeClaims(issuer, time.now, changes);
-  const judge = async (text: string) => {
+  const check = async (text: string) => {
     const found = await tokens.authenticate(text);
     return 'refused' in found ? found.why : found.key.id;
   };
-  return { issuer, time, tokens, store, failures, claims, judge };
+  return { issuer, time, tokens, store, failures, claims, check };
 }
 
 const countReadings = ({ asked }: Issuer) => asked.filter((path) => path === '/jwks').length;
 
 test('accepts a token of each asymmetric algorithm', async () => {
   const keys = ALGORITHMS.map((alg) => makeKey(`key of ${alg}`, alg));
-  const { claims, judge } = await open({}, keys);
-  for (const signing of keys) expect(await judge(signToken(signing, claims()))).toBe('corp/ada');
+  const { claims, check } = await open({}, keys);
+  for (const signing of keys) expect(await check(signToken(signing, claims()))).toBe('corp/ada');
 });
 
 test('a token gives the client of its subject, with the policy of the first rule that matches', async () => {
@@ -102,9 +102,9 @@ test('a verified token costs no second verification, and its client is the same 
 });
 
 test('refuses every token that differs in one character', async () => {
-  const { claims, judge } = await open();
+  const { claims, check } = await open();
   const text = signToken(key, claims());
-  expect(await judge(text)).toBe('corp/ada');
+  expect(await check(text)).toBe('corp/ada');
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'.split('');
   const at = fc.oneof(
     fc.nat({ max: text.length - 1 }),
@@ -114,14 +114,14 @@ test('refuses every token that differs in one character', async () => {
   await fc.assert(
     fc.asyncProperty(at, fc.constantFrom(...alphabet, '.', '=', '+', '/', ' ', 'é'), async (index, other) => {
       fc.pre(text[index] !== other);
-      expect(await judge(text.slice(0, index) + other + text.slice(index + 1))).toBe('invalid');
+      expect(await check(text.slice(0, index) + other + text.slice(index + 1))).toBe('invalid');
     }),
     { numRuns: countCases(500) },
   );
 });
 
 test('refuses a token that is cut, extended, or put together from two', async () => {
-  const { claims, judge } = await open();
+  const { claims, check } = await open();
   const text = signToken(key, claims());
   const [head, body, signature] = text.split('.');
   const [, otherBody, otherSignature] = signToken(key, claims({ sub: 'eve' })).split('.');
@@ -136,21 +136,21 @@ test('refuses a token that is cut, extended, or put together from two', async ()
     `${text}=`,
     ` ${text}`,
   ]) {
-    expect(await judge(wrong)).toBe('invalid');
+    expect(await check(wrong)).toBe('invalid');
   }
 });
 
 test('refuses `none`, symmetric and unlisted algorithms, with every header that could choose a key', async () => {
-  const { claims, judge } = await open({ algorithms: ['RS256', 'ES256'] }, [key, makeKey('pss', 'PS256')]);
+  const { claims, check } = await open({ algorithms: ['RS256', 'ES256'] }, [key, makeKey('pss', 'PS256')]);
   const pem = (makeKey('first').jwk['n'] as string) ?? '';
   for (const alg of ['none', 'None', 'nOnE', '', 'HS256', 'HS512', 'RS1', 'rs256', 'RSA-OAEP', 'dir']) {
-    expect(await judge(signToken(key, claims(), { alg }))).toBe('invalid');
+    expect(await check(signToken(key, claims(), { alg }))).toBe('invalid');
     const header = { alg, typ: 'JWT', kid: 'first' };
     for (const secret of ['', 'secret', pem, JSON.stringify(key.jwk)]) {
-      expect(await judge(signHmac(secret, header, claims()))).toBe('invalid');
+      expect(await check(signHmac(secret, header, claims()))).toBe('invalid');
     }
   }
-  expect(await judge(signToken(makeKey('pss', 'PS256'), claims()))).toBe('invalid');
+  expect(await check(signToken(makeKey('pss', 'PS256'), claims()))).toBe('invalid');
   const stranger = makeKey('stranger');
   for (const header of [
     { kid: 'first' },
@@ -163,14 +163,14 @@ test('refuses `none`, symmetric and unlisted algorithms, with every header that 
     { kid: ['first'] },
     { kid: null },
   ]) {
-    expect(await judge(signToken(stranger, claims(), header))).toBe('invalid');
+    expect(await check(signToken(stranger, claims(), header))).toBe('invalid');
   }
   // The same claims with the right key are accepted, also without its name.
-  expect(await judge(signToken(key, claims(), { kid: undefined }))).toBe('corp/ada');
+  expect(await check(signToken(key, claims(), { kid: undefined }))).toBe('corp/ada');
 });
 
 test('refuses extensions and types of token that are made for something else', async () => {
-  const { claims, judge } = await open();
+  const { claims, check } = await open();
   for (const header of [
     { crit: ['b64'], b64: false },
     { crit: ['b64'], b64: true },
@@ -181,31 +181,31 @@ test('refuses extensions and types of token that are made for something else', a
     { typ: 'secevent+jwt' },
     { typ: 7 },
   ]) {
-    expect(await judge(signToken(key, claims(), header))).toBe('invalid');
+    expect(await check(signToken(key, claims(), header))).toBe('invalid');
   }
   for (const typ of [undefined, 'JWT', 'at+jwt', 'application/at+jwt']) {
-    expect(await judge(signToken(key, claims(), { typ }))).toBe('corp/ada');
+    expect(await check(signToken(key, claims(), { typ }))).toBe('corp/ada');
   }
-  expect(await judge(signToken(key, claims({ cnf: { jkt: 'x' } })))).toBe('invalid');
+  expect(await check(signToken(key, claims({ cnf: { jkt: 'x' } })))).toBe('invalid');
 });
 
 test('refuses duplicate members, in the header and in the claims', async () => {
-  const { claims, judge } = await open();
+  const { claims, check } = await open();
   const body = JSON.stringify(claims());
-  expect(await judge(signToken(key, body.replace('{', '{"sub":"eve",')))).toBe('invalid');
-  expect(await judge(signToken(key, body.replace('{', '{"s\\u0075b":"eve",')))).toBe('invalid');
-  expect(await judge(signToken(key, body.replace('{', '{"x":{"a":1,"a":2},')))).toBe('invalid');
+  expect(await check(signToken(key, body.replace('{', '{"sub":"eve",')))).toBe('invalid');
+  expect(await check(signToken(key, body.replace('{', '{"s\\u0075b":"eve",')))).toBe('invalid');
+  expect(await check(signToken(key, body.replace('{', '{"x":{"a":1,"a":2},')))).toBe('invalid');
   const head = '{"alg":"RS256","kid":"first"}';
-  expect(await judge(signToken(key, claims(), head))).toBe('corp/ada');
-  expect(await judge(signToken(key, claims(), head.replace('{', '{"alg":"none",')))).toBe('invalid');
+  expect(await check(signToken(key, claims(), head))).toBe('corp/ada');
+  expect(await check(signToken(key, claims(), head.replace('{', '{"alg":"none",')))).toBe('invalid');
   for (const wrong of ['[]', 'null', '1', '"x"', '', '{', '{"sub":"\\ud800"', '\u0000']) {
-    expect(await judge(signToken(key, wrong))).toBe('invalid');
-    expect(await judge(signToken(key, claims(), wrong))).toBe('invalid');
+    expect(await check(signToken(key, wrong))).toBe('invalid');
+    expect(await check(signToken(key, claims(), wrong))).toBe('invalid');
   }
 });
 
 test('the issuer and the audience are compared as they are written', async () => {
-  const { claims, judge, issuer } = await open({ audience: [AUDIENCE, 'erp'] });
+  const { claims, check, issuer } = await open({ audience: [AUDIENCE, 'erp'] });
   const { url } = issuer;
   for (const iss of [
     `${url}/`,
@@ -220,7 +220,7 @@ test('the issuer and the audience are compared as they are written', async () =>
     {},
     '__proto__',
   ]) {
-    expect(await judge(signToken(key, claims({ iss })))).toBe('invalid');
+    expect(await check(signToken(key, claims({ iss })))).toBe('invalid');
   }
   for (const aud of [
     `${AUDIENCE}/`,
@@ -232,15 +232,15 @@ test('the issuer and the audience are compared as they are written', async () =>
     null,
     undefined,
   ]) {
-    expect(await judge(signToken(key, claims({ aud })))).toBe('invalid');
+    expect(await check(signToken(key, claims({ aud })))).toBe('invalid');
   }
   for (const aud of ['erp', ['other', 'erp'], [AUDIENCE]]) {
-    expect(await judge(signToken(key, claims({ aud })))).toBe('corp/ada');
+    expect(await check(signToken(key, claims({ aud })))).toBe('corp/ada');
   }
 });
 
 test('a token is valid from nbf and iat to exp, with the clock skew on each side', async () => {
-  const { claims, judge, time } = await open();
+  const { claims, check, time } = await open();
   const now = NOW / 1000;
   const cases = fc.record({
     exp: fc.integer({ min: now - 130, max: now + 130 }),
@@ -257,61 +257,61 @@ test('a token is valid from nbf and iat to exp, with the clock skew on each side
       time.now = NOW;
       const isValid = exp > now - SKEW && (nbf ?? 0) <= now + SKEW && (iat ?? 0) <= now + SKEW;
       const text = signToken(key, claims({ exp, nbf, iat }));
-      expect((await judge(text)) === 'corp/ada').toBe(isValid);
+      expect((await check(text)) === 'corp/ada').toBe(isValid);
       if (!isValid) return;
       time.now = (exp + SKEW) * 1000 - 1;
-      expect(await judge(text)).toBe('corp/ada');
+      expect(await check(text)).toBe('corp/ada');
       time.now++;
-      expect(await judge(text)).toBe('expired');
+      expect(await check(text)).toBe('expired');
     }),
     { examples: edges, numRuns: countCases(100) },
   );
 });
 
 test('refuses times that are no times, and tokens that are valid for too long', async () => {
-  const { claims, judge } = await open({ maxLifetimeSeconds: 3600 });
+  const { claims, check } = await open({ maxLifetimeSeconds: 3600 });
   const now = NOW / 1000;
   for (const exp of [undefined, null, '9999999999', true, {}, now + 3601, 1e300]) {
-    expect(await judge(signToken(key, claims({ exp })))).toBe('invalid');
+    expect(await check(signToken(key, claims({ exp })))).toBe('invalid');
   }
   const infinite = JSON.stringify(claims()).replace(/"exp":\d+/, '"exp":1e999');
-  expect(await judge(signToken(key, infinite))).toBe('invalid');
-  expect(await judge(signToken(key, claims({ exp: now + 3601, iat: undefined })))).toBe('invalid');
+  expect(await check(signToken(key, infinite))).toBe('invalid');
+  expect(await check(signToken(key, claims({ exp: now + 3601, iat: undefined })))).toBe('invalid');
   for (const wrong of [{ iat: 'now' }, { nbf: 'now' }, { iat: now - 3600, exp: now + 1 }]) {
-    expect(await judge(signToken(key, claims(wrong)))).toBe('invalid');
+    expect(await check(signToken(key, claims(wrong)))).toBe('invalid');
   }
-  expect(await judge(signToken(key, claims({ exp: now + 3600 })))).toBe('corp/ada');
+  expect(await check(signToken(key, claims({ exp: now + 3600 })))).toBe('corp/ada');
 });
 
 test('refuses a subject that is missing, empty, too long or not printable', async () => {
-  const { claims, judge } = await open();
+  const { claims, check } = await open();
   for (const sub of [undefined, null, 7, '', 'x'.repeat(256), 'a b', 'a\nb', 'ädä', 'a\u202eb', ['ada']]) {
-    expect(await judge(signToken(key, claims({ sub })))).toBe('invalid');
+    expect(await check(signToken(key, claims({ sub })))).toBe('invalid');
   }
-  expect(await judge(signToken(key, claims({ sub: 'auth0|5f/../x' })))).toBe('corp/auth0|5f/../x');
+  expect(await check(signToken(key, claims({ sub: 'auth0|5f/../x' })))).toBe('corp/auth0|5f/../x');
 });
 
 test('a token without a required scope is told from one that is not valid', async () => {
-  const { tokens, claims, judge } = await open({ scopes: ['erp', 'erp.write'] });
+  const { tokens, claims, check } = await open({ scopes: ['erp', 'erp.write'] });
   expect(await tokens.authenticate(signToken(key, claims({ scope: 'erp' })))).toMatchObject({
     why: 'insufficient_scope',
     keyId: 'corp/ada',
     scopes: ['erp', 'erp.write'],
   });
-  expect(await judge(signToken(makeKey('x'), claims({ scope: 'erp' })))).toBe('invalid');
-  expect(await judge(signToken(key, claims({ scope: 'erp.write openid erp' })))).toBe('corp/ada');
-  expect(await judge(signToken(key, claims({ scp: ['erp.write', 'erp'] })))).toBe('corp/ada');
+  expect(await check(signToken(makeKey('x'), claims({ scope: 'erp' })))).toBe('invalid');
+  expect(await check(signToken(key, claims({ scope: 'erp.write openid erp' })))).toBe('corp/ada');
+  expect(await check(signToken(key, claims({ scp: ['erp.write', 'erp'] })))).toBe('corp/ada');
 });
 
 test('a denied subject is refused at once, and accepted again after that', async () => {
-  const { tokens, store, claims, judge } = await open();
+  const { tokens, store, claims, check } = await open();
   const text = signToken(key, claims());
   const client = await tokens.authenticate(text);
   await store.deniedSubjects.deny({ id: 'corp/ada', deniedAt: NOW });
   expect(await tokens.authenticate(text)).toMatchObject({ why: 'revoked', keyId: 'corp/ada' });
   expect('refused' in client || (await tokens.renew(client))).toMatchObject({ why: 'revoked' });
-  expect(await judge(signToken(key, claims({ jti: 'other' })))).toBe('revoked');
-  expect(await judge(signToken(key, claims({ sub: 'ben' })))).toBe('corp/ben');
+  expect(await check(signToken(key, claims({ jti: 'other' })))).toBe('revoked');
+  expect(await check(signToken(key, claims({ sub: 'ben' })))).toBe('corp/ben');
   await store.deniedSubjects.allow('corp/ada');
   expect(await tokens.authenticate(text)).toBe(client);
 });
@@ -336,32 +336,32 @@ test('refuses a token over 8 KiB before it reads it', async () => {
 });
 
 test('keys are rotated: a new one is found at once, a withdrawn one is refused within ten minutes', async () => {
-  const { issuer, claims, judge, tokens, time } = await open();
+  const { issuer, claims, check, tokens, time } = await open();
   const old = signToken(key, claims({ exp: NOW / 1000 + 3600 }));
-  expect(await judge(old)).toBe('corp/ada');
+  expect(await check(old)).toBe('corp/ada');
   const client = await tokens.authenticate(old);
   const next = makeKey('second', 'ES256');
   issuer.keys = [next];
   time.nowMs += 10_000;
-  expect(await judge(signToken(next, claims()))).toBe('corp/ada');
+  expect(await check(signToken(next, claims()))).toBe('corp/ada');
   // The new key set lacks the old key.
-  expect(await judge(old)).toBe('invalid');
+  expect(await check(old)).toBe('invalid');
   expect('refused' in client || (await tokens.renew(client))).toMatchObject({ why: 'revoked' });
   issuer.keys = [key];
   time.nowMs += 600_000;
   const current = signToken(next, claims({ jti: '2' }));
-  await judge(current);
-  await expect.poll(() => judge(current)).toBe('invalid');
+  await check(current);
+  await expect.poll(() => check(current)).toBe('invalid');
 });
 
 test('after an idle time, no token is accepted before the keys are read again', async () => {
-  const { issuer, claims, judge, time } = await open();
+  const { issuer, claims, check, time } = await open();
   const seen = signToken(key, claims({ exp: NOW / 1000 + 7200 }));
   const unseen = signToken(key, claims({ exp: NOW / 1000 + 7200, jti: '2' }));
-  expect(await judge(seen)).toBe('corp/ada');
+  expect(await check(seen)).toBe('corp/ada');
   issuer.keys = [makeKey('second')];
   time.nowMs += 3_600_000;
-  expect(await Promise.all([seen, unseen, seen].map(judge))).toEqual(['invalid', 'invalid', 'invalid']);
+  expect(await Promise.all([seen, unseen, seen].map(check))).toEqual(['invalid', 'invalid', 'invalid']);
 });
 
 test('an issuer that does not name its keys can replace them', async () => {
@@ -369,30 +369,30 @@ test('an issuer that does not name its keys can replace them', async () => {
     const made = makeKey(name);
     return { ...made, jwk: { ...made.jwk, kid: undefined } };
   };
-  const { issuer, claims, judge, time } = await open({}, [unnamed('first')]);
+  const { issuer, claims, check, time } = await open({}, [unnamed('first')]);
   const sign = (name: string, jti: string) => signToken(makeKey(name), claims({ jti }), { kid: undefined });
-  expect(await judge(sign('first', '1'))).toBe('corp/ada');
+  expect(await check(sign('first', '1'))).toBe('corp/ada');
   issuer.keys = [unnamed('second')];
   time.nowMs += 10_000;
-  expect(await Promise.all([sign('second', '2'), sign('second', '3')].map(judge))).toEqual([
+  expect(await Promise.all([sign('second', '2'), sign('second', '3')].map(check))).toEqual([
     'corp/ada',
     'corp/ada',
   ]);
-  expect(await judge(sign('first', '1'))).toBe('invalid');
+  expect(await check(sign('first', '1'))).toBe('invalid');
   expect(countReadings(issuer)).toBe(2);
 });
 
 test('a token that names no key is verified by each key that fits, while the issuer has several', async () => {
   const keys = ['first', 'second', 'third', 'fourth', 'fifth'].map((name) => makeKey(name));
-  const { claims, judge } = await open({}, [...keys, makeKey('curve', 'ES256')]);
+  const { claims, check } = await open({}, [...keys, makeKey('curve', 'ES256')]);
   for (const each of keys)
-    expect(await judge(signToken(each, claims(), { kid: undefined }))).toBe('corp/ada');
-  expect(await judge(signToken(makeKey('stranger'), claims(), { kid: undefined }))).toBe('invalid');
-  expect(await judge(signToken(key, claims({ exp: NOW / 1000 - 120 }), { kid: undefined }))).toBe('expired');
+    expect(await check(signToken(each, claims(), { kid: undefined }))).toBe('corp/ada');
+  expect(await check(signToken(makeKey('stranger'), claims(), { kid: undefined }))).toBe('invalid');
+  expect(await check(signToken(key, claims({ exp: NOW / 1000 - 120 }), { kid: undefined }))).toBe('expired');
   const more = await open({}, [...keys, makeKey('sixth')]);
   for (const each of keys) {
-    expect(await more.judge(signToken(each, more.claims(), { kid: undefined }))).toBe('invalid');
-    expect(await more.judge(signToken(each, more.claims()))).toBe('corp/ada');
+    expect(await more.check(signToken(each, more.claims(), { kid: undefined }))).toBe('invalid');
+    expect(await more.check(signToken(each, more.claims()))).toBe('corp/ada');
   }
 });
 
@@ -425,15 +425,15 @@ function makeShortKey() {
 }
 
 test('a key that stands twice in the key set is one key', async () => {
-  const { claims, judge } = await open({}, [key, key]);
-  expect(await judge(signToken(key, claims()))).toBe('corp/ada');
+  const { claims, check } = await open({}, [key, key]);
+  expect(await check(signToken(key, claims()))).toBe('corp/ada');
 });
 
 test('a key that stands with and without its algorithm in the key set is one key', async () => {
   const { alg, ...jwk } = key.jwk;
   expect(alg).toBeDefined();
-  const { claims, judge } = await open({}, [key, { ...key, jwk }]);
-  expect(await judge(signToken(key, claims()))).toBe('corp/ada');
+  const { claims, check } = await open({}, [key, { ...key, jwk }]);
+  expect(await check(signToken(key, claims()))).toBe('corp/ada');
 });
 
 test('tokens of one subject with different policies are told apart by the version of its key', async () => {
@@ -449,32 +449,32 @@ test('tokens of one subject with different policies are told apart by the versio
 });
 
 test('a key set under the same name with another key does not verify older tokens', async () => {
-  const { issuer, claims, judge, time } = await open();
+  const { issuer, claims, check, time } = await open();
   const text = signToken(key, claims({ exp: NOW / 1000 + 3600 }));
-  expect(await judge(text)).toBe('corp/ada');
+  expect(await check(text)).toBe('corp/ada');
   issuer.keys = [{ ...makeKey('other'), jwk: { ...makeKey('other').jwk, kid: 'first' } }];
   time.nowMs += 600_000;
-  await judge(text);
-  await expect.poll(() => judge(text)).toBe('invalid');
+  await check(text);
+  await expect.poll(() => check(text)).toBe('invalid');
 });
 
 test('unknown keys make the proxy ask once in ten seconds, however many tokens name them', async () => {
-  const { issuer, claims, judge, time } = await open();
-  expect(await judge(signToken(key, claims()))).toBe('corp/ada');
+  const { issuer, claims, check, time } = await open();
+  expect(await check(signToken(key, claims()))).toBe('corp/ada');
   const stranger = makeKey('stranger');
   for (let round = 0; round < 3; round++) {
     const before = countReadings(issuer);
     time.nowMs += 10_000;
     const kids = Array.from({ length: 50 }, (_, index) => `${round} ${index}`);
     await Promise.all(
-      kids.map(async (kid) => expect(await judge(signToken(stranger, claims(), { kid }))).toBe('invalid')),
+      kids.map(async (kid) => expect(await check(signToken(stranger, claims(), { kid }))).toBe('invalid')),
     );
     expect(countReadings(issuer)).toBe(before + 1);
   }
 });
 
 test('while the issuer is down, its last keys work for four hours; without keys nothing is refused for good', async () => {
-  const { issuer, claims, judge, time, failures, tokens } = await open();
+  const { issuer, claims, check, time, failures, tokens } = await open();
   issuer.answer = () => ({ status: 503, body: 'down' });
   const pass = (ms: number) => {
     time.now += ms;
@@ -482,24 +482,24 @@ test('while the issuer is down, its last keys work for four hours; without keys 
   };
   await tokens.readKeys();
   expect(tokens.states()).toEqual([{ issuer: 'corp', failure: expect.stringContaining('status 503') }]);
-  expect(await judge(signToken(key, claims()))).toBe('keys_away');
+  expect(await check(signToken(key, claims()))).toBe('keys_away');
   issuer.answer = null;
   pass(10_000);
-  expect(await judge(signToken(key, claims()))).toBe('corp/ada');
+  expect(await check(signToken(key, claims()))).toBe('corp/ada');
   issuer.answer = () => ({ status: 503, body: 'down' });
   const failed = failures.length;
   pass(4 * 3_600_000 - 1);
-  expect(await judge(signToken(key, claims()))).toBe('corp/ada');
+  expect(await check(signToken(key, claims()))).toBe('corp/ada');
   await expect.poll(() => failures.length).toBe(failed + 1);
   const last = await tokens.authenticate(signToken(key, claims({ jti: 'last' })));
   pass(1);
-  expect(await judge(signToken(key, claims()))).toBe('keys_away');
+  expect(await check(signToken(key, claims()))).toBe('keys_away');
   expect('refused' in last || (await tokens.renew(last))).toMatchObject({ why: 'keys_away' });
 });
 
 test('hostile key sets and configurations are refused, and the last keys stay', async () => {
-  const { issuer, claims, judge, time, failures } = await open();
-  expect(await judge(signToken(key, claims()))).toBe('corp/ada');
+  const { issuer, claims, check, time, failures } = await open();
+  expect(await check(signToken(key, claims()))).toBe('corp/ada');
   const configuration = (changes: object) => (path: string) =>
     path === '/jwks'
       ? null
@@ -548,9 +548,9 @@ test('hostile key sets and configurations are refused, and the last keys stay', 
     issuer.answer = answer;
     time.nowMs += 10_000;
     const before = failures.length;
-    expect(await judge(signToken(weak, claims()))).toBe('invalid');
+    expect(await check(signToken(weak, claims()))).toBe('invalid');
     expect(String(failures.at(-1))).toMatch(message);
     expect(failures.length).toBe(before + 1);
-    expect(await judge(signToken(key, claims({ jti: String(time.nowMs) })))).toBe('corp/ada');
+    expect(await check(signToken(key, claims({ jti: String(time.nowMs) })))).toBe('corp/ada');
   }
 });

@@ -91,8 +91,8 @@ export function createTokens(options: TokensOptions): Tokens {
     const verifyOnce = () => verifications.run(textHash, () => verify(text, textHash));
     if (client === undefined) return await verifyOnce();
     await client.token.from.keys.prepare();
-    const judged = await judge(client);
-    if (judged !== null) return judged;
+    const checked = await check(client);
+    if (checked !== null) return checked;
     verified.delete(textHash);
     return await verifyOnce();
   }
@@ -102,19 +102,19 @@ export function createTokens(options: TokensOptions): Tokens {
   }
 
   async function renewToken(client: TokenClient): Promise<Client | RefusedToken> {
-    return (await judge(client)) ?? refuse('revoked', 'its signing key was withdrawn', client.key.id);
+    return (await check(client)) ?? refuse('revoked', 'its signing key was withdrawn', client.key.id);
   }
 
   /** Null if the key that signed the token is no longer among those of the issuer. */
-  async function judge(client: TokenClient): Promise<Client | RefusedToken | null> {
+  async function check(client: TokenClient): Promise<Client | RefusedToken | null> {
     const { key, token } = client;
     if (clock() >= key.expiresAt!) return refuse('expired', 'it has expired', key.id);
     const { current } = token.from.keys;
     if (current === null) return refuseAway(token.from);
-    return current.has(token.signedBy) ? await judgeSubject(client) : null;
+    return current.has(token.signedBy) ? await checkSubject(client) : null;
   }
 
-  async function judgeSubject(client: TokenClient): Promise<Client | RefusedToken> {
+  async function checkSubject(client: TokenClient): Promise<Client | RefusedToken> {
     const { id } = client.key;
     return (await denied.isDenied(id)) ? refuse('revoked', 'its subject is denied', id) : client;
   }
@@ -130,7 +130,7 @@ export function createTokens(options: TokensOptions): Tokens {
     const client = await verifySigned(text, from).catch((error: unknown) => explainFailure(error, from));
     if ('refused' in client) return client;
     verified.set(textHash, client);
-    return await judgeSubject(client);
+    return await checkSubject(client);
   }
 
   /** Rejects with an error of jose, or a {@link KeysAwayError}. */

@@ -36,7 +36,7 @@ const BOUNDARIES: Record<string, string> = {
     cli/types: cli json @erp-proxy/client
     cli/export:
     cli/mcp: mcp @modelcontextprotocol node
-    app: admin approvals audit config data/* egress examine execute/* http/* idempotency instances key-rotation keys limits/* mcp observe odoo policy redis statistics stores streams subscriptions tokens traces @erp-proxy/contract node
+    app: admin approvals audit config data/* egress examine execute/* http/* idempotency instances key-rotation keys limits/* mcp observe odoo policy redis statistics stores stores/ports streams subscriptions tokens traces @erp-proxy/contract node
     http: config data/* execute execute/request execute/terms http/* mcp observe streams threads @erp-proxy/contract @fastify fastify lru-cache zod node node:http node:net
     http/admin: admin audit config execute execute/terms http http/openapi json keys observe policy streams text @erp-proxy/contract fastify lru-cache zod node
     http/openapi: admin config execute execute/request execute/terms http http/admin http/connection http/shedding json streams @erp-proxy/contract fastify zod node
@@ -54,26 +54,26 @@ const BOUNDARIES: Record<string, string> = {
     mcp/documents: fflate unpdf node
     examine: egress execute/terms execute/upstream key-rotation odoo/* streams @erp-proxy/contract node
     execute: execute/* keys limits naming observe odoo/faults policy streams @erp-proxy/contract node
-    execute/request: approvals egress execute/terms idempotency keys limits observe stores streams @erp-proxy/contract node
-    execute/call: egress execute/terms execute/thread instances json keys odoo/* policy stores streams text @erp-proxy/contract node
-    execute/upstream: approvals egress execute/terms execute/thread idempotency json keys limits/* observe odoo/* policy sharing stores streams text threads @erp-proxy/contract lru-cache node
+    execute/request: approvals egress execute/terms idempotency keys limits observe streams @erp-proxy/contract node
+    execute/call: egress execute/terms execute/thread instances json keys odoo/* policy stores/ports streams text @erp-proxy/contract node
+    execute/upstream: approvals egress execute/terms execute/thread idempotency json keys limits/* observe odoo/* policy sharing streams text threads @erp-proxy/contract lru-cache node
     execute/thread: execute/call execute/terms execute/upstream json keys odoo/* policy streams threads @erp-proxy/contract node
     traces: egress execute/terms observe streams @opentelemetry node
-    execute/terms: approvals egress idempotency instances json keys limits/database observe odoo/* stores streams @erp-proxy/contract
+    execute/terms: approvals egress idempotency instances json keys limits/database observe odoo/* streams @erp-proxy/contract
     naming: json @erp-proxy/contract
-    admin: approvals audit instances key-rotation keys odoo odoo/signatures policy statistics stores streams subscriptions text @erp-proxy/contract zod node
-    tokens: egress instances json keys policy stores streams @erp-proxy/contract jose lru-cache node
-    keys: json policy stores streams @erp-proxy/contract ipaddr.js lru-cache node
+    admin: approvals audit instances key-rotation keys odoo odoo/signatures policy statistics stores/ports streams subscriptions text @erp-proxy/contract zod node
+    tokens: egress instances json keys policy stores stores/ports streams @erp-proxy/contract jose lru-cache node
+    keys: json policy stores stores/ports streams @erp-proxy/contract ipaddr.js lru-cache node
     policy: egress json odoo/* text @erp-proxy/contract zod
-    key-rotation: egress instances json odoo odoo/faults odoo/json2 stores @erp-proxy/contract lru-cache zod node
-    redis: idempotency limits/* sharing stores streams ioredis lru-cache node
+    key-rotation: egress instances json odoo odoo/faults odoo/json2 stores/ports @erp-proxy/contract lru-cache zod node
+    redis: idempotency limits/* sharing stores/ports streams ioredis lru-cache node
     config: stores text @erp-proxy/contract yaml zod node node:net
-    approvals: idempotency instances stores streams @erp-proxy/contract node
-    subscriptions: egress instances observe stores streams text @erp-proxy/contract zod node
-    idempotency: stores streams @erp-proxy/contract lru-cache node
-    instances: egress odoo stores @erp-proxy/contract lru-cache zod node
-    audit: observe stores streams text @erp-proxy/contract lru-cache node
-    statistics: observe stores streams @erp-proxy/contract node
+    approvals: idempotency instances stores/ports streams @erp-proxy/contract node
+    subscriptions: egress instances observe stores stores/ports streams text @erp-proxy/contract zod node
+    idempotency: stores/ports streams @erp-proxy/contract lru-cache node
+    instances: egress odoo stores stores/ports @erp-proxy/contract lru-cache zod node
+    audit: observe stores stores/ports streams text @erp-proxy/contract lru-cache node
+    statistics: observe stores/ports streams @erp-proxy/contract node
     odoo/related: json odoo odoo/fields odoo/sensitive odoo/signatures odoo/values
     odoo/json2: json odoo odoo/faults odoo/signatures @erp-proxy/contract
     odoo/faults: json odoo odoo/signatures @erp-proxy/contract
@@ -84,11 +84,12 @@ const BOUNDARIES: Record<string, string> = {
     odoo: json @erp-proxy/contract
     egress: streams text ipaddr.js lru-cache node node:dns node:net node:tls
     sharing: streams lru-cache node
-    limits: limits/* stores streams @erp-proxy/contract
+    limits: limits/* stores stores/ports streams @erp-proxy/contract
     limits/database: limits
     stores: stores/* streams @erp-proxy/contract lru-cache node
-    stores/sqlite: stores streams @erp-proxy/contract lru-cache node node:sqlite
-    stores/postgres: stores streams @erp-proxy/contract lru-cache pg node node:tls
+    stores/sqlite: stores stores/ports streams @erp-proxy/contract lru-cache node node:sqlite
+    stores/postgres: stores stores/ports streams @erp-proxy/contract lru-cache pg node node:tls
+    stores/ports: node
     json: @erp-proxy/contract node
     observe: streams text @erp-proxy/contract prom-client node
     threads: streams node

@@ -61,21 +61,21 @@ export function LastDay({ read, clientId }: { read: ReadDraft; clientId: string 
 const SHOWN_STEP = 100;
 
 function Comparison({ comparison }: { comparison: PolicyComparison }) {
-  const { calls, denied, groups, unlisted, unjudged, is_cut, since } = comparison;
+  const { calls, denied, groups, unlisted, unchecked, is_cut, since } = comparison;
   const [shown, setShown] = useState(SHOWN_STEP);
   return (
     <Stack gap="sm">
       <Text size="sm" role="status">
         <strong>{calls.toLocaleString('en')}</strong> calls since <Time at={since} />,{' '}
         <strong>{denied.toLocaleString('en')}</strong> of them denied.
-        {is_cut && ' There may be earlier ones: only the newest were judged.'}
+        {is_cut && ' There may be earlier ones: only the newest were checked.'}
       </Text>
       <ListTable
         label="Calls by method"
         columns={['Verdict', 'Method', 'Calls', 'Why']}
         isLoading={false}
         isEmpty={groups.length === 0}
-        empty="There were no calls to judge."
+        empty="There were no calls to check."
       >
         {groups.slice(0, shown).map((group) => (
           <GroupRow key={printGroup(group)} group={group} />
@@ -91,13 +91,13 @@ function Comparison({ comparison }: { comparison: PolicyComparison }) {
           {unlisted.toLocaleString('en')} calls of further methods are not listed.
         </Text>
       )}
-      {unjudged.length > 0 && (
+      {unchecked.length > 0 && (
         <div>
           <Text size="xs" c="dimmed">
-            The audit does not tell enough to judge:
+            The audit does not tell enough to check:
           </Text>
           <List size="xs" c="dimmed">
-            {unjudged.map(({ rule, reason }) => (
+            {unchecked.map(({ rule, reason }) => (
               <List.Item key={rule}>
                 <span className="data">{rule}</span>: {reason}
               </List.Item>

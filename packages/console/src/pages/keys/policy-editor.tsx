@@ -135,7 +135,7 @@ function Faults({ faults }: { faults: readonly InvalidMember[] }) {
 }
 
 const PATH = /^policy\.?/;
-/** Any call: only the policy is judged. */
+/** Any call: only the policy is checked. */
 const ANY_CALL = {
   id: 1,
   action: 'read',
@@ -157,7 +157,7 @@ function useFaults(draft: PolicyDraft, error: Error | null): InvalidMember[] {
     enabled: settled.isRestricted && 'policy' in read,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  // Until the draft is judged again, the faults of the last attempt to save are shown.
+  // Until the draft is checked again, the faults of the last attempt to save are shown.
   return listFaults(found ?? error);
 }
 

@@ -163,7 +163,7 @@ export function readConfiguration(
       api_key: __,
       ...rest
     } = Object.fromEntries(given.map(([member, value]) => [member, toValue(value)]));
-    judgeMembers(located, () => readChanges(rest));
+    checkMembers(located, () => readChanges(rest));
     return { line: located.line, name, members: rest, secret };
   }
 
@@ -173,11 +173,11 @@ export function readConfiguration(
     if (name === null || located.kind !== 'map') return null;
     const given = [...members].filter(([member]) => SUBSCRIPTION_MEMBERS.includes(member));
     const { name: _, ...rest } = Object.fromEntries(given.map(([member, value]) => [member, toValue(value)]));
-    judgeMembers(located, () => checkSubscription(rest));
+    checkMembers(located, () => checkSubscription(rest));
     return { line: located.line, name, members: rest };
   }
 
-  function judgeMembers(located: Located, read: () => unknown): void {
+  function checkMembers(located: Located, read: () => unknown): void {
     try {
       read();
     } catch (error) {

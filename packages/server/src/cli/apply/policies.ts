@@ -28,10 +28,10 @@ export function createPolicies(
   report: (error: LineError) => void,
 ): Policies {
   const merged = new Map<string, Merged | null>();
-  const judged = new Map<string, Policy | null>();
+  const checked = new Map<string, Policy | null>();
   const extended = new Set<string>();
 
-  function judge(located: LocatedMap | null): Policy | null {
+  function check(located: LocatedMap | null): Policy | null {
     if (located === null) return null;
     const result = parseLocatedPolicy(located);
     if ('policy' in result) return result.policy;
@@ -40,10 +40,10 @@ export function createPolicies(
   }
 
   function findNamed(name: string): Policy | null {
-    let policy = judged.get(name);
+    let policy = checked.get(name);
     if (policy === undefined) {
-      policy = judge(mergeNamed(name, []));
-      judged.set(name, policy);
+      policy = check(mergeNamed(name, []));
+      checked.set(name, policy);
     }
     return policy;
   }
@@ -102,7 +102,7 @@ export function createPolicies(
 
   return {
     resolve(located) {
-      if (located.kind !== 'scalar') return judge(merge(located, []));
+      if (located.kind !== 'scalar') return check(merge(located, []));
       const { line, value } = located;
       if (typeof value === 'string' && named.has(value)) return findNamed(value);
       const message =

@@ -5,7 +5,7 @@
 import { invalid } from '../../execute/call/read-members.ts';
 import { describeNullField, NORMALIZED } from '../../execute/request/answer-headers.ts';
 import { buildResultHead } from '../../execute/request/envelope.ts';
-import type { Conversation } from '../../execute/terms/conversation.ts';
+import type { CallRunner } from '../../execute/terms/call-runner.ts';
 import { readTimeoutMs } from '../../execute/terms/deadline.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import type { Instances } from '../../instances/instances.ts';
@@ -31,13 +31,13 @@ export interface ChangesOptions {
 }
 
 export interface Changes {
-  /** Answers the request of a conversation. */
-  serve(conversation: Conversation): Promise<null>;
+  /** Answers the request. */
+  serve(runner: CallRunner): Promise<null>;
   /**
-   * Reads the answer to a request with this body by calls of the conversation, and does not send it. The bounds of
-   * requests for changes hold, whatever the route of the conversation is.
+   * Reads the answer to a request with this body with calls of the runner, and does not send it. The bounds of
+   * requests for changes hold, whatever the route of the request is.
    */
-  read(bytes: Uint8Array, conversation: Conversation): Promise<ChangesAnswer | QuestionFailure>;
+  read(bytes: Uint8Array, runner: CallRunner): Promise<ChangesAnswer | QuestionFailure>;
 }
 
 export interface ChangesAnswer {
@@ -66,29 +66,29 @@ export function createChanges({
 
   async function answer(
     request: ChangesRequest,
-    conversation: Conversation,
+    runner: CallRunner,
   ): Promise<ChangesAnswer | QuestionFailure> {
     let nullField: string | null = null;
-    const ask = createAsk(request.data, conversation, nowMs, (field) => {
+    const ask = createAsk(request.data, runner, nowMs, (field) => {
       nullField ??= field;
     });
-    const owner = await findOwner(request, conversation, instances);
+    const owner = await findOwner(request, runner, instances);
     if (owner === null) return await explainMissing(request, ask);
-    const terms = listTerms(request, conversation);
+    const terms = listTerms(request, runner);
     let state: ChangesState | null = null;
     if (request.since !== null) {
       const opened = cursors.open(owner, terms, request.since);
       if ('problem' in opened) return { denial: denyCursor(opened) };
       state = opened.state;
     }
-    const limitMs = readTimeoutMs(conversation.exchange.header('x-request-timeout')) ?? timeoutMs;
+    const limitMs = readTimeoutMs(runner.exchange.header('x-request-timeout')) ?? timeoutMs;
     const endsMs = nowMs() + Math.min(ANSWER_MS, limitMs / 2);
     const read = await readChanges(ask, request, state, {
       changesMax: request.limit,
       bytesMax: PAGE_BYTES_MAX,
       pageMax: Math.max(request.limit, PAGE_MIN),
       overlapSeconds,
-      isOver: () => nowMs() >= endsMs || conversation.signal.aborted,
+      isOver: () => nowMs() >= endsMs || runner.signal.aborted,
     });
     if ('failure' in read) return read.failure;
     if ('fault' in read) return { denial: denyFault(read.fault) };
@@ -97,37 +97,37 @@ export function createChanges({
   }
 
   return {
-    async serve(conversation) {
-      const request = readChangesRequest(conversation.bytes);
+    async serve(runner) {
+      const request = readChangesRequest(runner.bytes);
       if ('denial' in request) {
-        conversation.refuse(request.denial, request.id);
+        runner.refuse(request.denial, request.id);
         return null;
       }
       const { id } = request.data;
-      const { writer } = conversation.exchange;
-      const answered = await answer(request, conversation);
-      if ('denial' in answered) conversation.refuse(answered.denial, id);
+      const { writer } = runner.exchange;
+      const answered = await answer(request, runner);
+      if ('denial' in answered) runner.refuse(answered.denial, id);
       else if ('error' in answered)
         writer.sendWhole(
           answered.status,
-          { ...conversation.describe(), ...answered.headers },
+          { ...runner.describe(), ...answered.headers },
           nameMembers(answered.error, 'domain'),
         );
       else {
-        const applied = conversation.areValuesNormalized ? NORMALIZED : {};
-        const headers = { ...conversation.describe(), ...applied, ...describeNullField(answered.nullField) };
+        const applied = runner.areValuesNormalized ? NORMALIZED : {};
+        const headers = { ...runner.describe(), ...applied, ...describeNullField(answered.nullField) };
         writer.sendWhole(200, headers, printAnswer(id, answered));
       }
       return null;
     },
 
-    async read(bytes, conversation) {
+    async read(bytes, runner) {
       const request = readChangesRequest(bytes);
       if ('denial' in request) return { denial: request.denial };
-      const leave = conversation.admitData('changes');
+      const leave = runner.admitData('changes');
       if (leave instanceof Denial) return { denial: leave };
       try {
-        return await answer(request, conversation);
+        return await answer(request, runner);
       } finally {
         leave?.();
       }
@@ -138,7 +138,7 @@ export function createChanges({
 /** Null if the server cannot be named. */
 async function findOwner(
   { data }: ChangesRequest,
-  { client }: Conversation,
+  { client }: CallRunner,
   instances: Pick<Instances, 'find'>,
 ): Promise<CursorOwner | null> {
   const text = Buffer.from(readMemberBytes(data, 'erp_instance') ?? []).toString();
@@ -161,7 +161,7 @@ async function nameServer(text: string, instances: Pick<Instances, 'find'>): Pro
 }
 
 /** A policy sets companies and language too, which decide what is read. */
-function listTerms({ data, domain, fields, context }: ChangesRequest, { client }: Conversation): CursorTerms {
+function listTerms({ data, domain, fields, context }: ChangesRequest, { client }: CallRunner): CursorTerms {
   const { context: ofPolicy = null, companies = null } = client.policy?.policy ?? {};
   return {
     model_id: data.model,

@@ -1,7 +1,7 @@
 /** Makes the calls that read changes, and tells the clock of the server and why a call has no result. */
 
 import { LIMIT_HEADER } from '@erp-proxy/contract';
-import type { Conversation } from '../../execute/terms/conversation.ts';
+import type { CallRunner } from '../../execute/terms/call-runner.ts';
 import { readHttpDate } from '../../text/http-date.ts';
 import { askOdoo, type QuestionFailure } from '../ask-odoo.ts';
 import type { DataRequest } from '../data-request.ts';
@@ -13,13 +13,13 @@ export const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 /** `nowMs`: monotonic clock in milliseconds. `noteNull` gets fields that have null in place of NaN or Infinity. */
 export function createAsk(
   data: DataRequest,
-  conversation: Conversation,
+  runner: CallRunner,
   nowMs: () => number,
   noteNull: (field: string) => void = () => {},
 ): Ask<QuestionFailure> {
   return async (question) => {
     const startedMs = nowMs();
-    const asked = await askOdoo(conversation, data, question, PAGE_BYTES_MAX);
+    const asked = await askOdoo(runner, data, question, PAGE_BYTES_MAX);
     if (!('result' in asked)) return { failure: asked, ...findCause(asked) };
     const tookSeconds = Math.ceil((nowMs() - startedMs) / 1000);
     const { upstreamDate = null, nullField = null } = asked.facts ?? {};

@@ -6,7 +6,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { describeNullField, NORMALIZED } from '../../execute/request/answer-headers.ts';
 import { ReadingPace } from '../../execute/request/reading-pace.ts';
-import type { Conversation } from '../../execute/terms/conversation.ts';
+import type { CallRunner } from '../../execute/terms/call-runner.ts';
 import type { Denial } from '../../execute/terms/denial.ts';
 import type { Events } from '../../observe/events.ts';
 import { ByteStreamError } from '../../streams/byte-stream.ts';
@@ -24,26 +24,26 @@ export interface ExportDeps extends PageReaderDeps {
 }
 
 export interface Exporter {
-  /** Answers the request of a conversation. */
-  serve(conversation: Conversation): Promise<Denial | null>;
+  /** Answers the request. */
+  serve(runner: CallRunner): Promise<Denial | null>;
 }
 
 export function createExporter(deps: ExportDeps): Exporter {
   return {
-    async serve(conversation) {
-      const request = readExportRequest(conversation.bytes);
+    async serve(runner) {
+      const request = readExportRequest(runner.bytes);
       if ('denial' in request) {
-        conversation.refuse(request.denial, request.id);
+        runner.refuse(request.denial, request.id);
         return null;
       }
-      await new Export(conversation, request, deps).run();
+      await new Export(runner, request, deps).run();
       return null;
     },
   };
 }
 
 class Export {
-  readonly #conversation: Conversation;
+  readonly #runner: CallRunner;
   readonly #request: ExportRequest;
   readonly #deps: ExportDeps;
   readonly #reader: PageReader;
@@ -52,11 +52,11 @@ class Export {
   #records = 0;
   #bytes = 0;
 
-  constructor(conversation: Conversation, request: ExportRequest, deps: ExportDeps) {
-    this.#conversation = conversation;
+  constructor(runner: CallRunner, request: ExportRequest, deps: ExportDeps) {
+    this.#runner = runner;
     this.#request = request;
     this.#deps = deps;
-    this.#reader = new PageReader(conversation, request, deps);
+    this.#reader = new PageReader(runner, request, deps);
     this.#printer = createPrinter(request.format, request.fields, request.form, request.hasMark);
     this.#pace = new ReadingPace(deps.bytesPerSecondMin);
   }
@@ -71,16 +71,16 @@ class Export {
   #answerFailure(failure: QuestionFailure): void {
     const { id } = this.#request.data;
     if ('denial' in failure) {
-      this.#conversation.refuse(failure.denial, id);
+      this.#runner.refuse(failure.denial, id);
       return;
     }
     const { status, headers, error } = failure;
-    const { writer } = this.#conversation.exchange;
-    writer.sendWhole(status, { ...this.#conversation.describe(), ...headers }, nameMembers(error, 'domain'));
+    const { writer } = this.#runner.exchange;
+    writer.sendWhole(status, { ...this.#runner.describe(), ...headers }, nameMembers(error, 'domain'));
   }
 
   async #stream(first: Page): Promise<void> {
-    const { exchange, signal, areValuesNormalized } = this.#conversation;
+    const { exchange, signal, areValuesNormalized } = this.#runner;
     const { writer } = exchange;
     const { nowMs } = this.#deps;
     const startedMs = nowMs();
@@ -92,7 +92,7 @@ class Export {
       const { contentType, head } = this.#printer;
       const applied = areValuesNormalized ? NORMALIZED : {};
       const headers = {
-        ...this.#conversation.describe(),
+        ...this.#runner.describe(),
         ...applied,
         ...describeNullField(this.#reader.nullField),
         'content-type': contentType,
@@ -109,7 +109,7 @@ class Export {
       else writer.breakOff();
       this.#deps.events.exportEnded({
         requestId: exchange.requestId,
-        keyId: this.#conversation.client.key.id,
+        keyId: this.#runner.client.key.id,
         model: this.#request.data.model,
         format: this.#request.format,
         records: this.#records,
@@ -136,7 +136,7 @@ class Export {
       if (next === null) await this.#send(page);
       const following = next ?? (await readNext());
       if (!('bounds' in following)) return describeFailure(following);
-      if (this.#conversation.isStopping()) return 'the proxy is shutting down';
+      if (this.#runner.isStopping()) return 'the proxy is shutting down';
       page = following;
     }
     return null;
@@ -154,7 +154,7 @@ class Export {
       await this.#send(page);
     } catch (error) {
       // Ends the call that reads the next page.
-      this.#conversation.exchange.writer.breakOff();
+      this.#runner.exchange.writer.breakOff();
       await next;
       throw error;
     }
@@ -171,8 +171,8 @@ class Export {
   }
 
   async #write(bytes: Uint8Array): Promise<void> {
-    const { writer } = this.#conversation.exchange;
-    const { signal } = this.#conversation;
+    const { writer } = this.#runner.exchange;
+    const { signal } = this.#runner;
     const drained = writer.write(bytes);
     this.#bytes += bytes.length;
     if (!(await this.#pace.waitUntilRead(bytes.length, drained, () => true)))
@@ -181,7 +181,7 @@ class Export {
     await yieldToEventLoop();
     if (signal.aborted) throw new ByteStreamError('aborted', `the export ended early: ${signal.reason}`);
     // The export has no time limit as long as it goes on.
-    if (!this.#reader.isWaiting) this.#conversation.renewTime();
+    if (!this.#reader.isWaiting) this.#runner.renewTime();
   }
 }
 

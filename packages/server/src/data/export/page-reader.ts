@@ -3,7 +3,7 @@
  * while others are made and removed. A page is one call, which passes the pipeline as any other. After a failure that
  * may pass, a page is read again for some time.
  */
-import type { AnswerFacts, Conversation } from '../../execute/terms/conversation.ts';
+import type { AnswerFacts, CallRunner } from '../../execute/terms/call-runner.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import { delay } from '../../streams/wait.ts';
 import { askOdoo, type QuestionAnswer, type QuestionFailure } from '../ask-odoo.ts';
@@ -34,7 +34,7 @@ const RETRY_MS_MAX = 10_000;
 const TICK_MS = 250;
 
 export class PageReader {
-  readonly #conversation: Conversation;
+  readonly #runner: CallRunner;
   readonly #request: ExportRequest;
   readonly #deps: PageReaderDeps;
   readonly #pageSize = new PageSize();
@@ -44,8 +44,8 @@ export class PageReader {
   /** The first field of the pages whose value is null in place of NaN or Infinity; null: none so far. */
   nullField: string | null = null;
 
-  constructor(conversation: Conversation, request: ExportRequest, deps: PageReaderDeps) {
-    this.#conversation = conversation;
+  constructor(runner: CallRunner, request: ExportRequest, deps: PageReaderDeps) {
+    this.#runner = runner;
     this.#request = request;
     this.#deps = deps;
   }
@@ -112,9 +112,9 @@ export class PageReader {
   ): Promise<{ result: Uint8Array; cost: Omit<PageCost, 'records'> } | QuestionFailure> {
     const { data, terms, format } = this.#request;
     const context = readMemberBytes(data, 'context');
-    this.#conversation.renewTime();
+    this.#runner.renewTime();
     const answer: QuestionAnswer = await askOdoo(
-      this.#conversation,
+      this.#runner,
       data,
       {
         method: 'search_read',
@@ -149,16 +149,16 @@ export class PageReader {
     const backoffMs = Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** failures) * (0.5 + random() / 2);
     const untilMs = nowMs() + Math.max(retry.afterMs, backoffMs);
     if (untilMs > endsMs) return false;
-    const { signal } = this.#conversation;
+    const { signal } = this.#runner;
     this.isWaiting = true;
-    this.#conversation.pauseTime();
+    this.#runner.pauseTime();
     while (nowMs() < untilMs && !this.#isEnding) await delay(Math.min(TICK_MS, untilMs - nowMs()), signal);
     this.isWaiting = false;
     return !this.#isEnding;
   }
 
   get #isEnding(): boolean {
-    return this.#conversation.signal.aborted || this.#conversation.isStopping();
+    return this.#runner.signal.aborted || this.#runner.isStopping();
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { invalid } from '../../execute/call/read-members.ts';
 import { buildErrorAnswer } from '../../execute/request/envelope.ts';
-import type { Conversation } from '../../execute/terms/conversation.ts';
+import type { CallRunner } from '../../execute/terms/call-runner.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import type { FoundTypes } from '../../execute/terms/field-finder.ts';
 import { classifyFault } from '../../odoo/faults/faults.ts';
@@ -24,23 +24,22 @@ const FILES = 'ir.attachment';
 const DESCRIBING_FIELDS = { name: 'name', mediaType: 'mimetype' };
 const EXPLAINING_FIELDS = { type: 'type', size: 'file_size' };
 
-export async function download(conversation: Conversation): Promise<null> {
-  const request = readDataRequest(conversation.bytes, MEMBERS);
-  const denial = 'denial' in request ? request.denial : await send(request, conversation);
-  if (denial !== null) conversation.refuse(denial, request.id);
+export async function download(runner: CallRunner): Promise<null> {
+  const request = readDataRequest(runner.bytes, MEMBERS);
+  const denial = 'denial' in request ? request.denial : await send(request, runner);
+  if (denial !== null) runner.refuse(denial, request.id);
   return null;
 }
 
 /** Null once the answer is sent. */
-async function send(request: DataRequest, conversation: Conversation): Promise<Denial | null> {
+async function send(request: DataRequest, runner: CallRunner): Promise<Denial | null> {
   const named = readField(request);
   if (named instanceof Denial) return named;
   const record = readRecord(request);
   if (record instanceof Denial) return record;
   if (record === null) return invalid('record', '`record` is missing: the id of the record with the file.');
   const isFile = request.model === FILES;
-  const find = (name: string) =>
-    isFile && mayNameField(conversation.client.policy, FILES, name) ? name : null;
+  const find = (name: string) => (isFile && mayNameField(runner.client.policy, FILES, name) ? name : null);
   const [name, mediaType] = [find(DESCRIBING_FIELDS.name), find(DESCRIBING_FIELDS.mediaType)];
   // They tell of the content, not of other files of the record, such as its thumbnail.
   const isContent = isFile && CONTENT_FIELDS.includes(named);
@@ -55,30 +54,30 @@ async function send(request: DataRequest, conversation: Conversation): Promise<D
       keyword: { fields: JSON.stringify([...others.filter((other) => other !== null), field]), context },
     });
   const given = readMemberBytes(request, 'context');
-  const found = await conversation.findFields(build(named, given ?? '{}'), [named]);
+  const found = await runner.findFields(build(named, given ?? '{}'), [named]);
   const { field, ...refused } = chooseFileField(request.model, named, found, 'read');
   const context = setContextMembers(given, askForContent(field));
   if (context instanceof Denial) return context;
   const call = build(field, context);
   const writer = new DownloadWriter({
-    target: conversation.exchange.writer,
-    headers: conversation.describe(),
+    target: runner.exchange.writer,
+    headers: runner.describe(),
     field,
     nameField: name,
     mediaTypeField: mediaType,
     sizeField: size,
-    range: conversation.exchange.header('range'),
+    range: runner.exchange.header('range'),
     plainName: `${request.model.replaceAll('.', '_')}-${record}-${field}`,
     explainEmpty: isContent
       ? explainEmptyFile
       : (_, isText) => (isText && holdsFiles(found, field) ? LOST : null),
     // A large file takes longer than a call. A caller that reads too slowly is cut off all the same.
-    onPiece: () => conversation.renewTime(),
+    onPiece: () => runner.renewTime(),
   });
-  const denial = (await conversation.run(call, writer, refused)) ?? writer.denial;
+  const denial = (await runner.run(call, writer, refused)) ?? writer.denial;
   if (denial !== 'no_record') return denial;
   const answer = buildErrorAnswer(request.id, MISSING);
-  conversation.exchange.writer.sendWhole(200, conversation.describe(), answer);
+  runner.exchange.writer.sendWhole(200, runner.describe(), answer);
   return null;
 }
 

@@ -4,7 +4,7 @@
  */
 import { cutText } from '@erp-proxy/contract';
 import { invalid } from '../../execute/call/read-members.ts';
-import type { Conversation } from '../../execute/terms/conversation.ts';
+import type { CallRunner } from '../../execute/terms/call-runner.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import { NULL_ID } from '../../execute/terms/parsed-body.ts';
 import { findDuplicate, findValue, readMembers } from '../../json/members.ts';
@@ -23,20 +23,20 @@ const ANSWER_BYTES_MAX = 1024 * 1024;
 /** More than any model has fields. */
 const VALUES_MAX = 2000;
 
-export async function upload(conversation: Conversation): Promise<null> {
-  const call = readHeader(conversation.exchange);
+export async function upload(runner: CallRunner): Promise<null> {
+  const call = readHeader(runner.exchange);
   if (call instanceof Denial) {
-    conversation.refuse(call, NULL_ID);
+    runner.refuse(call, NULL_ID);
     return null;
   }
   const request = readDataRequest(call, MEMBERS, `header \`${CALL_HEADER}\``);
-  const denial = 'denial' in request ? request.denial : await send(request, conversation);
-  if (denial !== null) conversation.refuse(denial, request.id);
+  const denial = 'denial' in request ? request.denial : await send(request, runner);
+  if (denial !== null) runner.refuse(denial, request.id);
   return null;
 }
 
 /** Null once the answer is sent. */
-async function send(request: DataRequest, conversation: Conversation): Promise<Denial | null> {
+async function send(request: DataRequest, runner: CallRunner): Promise<Denial | null> {
   const named = readField(request);
   if (named instanceof Denial) return named;
   const record = readRecord(request);
@@ -47,21 +47,21 @@ async function send(request: DataRequest, conversation: Conversation): Promise<D
   const keyword = context === null ? {} : { context };
   const call = frameCall(request, { method: record === null ? 'create' : 'write', keyword });
   const { head, tail } = frameValues(values, named, record);
-  const found = await conversation.findFields(Buffer.concat([call.head, head, tail, call.tail]), [named]);
+  const found = await runner.findFields(Buffer.concat([call.head, head, tail, call.tail]), [named]);
   const { field, ...refused } = chooseFileField(request.model, named, found, 'write');
   const params = frameValues(values, field, record);
   // Written once, in slices: a copy of so many bytes takes long.
   const body = await encodeBase64(
     Buffer.concat([call.head, params.head]),
-    conversation.bytes,
+    runner.bytes,
     Buffer.concat([params.tail, call.tail]),
   );
-  const { writer } = conversation.exchange;
+  const { writer } = runner.exchange;
   const answer = new AnswerCollector(ANSWER_BYTES_MAX);
-  const denial = await conversation.run(body, answer, refused);
+  const denial = await runner.run(body, answer, refused);
   if (denial !== null) return denial;
   if (!answer.isWhole || answer.isTooLarge) return BROKEN_OFF;
-  const headers = { ...answer.headers, ...conversation.describe() };
+  const headers = { ...answer.headers, ...runner.describe() };
   const answered = answer.join();
   const isWritten = record !== null && hasResult(answered);
   const sent = isWritten ? answerRecord(request.id, record) : nameMembers(answered, 'values');
@@ -106,7 +106,7 @@ function readValues(request: DataRequest, field: string): Uint8Array | Denial {
 const OPEN_OBJECT = 0x7b;
 
 /** The header is percent-encoded JSON, because headers have ASCII characters only. */
-function readHeader(exchange: Conversation['exchange']): Uint8Array | Denial {
+function readHeader(exchange: CallRunner['exchange']): Uint8Array | Denial {
   const text = exchange.header(CALL_HEADER);
   if (text === undefined) {
     return new Denial(

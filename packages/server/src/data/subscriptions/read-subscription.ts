@@ -20,8 +20,8 @@ import { readChanges } from '../changes/read-changes.ts';
 import type { Ask, ChangesFault, ChangesRead, ChangesState } from '../changes/terms.ts';
 import { type DataRequest, readDataRequest } from '../data-request.ts';
 import { dropsRecords } from '../dropped-records.ts';
+import type { CheckReading } from './check-delivery.ts';
 import { findClient } from './find-client.ts';
-import type { CheckReading } from './judge-delivery.ts';
 
 export interface SubscriptionReaderDeps {
   run: RunBackground;
@@ -50,7 +50,7 @@ const PAGE_MAX = 1000;
 /** A reading ends early once it has taken this long. */
 const READING_MS = 10_000;
 
-/** Reads for subscriptions, and checks for the judge of deliveries. */
+/** Reads for subscriptions, and the check before each delivery. */
 export interface SubscriptionReader extends ChangeReader {
   checkReading: CheckReading;
 }
@@ -71,13 +71,13 @@ export function createSubscriptionReader({
     const client = await findClient(subscription, keys);
     if ('problem' in client) return client;
     if (await isMissing(subscription, instances)) return explainMissing(subscription);
-    const outcome = await run(client, signal, (conversation) => {
-      const ask = createAsk(buildRequest(subscription), conversation, nowMs);
+    const outcome = await run(client, signal, (runner) => {
+      const ask = createAsk(buildRequest(subscription), runner, nowMs);
       return work((question) => {
         // Each call has the time limit.
-        conversation.renewTime();
+        runner.renewTime();
         return ask(question);
-      }, conversation.signal);
+      }, runner.signal);
     });
     if (outcome instanceof Denial) return explainDenial(outcome);
     if ('failure' in outcome) return explainFailure(outcome.failure, subscription, keys);

@@ -12,6 +12,7 @@ import {
 } from '../../odoo/fields/field-uses.ts';
 import type { ModelOrders } from '../../odoo/fields/model-orders.ts';
 import type { FieldTypes } from '../../odoo/values/field-types.ts';
+import { type Known, NOTHING_KNOWN } from '../../policy/check-fields.ts';
 import type { CompiledPolicy } from '../../policy/compile.ts';
 import { namesMethod } from '../../policy/decide.ts';
 import {
@@ -26,7 +27,6 @@ import {
   type Steps,
 } from '../../policy/decide-fields.ts';
 import type { FieldRules } from '../../policy/field-rules.ts';
-import { type Known, NOTHING_KNOWN } from '../../policy/judge-fields.ts';
 import { createPauses } from '../../streams/create-pauses.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { denyPolicy } from '../terms/caller-denials.ts';
@@ -87,13 +87,13 @@ export function hasFieldRules({ policy }: Pick<Client, 'policy'>): boolean {
   return policy !== null && policy.fields !== null;
 }
 
-/** Whether a call whose fields and paths were judged for one client need not be judged again for the other. */
+/** Whether a call whose fields and paths were checked for one client need not be checked again for the other. */
 export function hasSameFieldRules(one: Pick<Client, 'policy'>, other: Pick<Client, 'policy'>): boolean {
   if (one.policy === other.policy) return true;
   const [before, now] = [one.policy?.policy, other.policy?.policy];
   if (JSON.stringify(before?.fields) !== JSON.stringify(now?.fields)) return false;
-  const judgesPaths = other.policy !== null && other.policy.mayReadByPath !== null;
-  return !judgesPaths || JSON.stringify(before?.models) === JSON.stringify(now?.models);
+  const checksPaths = other.policy !== null && other.policy.mayReadByPath !== null;
+  return !checksPaths || JSON.stringify(before?.models) === JSON.stringify(now?.models);
 }
 
 /** What the rules need to know of a server. */
@@ -176,7 +176,7 @@ type Decided =
 
 /** Listing the fields in this many bytes takes some milliseconds. */
 const SLICE_BYTES = 16 * 1024;
-/** Names are judged within some microseconds each. */
+/** Names are checked within some microseconds each. */
 const SLICE_NAMES = 500;
 
 async function runInSlices<Decision>(steps: Steps<Decision>): Promise<Decision> {

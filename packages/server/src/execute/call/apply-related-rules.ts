@@ -22,7 +22,7 @@ const MODELS_MAX = 64;
  * needs an approval; null: it needs none.
  */
 export async function applyRelatedRules(
-  judge: (policy: CompiledPolicy, learnt: LearntTypes) => Promise<RelatedVerdict>,
+  check: (policy: CompiledPolicy, learnt: LearntTypes) => Promise<RelatedVerdict>,
   target: Target,
   context: CallContext,
   fields: FieldFinder,
@@ -32,7 +32,7 @@ export async function applyRelatedRules(
   const types = new Map<string, FieldTypes>();
   const asked = new Map<string, Set<string>>();
   for (;;) {
-    const verdict = await judge(policy, { types, asked });
+    const verdict = await check(policy, { types, asked });
     if (verdict instanceof Denial) return { reply: verdict };
     const { lacking, approvalRule } = verdict;
     if (lacking.size === 0) return { approvalRule };
@@ -46,7 +46,7 @@ export async function applyRelatedRules(
   }
 }
 
-/** Whether a call whose related records were judged for one client need not be judged again for the other. */
+/** Whether a call whose related records were checked for one client need not be checked again for the other. */
 export function hasSameModels(one: Pick<Client, 'policy'>, other: Pick<Client, 'policy'>): boolean {
   return describeModels(one) === describeModels(other);
 }

@@ -107,7 +107,7 @@ describe('the cost of the decision on a call', () => {
     (_, index) => `"f${index}":{"fields":{"display_name":{}},"limit":5}`,
   );
 
-  function judge(call: Call) {
+  function check(call: Call) {
     const { bytes, reads } = countReads(Buffer.from(call.bytes).toString());
     const decided = authorizeCall({ ...call, bytes }, { policy });
     return { rule: decided instanceof Denial ? decided.more.rule : null, perByte: reads() / bytes.length };
@@ -115,8 +115,8 @@ describe('the cost of the decision on a call', () => {
 
   test('is zero reads of the body if server, model or method are not allowed', () => {
     const rest = `"params":[[1],{${names}}]`;
-    expect(judge(readCall('res.users', 'web_read', rest))).toEqual({ rule: 'models', perByte: 0 });
-    expect(judge(readCall('res.partner', 'web_save', rest))).toEqual({
+    expect(check(readCall('res.users', 'web_read', rest))).toEqual({ rule: 'models', perByte: 0 });
+    expect(check(readCall('res.partner', 'web_save', rest))).toEqual({
       rule: 'models["res.partner"]',
       perByte: 0,
     });
@@ -131,7 +131,7 @@ describe('the cost of the decision on a call', () => {
     ['web_read', `"params":[[1],{${'"a":{'.repeat(400)}${'}'.repeat(400)}}]`],
     ['read_group', `"params":[[],[${'"abc",'.repeat(900)}"d"],[],0,5]`],
   ])('is otherwise a few reads of each byte, as for parsing: %s', (method, rest) => {
-    const { rule, perByte } = judge(readCall('res.partner', method, rest));
+    const { rule, perByte } = check(readCall('res.partner', method, rest));
     expect(rule).toBeNull();
     // One read skips the arguments, one for each of three rules searches them, and others skip lists and the new body.
     expect(perByte).toBeGreaterThan(1);

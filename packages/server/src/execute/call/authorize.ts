@@ -49,7 +49,7 @@ export function authorizeData({ policy }: Pick<Client, 'policy'>, route: DataRou
   return denied && denyPolicy(denied);
 }
 
-/** Unconverted values are no commands of Odoo yet, so that the rule for related records judges those that are sent. */
+/** Unconverted values are no commands of Odoo yet, so that the rule for related records checks those that are sent. */
 export function authorizeCall(
   call: Call,
   { policy }: Pick<Client, 'policy'>,
@@ -115,10 +115,10 @@ function authorize(
 ): Allowed | Denial {
   const request = describeRequest(call);
   if (request instanceof Denial) return request;
-  const judged = values === 'sent' ? request : { ...request, findRelatedWrites: () => NO_RELATED_WRITES };
-  const decision = decide(policy, judged);
+  const checked = values === 'sent' ? request : { ...request, findRelatedWrites: () => NO_RELATED_WRITES };
+  const decision = decide(policy, checked);
   if (!decision.allowed) return denyPolicy(decision);
-  return { ...decision, approvalRule: decideApproval(policy, judged) };
+  return { ...decision, approvalRule: decideApproval(policy, checked) };
 }
 
 /** `args` are the arguments of the call. */

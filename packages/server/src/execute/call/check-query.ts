@@ -15,8 +15,8 @@ import type { FieldFinder } from '../terms/field-finder.ts';
 import type { FaultReply } from '../terms/reply.ts';
 import type { Request } from '../terms/request.ts';
 import type { Target } from '../terms/target.ts';
+import { canBeUsed, checkClauses, type UnusableField } from './check-clauses.ts';
 import { explainFailure, isPassing } from './explain-failure.ts';
-import { canBeUsed, judgeQuery, type UnusableField } from './judge-query.ts';
 
 interface QueryingCall {
   model: string;
@@ -45,9 +45,9 @@ export async function checkQuery(
   async function check(uses: FieldUses['uses']): Promise<FaultReply | Denial | null> {
     const types = new Map<string, FieldTypes>();
     for (;;) {
-      const judged = judgeQuery(call.model, uses, types);
-      if (judged.kind === 'unusable') return await refuse(judged.field, types, context.client.policy);
-      const lacking = [...judged.lacking].filter(([model]) => !types.has(model));
+      const checked = checkClauses(call.model, uses, types);
+      if (checked.kind === 'unusable') return await refuse(checked.field, types, context.client.policy);
+      const lacking = [...checked.lacking].filter(([model]) => !types.has(model));
       if (lacking.length === 0) return null;
       if (types.size >= MODELS_MAX) return asks ? TOO_MANY_MODELS : null;
       for (const [model, names] of lacking) {

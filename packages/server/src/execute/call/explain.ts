@@ -1,11 +1,11 @@
 /** Explains why a key may or may not make a call, by the same parsing and the same decision as for a received call. */
 import type { ExplainInput, Explanation, Policy } from '@erp-proxy/contract';
 import { describeStar } from '../../policy/abilities.ts';
+import { NOTHING_KNOWN } from '../../policy/check-fields.ts';
 import type { CompiledPolicy } from '../../policy/compile.ts';
 import { decide, decideApproval, decideCaller } from '../../policy/decide.ts';
 import { decidePaths, finish } from '../../policy/decide-fields.ts';
-import { NOTHING_KNOWN } from '../../policy/judge-fields.ts';
-import type { KeyRecord } from '../../stores/ports.ts';
+import type { KeyRecord } from '../../stores/ports/keys.ts';
 import { Denial } from '../terms/denial.ts';
 import { OWN_DIALECT } from '../terms/dialect.ts';
 import { type Call, parseBody, parseCall } from './parse.ts';

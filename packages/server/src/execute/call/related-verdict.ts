@@ -1,4 +1,4 @@
-/** Judges the related records that a call changes or links by its policy, as far as types of fields are known. */
+/** Checks the related records that a call changes or links against its policy, as far as types of fields are known. */
 import type { RelatedWrites } from '../../odoo/related/related-writes.ts';
 import type { LearntTypes } from '../../odoo/values/field-types.ts';
 import type { CompiledPolicy } from '../../policy/compile.ts';
@@ -18,20 +18,20 @@ export interface RelatedAllowance {
   approvalRule: string | null;
 }
 
-export function judgeRelatedCall(call: Call, policy: CompiledPolicy, learnt: LearntTypes): RelatedVerdict {
-  return judge(describeCall(call), policy, learnt);
+export function checkRelatedCall(call: Call, policy: CompiledPolicy, learnt: LearntTypes): RelatedVerdict {
+  return check(describeCall(call), policy, learnt);
 }
 
 /** The same for a call of `/json/2`. */
-export function judgeRelatedJson2Call(
+export function checkRelatedJson2Call(
   call: Json2Call,
   policy: CompiledPolicy,
   learnt: LearntTypes,
 ): RelatedVerdict {
-  return judge(describeJson2Call(call), policy, learnt);
+  return check(describeJson2Call(call), policy, learnt);
 }
 
-function judge(call: DescribedCall, policy: CompiledPolicy, learnt: LearntTypes): RelatedVerdict {
+function check(call: DescribedCall, policy: CompiledPolicy, learnt: LearntTypes): RelatedVerdict {
   const request = describeRequest(call);
   if (request instanceof Denial) return request;
   const decision = decideRelatedWrites(policy, request, learnt);

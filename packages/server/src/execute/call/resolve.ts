@@ -74,6 +74,6 @@ export function resolveServer(
 ): ServerAddress | Denial {
   const address = readBaseUrl(url);
   if (address instanceof Denial) return address;
-  const denied = egress.judge(address.origin, trust);
+  const denied = egress.check(address.origin, trust);
   return denied === null ? address : denyEgress(denied.detail);
 }

@@ -84,7 +84,7 @@ export interface Operation<
   hasValues?(call: Parsed): boolean;
   /**
    * Converts the values of a call whose caller prefers normalized values. It runs between two applications of the
-   * policy: the first allows the question for the types of fields, the second judges the values that are sent. Absent
+   * policy: the first allows the question for the types of fields, the second checks the values that are sent. Absent
    * if calls of the operation have no values.
    */
   convertValues?(

@@ -20,8 +20,8 @@ export interface NeededConfirmation {
   /** `removals`: only to a call whose values remove records of a list (one2many). */
   readonly of: 'all' | 'removals';
   /**
-   * `person`: the one in front of the client, whom the conversation asks: the call is not sent. `administrator`: by an
-   * approval.
+   * `person`: the one in front of the client, whom the agent's program asks: the call is not sent. `administrator`: by
+   * an approval.
    */
   readonly by: 'person' | 'administrator';
   /** Stands for the rule of a policy. */

@@ -143,26 +143,26 @@ export async function listJson2Fields(
     : fieldArguments.listJson2Fields(call, scope);
 }
 
-export async function judgeRelatedCall(
+export async function checkRelatedCall(
   call: Call,
   policy: CompiledPolicy,
   learnt: LearntTypes,
   signal: AbortSignal,
 ): Promise<relatedVerdicts.RelatedVerdict> {
   return isLarge(call.bytes)
-    ? await runInThread('judgeRelatedCall', [call, policy.policy, learnt], call.bytes.length, signal)
-    : relatedVerdicts.judgeRelatedCall(call, policy, learnt);
+    ? await runInThread('checkRelatedCall', [call, policy.policy, learnt], call.bytes.length, signal)
+    : relatedVerdicts.checkRelatedCall(call, policy, learnt);
 }
 
-export async function judgeRelatedJson2Call(
+export async function checkRelatedJson2Call(
   call: Json2Call,
   policy: CompiledPolicy,
   learnt: LearntTypes,
   signal: AbortSignal,
 ): Promise<relatedVerdicts.RelatedVerdict> {
   return isLarge(call.bytes)
-    ? await runInThread('judgeRelatedJson2Call', [call, policy.policy, learnt], call.bytes.length, signal)
-    : relatedVerdicts.judgeRelatedJson2Call(call, policy, learnt);
+    ? await runInThread('checkRelatedJson2Call', [call, policy.policy, learnt], call.bytes.length, signal)
+    : relatedVerdicts.checkRelatedJson2Call(call, policy, learnt);
 }
 
 export async function setCallArgument(

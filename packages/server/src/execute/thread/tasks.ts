@@ -23,7 +23,7 @@ import { limitCall } from '../call/limit.ts';
 import { type Call, parseBody, parseCall, parseDocument } from '../call/parse.ts';
 import { type Json2Call, parseJson2Call } from '../call/parse-json2.ts';
 import { parseVersionQuestion } from '../call/parse-version-question.ts';
-import { judgeRelatedCall, judgeRelatedJson2Call } from '../call/related-verdict.ts';
+import { checkRelatedCall, checkRelatedJson2Call } from '../call/related-verdict.ts';
 import { convertWrittenCall } from '../call/written-call.ts';
 import type { ValuesState } from '../terms/operation.ts';
 import { mapCall } from '../upstream/map-call.ts';
@@ -42,10 +42,10 @@ export const TASKS = {
   convertWrittenCall,
   listCallFields,
   listJson2Fields,
-  judgeRelatedCall: (call: Call, policy: Policy, learnt: LearntTypes) =>
-    judgeRelatedCall(call, compile(policy), learnt),
-  judgeRelatedJson2Call: (call: Json2Call, policy: Policy, learnt: LearntTypes) =>
-    judgeRelatedJson2Call(call, compile(policy), learnt),
+  checkRelatedCall: (call: Call, policy: Policy, learnt: LearntTypes) =>
+    checkRelatedCall(call, compile(policy), learnt),
+  checkRelatedJson2Call: (call: Json2Call, policy: Policy, learnt: LearntTypes) =>
+    checkRelatedJson2Call(call, compile(policy), learnt),
   setCallArgument,
   setJson2Argument,
   limitCall,

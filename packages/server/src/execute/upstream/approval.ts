@@ -1,7 +1,7 @@
 /**
  * Steps: the approval of a call whose policy asks for one. Without an approval the call is stored for an administrator
  * and refused. With one it runs once: the approval is used right before the call is sent, and can be used again only if
- * the call was surely not run. A call of a conversation that a person must confirm first ends here too: the policy has
+ * the call was surely not run. A call that a person must confirm first ends here too: the policy has
  * allowed it, and the call was not asked for before.
  */
 import { APPROVAL_HEADER, type ConcernedRecords } from '@erp-proxy/contract';
@@ -15,7 +15,7 @@ import type { Target } from '../terms/target.ts';
 import { CALLER_GONE, CHANGED } from '../terms/upstream-denials.ts';
 import { TaskAborted } from '../thread/run-in-thread.ts';
 import { askInTime } from './ask-in-time.ts';
-import { hasNotRun } from './judge-attempt.ts';
+import { hasNotRun } from './check-attempt.ts';
 import { nameUser } from './target-names.ts';
 
 export interface ApprovalDeps {
@@ -28,7 +28,7 @@ export interface ApprovalParts<Call> {
   operation: string;
   readArguments: (call: Call) => SentArguments;
   nameConcerned: NameConcerned;
-  /** Absent: calls of the operation are not those of a conversation. */
+  /** Absent: calls of the operation need no confirmation. */
   needsConfirmation?: (call: Call, context: CallContext) => Promise<boolean>;
 }
 
@@ -147,7 +147,7 @@ function findRule({ approvalRule, request }: CallContext): string {
   return approvalRule ?? request.confirmation?.rule ?? '';
 }
 
-/** The conversation asks the person, and runs the call again after a yes. */
+/** The agent's program asks the person, and the call runs again after a yes. */
 function denyUnconfirmed(rule: string): Denial {
   return new Denial('approval_required', 'A person must confirm this call before it is sent.', { rule });
 }

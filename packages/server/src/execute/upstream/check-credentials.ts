@@ -57,7 +57,7 @@ export function checkCredentials(
     try {
       reply = await next(context);
     } finally {
-      checked.settle(judgeCredentials(reply, target, isReadOnly));
+      checked.settle(findVerdict(reply, target, isReadOnly));
     }
     return reply instanceof LoginCooldown ? addRetryTime(reply, target, isReadOnly) : reply;
   };
@@ -84,13 +84,13 @@ function toSeconds(ms: number): number {
  * Several callers share the credentials of a stored instance. A method that raises AccessDenied itself (a wrong old
  * password in `change_password`) must not lock the others out. Reads do not raise it.
  */
-function judgeCredentials(reply: Reply | null, { instance }: Target, isReadOnly: boolean): CredentialVerdict {
-  const verdict = judgeReply(reply);
+function findVerdict(reply: Reply | null, { instance }: Target, isReadOnly: boolean): CredentialVerdict {
+  const verdict = readVerdict(reply);
   return verdict === 'refused' && instance !== null && !isReadOnly ? 'doubtful' : verdict;
 }
 
 /** Odoo has accepted the credentials if it did anything after checking them. */
-function judgeReply(reply: Reply | null): CredentialVerdict {
+function readVerdict(reply: Reply | null): CredentialVerdict {
   if (reply === null || reply instanceof Denial || reply.kind === 'kept') return 'unknown';
   if (reply.kind === 'result') return 'accepted';
   if (reply.fault.data.type === 'access_denied') return 'refused';

@@ -1,6 +1,6 @@
 /**
  * Step: removes from the answer of `default_get` the fields that the call does not name. Models of Odoo return others
- * too (docs/odoo-facts.md#default-get), which the rules for fields have not judged. Its part of the reply comes first,
+ * too (docs/odoo-facts.md#default-get), which the rules for fields have not checked. Its part of the reply comes first,
  * so that no other step keeps what is removed.
  */
 import { readDocument } from '../../json/document.ts';

@@ -53,7 +53,7 @@ export class KnownOrders {
 
   async #ask(target: Target, context: CallContext, run: RunQuestion): Promise<Kept<FoundOrders>> {
     const question = { target, model: 'ir.model', method: 'search_read', keyword: NAMED };
-    return judgeAnswer(await askServer(question, context, run, this.#nowMs));
+    return checkAnswer(await askServer(question, context, run, this.#nowMs));
   }
 }
 
@@ -61,7 +61,7 @@ function weigh(found: FoundOrders): number {
   return 'failed' in found ? 1 : Math.max(1, found.orders.size);
 }
 
-function judgeAnswer(answer: ServerAnswer): Kept<FoundOrders> {
+function checkAnswer(answer: ServerAnswer): Kept<FoundOrders> {
   if ('result' in answer)
     return { value: { orders: readModelOrders(answer.result) ?? NONE }, ttlMs: KEPT_MS };
   const { failed } = answer;

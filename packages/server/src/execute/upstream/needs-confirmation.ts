@@ -1,6 +1,6 @@
 /**
- * Decides whether a person must confirm a call of a conversation before it is sent. If that depends on the values, they
- * are judged as Odoo gets them, by the types of fields. What cannot be known counts as a removal.
+ * Decides whether a person must confirm a call before it is sent. If that depends on the values, they
+ * are checked as Odoo gets them, by the types of fields. What cannot be known counts as a removal.
  */
 import { readDocument } from '../../json/document.ts';
 import { findValue, readMembers } from '../../json/members.ts';

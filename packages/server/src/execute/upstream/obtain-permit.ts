@@ -81,7 +81,7 @@ async function hold(permit: Permit, context: CallContext, next: Next): Promise<R
   };
   try {
     const reply = await next(context);
-    if (context.isServerAsked) result = judgeServer(reply, context.time.deadline);
+    if (context.isServerAsked) result = checkServer(reply, context.time.deadline);
     if (result === 'answered') permit.markAnswered();
     if (isResult(reply) && reply.rest !== null)
       return { ...reply, rest: new WatchedStream(reply.rest, () => context.release()) };
@@ -117,7 +117,7 @@ const REFUSALS = {
 };
 
 /** Derives the state of the server from the reply to a call that was sent. */
-function judgeServer(reply: Reply, { reason }: Deadline): PermitResult {
+function checkServer(reply: Reply, { reason }: Deadline): PermitResult {
   if (!(reply instanceof Denial) || reply.type === 'upstream_bad_response') return 'answered';
   // Odoo has answered, although it refused these credentials.
   if (reply instanceof LoginCooldown) return 'answered';

@@ -1,4 +1,4 @@
-/** Parses a complete answer of `/jsonrpc`, whatever the order and spacing of its envelope. Does not judge a fault. */
+/** Parses a complete answer of `/jsonrpc`, whatever the order and spacing of its envelope. Does not check a fault. */
 import { type JsonDocument, readDocument } from '../../json/document.ts';
 import { readMembers } from '../../json/members.ts';
 import type { JsonMember, JsonSpan } from '../../json/span.ts';

@@ -33,7 +33,7 @@ function startServers(answers: Record<string, Answer | EgressFailure>, bytesMax 
   const clock = { nowMs: 1_000 };
   const asked: EgressRequest[] = [];
   const egress: EgressDispatcher = {
-    judge: () => null,
+    check: () => null,
     close: async () => {},
     async send(request) {
       asked.push(request);

@@ -64,7 +64,7 @@ function summarize(reply: ReceivedReply): string {
 function serveStatus(status: number, location?: string) {
   const asked: string[] = [];
   const egress = {
-    judge: () => null,
+    check: () => null,
     close: async () => {},
     async send({ path }: EgressRequest) {
       asked.push(path.replace('/odoo/', ''));

@@ -112,12 +112,12 @@ export function createAuthenticator({
 
   /** Uses the code of a sign-in link. */
   async function takeCode(given: string, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const refusal = await judgeCode(given);
+    const refusal = await checkCode(given);
     if (refusal !== null) await refuseSlowly('link', `${refusal} ${NEW_LINK}`, request, reply);
   }
 
   /** Returns why the code is refused; null: it was right, and is used now. */
-  async function judgeCode(given: string): Promise<string | null> {
+  async function checkCode(given: string): Promise<string | null> {
     const code = codes.read(given);
     if (code === null) return 'This is not a sign-in link of this proxy.';
     const leftMs = code.expiresAt - clock();

@@ -206,7 +206,7 @@ export const policyComparison = named(
       )
       .describe('First those that the policy denies, then the most frequent.'),
     unlisted: z.int().describe('Calls of further groups.'),
-    unjudged: z
+    unchecked: z
       .array(z.object({ rule: z.string(), reason: z.string() }))
       .describe('Rules that were not applied, or only in part.'),
   }) satisfies z.ZodType<PolicyComparison>,

@@ -195,7 +195,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'POST',
     path: '/policies/compare',
     id: 'comparePolicy',
-    summary: 'Judges the calls of the audit by a draft of a policy.',
+    summary: 'Checks the calls of the audit against a draft of a policy.',
     body: schemas.policyCompareInput,
     answer: { status: 200, schema: schemas.policyComparison },
     handle: ({ admin, body, reply }) => admin.comparePolicy(body, watchCaller(reply)),

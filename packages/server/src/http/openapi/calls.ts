@@ -9,7 +9,7 @@ import {
 } from '@erp-proxy/contract';
 import type { z } from 'zod';
 import { CALL_ROUTES, type CallRoute } from '../call-routes.ts';
-import { CONVERSATION_ROUTES, type ConversationRoute } from '../conversation-routes.ts';
+import { MULTI_CALL_ROUTES, type MultiCallRoute } from '../multi-call-routes.ts';
 import { refer } from '../schema-registry.ts';
 import type { CallExample } from './call-examples.ts';
 import { failedAnswer } from './call-schemas.ts';
@@ -91,9 +91,7 @@ export const ANSWER_HEADERS = {
 export function describeCallPaths(): Record<string, object> {
   return {
     ...Object.fromEntries(CALL_ROUTES.map((route) => [route.path, { post: describeCall(route) }])),
-    ...Object.fromEntries(
-      CONVERSATION_ROUTES.map((route) => [route.path, { post: describeConversation(route) }]),
-    ),
+    ...Object.fromEntries(MULTI_CALL_ROUTES.map((route) => [route.path, { post: describeMultiCall(route) }])),
     ...Object.fromEntries(PAGES.map((page) => [page.path, { get: describePage(page) }])),
   };
 }
@@ -278,7 +276,7 @@ function describeCallHeader(example: object): object {
   };
 }
 
-function describeConversation({
+function describeMultiCall({
   id,
   summary,
   example,
@@ -286,7 +284,7 @@ function describeConversation({
   shape,
   answer,
   takesPreferences,
-}: ConversationRoute): object {
+}: MultiCallRoute): object {
   const isFile = body === 'bytes';
   const anyObject = { type: 'object' };
   const [firstType] = answer.types;

@@ -3,7 +3,7 @@
  * it. Derived from answer times by additive increase and multiplicative decrease (AIMD), as in TCP and in Netflix's
  * concurrency-limits.
  *
- * Answers are judged in windows of as many answers as the limit. If a window is about as fast as the baseline, the
+ * Answers are checked in windows of as many answers as the limit. If a window is about as fast as the baseline, the
  * limit rises by one. If it is more than 1.5 times as slow, calls queue inside the server, and the limit falls by a
  * tenth. The limit thus settles at about 1.5 times the server's workers, so that no worker idles between two calls. A
  * difference of a few milliseconds is ignored: busy processors on either side cause it, and it is harmless.
@@ -25,7 +25,7 @@ export interface ConcurrencyBounds {
 
 /** Minimum number of answers in a window. The mean of fewer is too imprecise. */
 const ANSWERS_MIN = 10;
-/** Minimum number of answers in a measurement of the baseline, by which many windows are judged. */
+/** Minimum number of answers in a measurement of the baseline, by which many windows are checked. */
 const BASELINE_ANSWERS_MIN = 20;
 /**
  * Calls queue if they take longer than the baseline by this factor. It must be below 2, or measurements at half the
@@ -127,7 +127,7 @@ export class AdaptiveConcurrency {
     this.#logSum += log;
     this.#squareSum += log * log;
     if (this.#answers < Math.max(this.limit, this.#isMeasuring ? BASELINE_ANSWERS_MIN : ANSWERS_MIN)) return;
-    this.#judge(this.#logSum / this.#answers, nowMs);
+    this.#check(this.#logSum / this.#answers, nowMs);
     this.#startWindow(latest);
   }
 
@@ -158,7 +158,7 @@ export class AdaptiveConcurrency {
     return divideWhole(bound, this.#processes());
   }
 
-  #judge(log: number, nowMs: number): void {
+  #check(log: number, nowMs: number): void {
     this.#usualMs = Math.exp(log);
     const deviation = Math.sqrt(Math.max(0, this.#squareSum / this.#answers - log * log));
     this.#longMs = Math.exp(log + Math.min(2 * deviation, LONG_MAX));

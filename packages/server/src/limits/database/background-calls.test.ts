@@ -134,7 +134,7 @@ test('do not change the estimates of interactive calls', () => {
   for (let page = 0; page < 4; page++) beside.runCall('timed_out', 20_000, PAGE);
   for (let page = 0; page < 50; page++) void beside.acquire(PAGE);
   expect(beside.databaseLimiters.states()[0]?.limit).toBe(without.databaseLimiters.states()[0]?.limit);
-  const judge = ({ acquire, clock, databaseLimiters }: ReturnType<typeof createTestLimiters>) => {
+  const check = ({ acquire, clock, databaseLimiters }: ReturnType<typeof createTestLimiters>) => {
     const limit = databaseLimiters.states()[0]?.limit ?? 0;
     for (let call = 0; call < limit; call++) expectPermit(acquire({ deadlineMs: Infinity }));
     // A page waits, too.
@@ -142,9 +142,9 @@ test('do not change the estimates of interactive calls', () => {
       (outcome) => 'refused' in outcome,
     ).length;
   };
-  const refused = judge(without);
+  const refused = check(without);
   expect(refused).toBeGreaterThan(0);
-  expect(judge(beside)).toBe(refused);
+  expect(check(beside)).toBe(refused);
 });
 
 test('learn how long interactive calls take, if there were any lately', () => {

@@ -41,14 +41,14 @@ interface Opening {
   othersUntilMs: number;
 }
 
-export interface JudgedPermit {
+export interface CheckedPermit {
   /** Permits of a database are numbered from 1, in the order in which they begin. */
   readonly number: number;
   readonly client: string;
   readonly startedMs: number;
 }
 
-export type JudgedResult =
+export type CheckedResult =
   | Exclude<PermitResult, 'caller_left'>
   /**
    * The call's time ended or its caller disconnected, after a longer time without an answer than answers usually take.
@@ -108,7 +108,7 @@ export class Breaker {
     return now >= untilMs && now >= probeUntilMs && (!this.#probers.has(client) || now >= othersUntilMs);
   }
 
-  beginProbe({ number, client }: JudgedPermit): void {
+  beginProbe({ number, client }: CheckedPermit): void {
     if (this.#opening === null) throw new Error('Only an open breaker can be probed.');
     this.#probe = number;
     this.#probers.add(client);
@@ -120,7 +120,7 @@ export class Breaker {
    * Applies the result of a permit. `latest` is the number of the latest permit. `silent` results open the breaker only
    * after `silenceMs` without any answer.
    */
-  judge(permit: JudgedPermit, result: JudgedResult, latest: number, silenceMs: number): BreakerChange {
+  check(permit: CheckedPermit, result: CheckedResult, latest: number, silenceMs: number): BreakerChange {
     const probed = permit.number === this.#probe ? this.#opening : null;
     if (probed !== null) this.#probe = null;
     else if (this.#opening !== null && permit.number <= this.#ignoredUpTo) return null;
@@ -151,7 +151,7 @@ export class Breaker {
   }
 
   #countFailure(
-    { number, client, startedMs }: JudgedPermit,
+    { number, client, startedMs }: CheckedPermit,
     latest: number,
     silenceMs: number,
   ): BreakerChange {
@@ -165,7 +165,7 @@ export class Breaker {
     return this.#open(openMs, probeUntilMs, latest);
   }
 
-  #reopen({ openMs }: Opening, { startedMs }: JudgedPermit, latest: number): BreakerChange {
+  #reopen({ openMs }: Opening, { startedMs }: CheckedPermit, latest: number): BreakerChange {
     this.#sinceMs = startedMs;
     return this.#open(Math.min(2 * openMs, OPEN_MS_MAX), PAST, latest);
   }

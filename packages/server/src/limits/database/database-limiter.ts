@@ -3,12 +3,12 @@
  *
  * Background calls, such as the pages of an export, have a queue of their own. They run while no interactive call runs
  * or waits, in a part of the concurrency limit. Beside interactive calls, one at a time runs after a wait. Background
- * calls do not count for anything by which interactive calls are judged: the limit, the shares of clients, the answer
+ * calls do not count for anything by which interactive calls are checked: the limit, the shares of clients, the answer
  * times and the estimates of waiting (docs/decisions/0038-exports.md).
  */
 import { divideWhole } from '../share.ts';
 import { AdaptiveConcurrency, type ConcurrencyBounds } from './adaptive-concurrency.ts';
-import { Breaker, type JudgedPermit, type JudgedResult } from './breaker.ts';
+import { Breaker, type CheckedPermit, type CheckedResult } from './breaker.ts';
 import { FairQueue, type QueueEntry } from './fair-queue.ts';
 import { InstanceLimits } from './instance-limits.ts';
 import type {
@@ -164,7 +164,7 @@ export class DatabaseLimiter {
     if (permit.bound !== null) this.#instanceLimits.end(permit.bound);
     this.#queueFor(permit).end(permit.client);
     const tookMs = (permit.answeredMs ?? now) - permit.startedMs - ownDelayMs();
-    const result = this.#judge(permit, reported, tookMs);
+    const result = this.#check(permit, reported, tookMs);
     // The times of long pages say nothing about interactive calls.
     if (result === 'answered' && !permit.isBackground) this.#learnTime(permit, tookMs, now);
     if (result === 'overloaded' || (result === 'timed_out' && !permit.isBackground))
@@ -179,14 +179,14 @@ export class DatabaseLimiter {
     this.#reportToBreaker(permit, 'answered');
   }
 
-  #reportToBreaker(permit: HeldPermit, result: JudgedResult): void {
-    const change = this.#breaker.judge(permit, result, this.#latestNumber, this.#silenceMs);
+  #reportToBreaker(permit: HeldPermit, result: CheckedResult): void {
+    const change = this.#breaker.check(permit, result, this.#latestNumber, this.#silenceMs);
     if (change === 'recovered') this.#concurrency.restart(this.#latestNumber);
     if (change === 'opened') this.#refuseWaiting();
     this.#fill();
   }
 
-  #judge({ startedMs, deadlineMs }: HeldPermit, reported: PermitResult, tookMs: number): JudgedResult {
+  #check({ startedMs, deadlineMs }: HeldPermit, reported: PermitResult, tookMs: number): CheckedResult {
     if (reported !== 'timed_out' && reported !== 'caller_left') return reported;
     const { expectedMs } = this.#concurrency;
     const isPatient = deadlineMs - startedMs >= Math.max(PATIENCE_MS, expectedMs);
@@ -457,7 +457,7 @@ interface HeldPermitOptions extends Required<Omit<PermitRequest, 'database' | 's
   nowMs: () => number;
 }
 
-class HeldPermit implements Permit, JudgedPermit {
+class HeldPermit implements Permit, CheckedPermit {
   readonly number: number;
   readonly client: string;
   readonly bound: InstanceBound | null;

@@ -31,7 +31,7 @@ export function findCallMistake(
 ): CallMistake | null {
   const { bytes } = call;
   const domain = findDomain(method, call);
-  const wrongDomain = domain === null ? null : judgeDomain(bytes, domain, TOLERANT.has(method));
+  const wrongDomain = domain === null ? null : checkDomain(bytes, domain, TOLERANT.has(method));
   if (wrongDomain !== null) return { type: 'query_invalid', text: wrongDomain, isCertain: true };
   if (findSignature(model, method)?.kind === 'ids') {
     const ids = call.positional[0];
@@ -42,7 +42,7 @@ export function findCallMistake(
   const fields = findFields(method, call);
   if (fields !== null && isNoList(bytes, fields))
     return { type: 'query_invalid', text: FIELDS_ADVICE, isCertain: true };
-  return judgeValues(method, call, unknownKey);
+  return checkValues(method, call, unknownKey);
 }
 
 /** The position of the domain among the arguments of a method, in every version from 14. */
@@ -115,7 +115,7 @@ const WRITE_ADVICE =
 const CONDITIONS_MAX = 1_000;
 
 /** Describes the mistake in a domain; null if some version may accept the domain. */
-function judgeDomain(bytes: Uint8Array, domain: JsonSpan, isTolerant: boolean): string | null {
+function checkDomain(bytes: Uint8Array, domain: JsonSpan, isTolerant: boolean): string | null {
   if (domain.kind !== 'array') {
     const isTaken = isTolerant && isFalse(bytes, domain);
     return isTaken || domain.kind === 'true' || domain.kind === 'false' ? null : DOMAIN_ADVICE;
@@ -123,13 +123,13 @@ function judgeDomain(bytes: Uint8Array, domain: JsonSpan, isTolerant: boolean): 
   let fault: string | null = null;
   let count = 0;
   readElements(bytes, domain, (item) => {
-    fault = judgeItem(bytes, item);
+    fault = checkItem(bytes, item);
     return fault === null && ++count < CONDITIONS_MAX;
   });
   return fault;
 }
 
-function judgeItem(bytes: Uint8Array, item: JsonSpan): string | null {
+function checkItem(bytes: Uint8Array, item: JsonSpan): string | null {
   if (item.kind === 'string') return isDomainOperator(bytes, item) ? null : UNWRAPPED_ADVICE;
   if (item.kind !== 'array') return DOMAIN_ADVICE;
   const parts: JsonSpan[] = [];
@@ -177,7 +177,7 @@ function hasFlatIds({ positional }: Arguments): boolean {
   return positional.length > 1 && positional.every(({ kind }) => kind === 'number');
 }
 
-function judgeValues(method: string, call: Arguments, unknownKey: string | null): CallMistake | null {
+function checkValues(method: string, call: Arguments, unknownKey: string | null): CallMistake | null {
   if (method !== 'create' && method !== 'write') return null;
   const [given] = method === 'create' ? findArgument(call, 0, 'vals_list') : findArgument(call, 1, 'vals');
   if (given === undefined) return null;
@@ -185,7 +185,7 @@ function judgeValues(method: string, call: Arguments, unknownKey: string | null)
   const rows =
     method === 'create' && given.kind === 'array' ? readAtMost(call.bytes, given, ROWS_MAX) : [given];
   if (rows.some(({ kind }) => kind !== 'object')) return { type: 'arguments_invalid', text, isCertain: true };
-  return rows.map((row) => judgeRow(call.bytes, row, unknownKey)).find((mistake) => mistake !== null) ?? null;
+  return rows.map((row) => checkRow(call.bytes, row, unknownKey)).find((mistake) => mistake !== null) ?? null;
 }
 
 /** Rows that are checked: enough to find a mistake that all rows have. */
@@ -201,7 +201,7 @@ function readAtMost(bytes: Uint8Array, list: JsonSpan, max: number): JsonSpan[] 
   return elements;
 }
 
-function judgeRow(bytes: Uint8Array, row: JsonSpan, unknownKey: string | null): CallMistake | null {
+function checkRow(bytes: Uint8Array, row: JsonSpan, unknownKey: string | null): CallMistake | null {
   const members = readMembers(bytes, row, MEMBERS_MAX);
   const unknown = members.find(({ name }) => name === unknownKey);
   if (unknown !== undefined)

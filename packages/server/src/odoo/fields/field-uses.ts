@@ -128,7 +128,7 @@ const VISITS_MAX = 20_000;
 const USES_MAX = 2000;
 /** Maximum number of names in a path. Odoo joins a table for each. */
 const PATH_NAMES_MAX = 32;
-/** Maximum number of names in all different uses. Each is judged again whenever the types of a model become known. */
+/** Maximum number of names in all different uses. Each is checked again whenever the types of a model become known. */
 const NAMES_MAX = 10_000;
 /** Maximum number of characters in the names of all uses, also of equal ones, which are compared as texts. */
 const CHARACTERS_MAX = 2_000_000;

@@ -34,7 +34,7 @@ function findInPath(model: string, path: string, findings: RelatedFindings, writ
     const below = names[index + 1];
     const isLink = below === undefined || below === 'id';
     if (owner !== null) {
-      written.judgeWritten(name, owner, { isNew: false, isOwn: false });
+      written.checkWritten(name, owner, { isNew: false, isOwn: false });
       const named = findNamedRecord(owner, name);
       if (named !== null) findings.stopAtRecord(name, named);
     }
@@ -43,15 +43,15 @@ function findInPath(model: string, path: string, findings: RelatedFindings, writ
     const typed: Typed = owner === null ? 'lacking' : written.findTyped(owner, name, name);
     if (typeof typed === 'object') {
       const [create = 0, write = 0, , , link = 0] = typed.methods;
-      if (findings.judge(name, typed, isLink ? link : create | write)) return;
+      if (findings.check(name, typed, isLink ? link : create | write)) return;
       owner = typed.relation;
       continue;
     }
     if (listed !== null && typed !== 'none') {
       const { form, model } = listed.member;
-      const isJudged = form !== 'free' && !(isLink && form === 'reference');
+      const isChecked = form !== 'free' && !(isLink && form === 'reference');
       const methods = isLink || form === 'linked' ? WRITE : CREATE | WRITE;
-      if (isJudged && findings.judge(name, { relation: model, denied: listed.denied }, methods)) return;
+      if (isChecked && findings.check(name, { relation: model, denied: listed.denied }, methods)) return;
     }
     if (findings.isOver) return;
     owner = listed?.member.model ?? null;

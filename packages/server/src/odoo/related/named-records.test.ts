@@ -121,7 +121,7 @@ const NAMING: { model: string; field: string; versions: string }[] = JSON.parse(
 /** Fields behind which Odoo shows no name. */
 const NAMELESS = ['account.move.send.wizard/res_ids'];
 
-test.each(NAMING)('$model/$field of $versions is judged, or writes must be named', ({ model, field }) => {
+test.each(NAMING)('$model/$field of $versions is checked, or writes must be named', ({ model, field }) => {
   if (NAMELESS.includes(`${model}/${field}`)) return;
   if (['create', 'write'].every((method) => findSensitivity(model, method) !== null)) return;
   expect(findNamedRecord(model, field)).toMatchObject({ names: 'id' });

@@ -2,7 +2,7 @@
  * Fields by which a record names another one of any model, whose name Odoo then shows (`res_name`, `record_name`), as
  * data. From the many2one_reference fields and the pairs of a model and an id in Odoo Community 14 to 19, which
  * scripts/odoo-tables/named_records.py lists for the test. Models whose writes must be named, such as
- * mail.compose.message, can be left out. Values of reference fields show no name: judge-paths.ts stops paths there.
+ * mail.compose.message, can be left out. Values of reference fields show no name: check-paths.ts stops paths there.
  */
 export interface NamedRecord {
   /** `model`: the name of its model. `model_id`: its id in `ir.model`. `id`: the id of the record. */

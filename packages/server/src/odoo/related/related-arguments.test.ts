@@ -16,7 +16,7 @@ const RECORDED: Record<string, Record<string, string>> = JSON.parse(
 );
 
 /** Sensitive methods, and methods whose strings are all searched. */
-const isJudgedOtherwise = (method: string) =>
+const isCheckedOtherwise = (method: string) =>
   isGrouping(method) || findSensitivity('res.partner', method) !== null;
 
 /** Parameters that lead to no field of a related record, whatever the method. */
@@ -47,7 +47,7 @@ const HARMLESS_NAMES = new Set(Object.keys(HARMLESS).flatMap((names) => names.sp
 
 test('every parameter of every recorded method is classified', () => {
   const open = Object.entries(RECORDED)
-    .filter(([method]) => !isJudgedOtherwise(method))
+    .filter(([method]) => !isCheckedOtherwise(method))
     .flatMap(([method, parameters]) => Object.keys(parameters).map((name) => [method, name] as const))
     .filter(([method, name]) => {
       const isListed = RELATED_ARGUMENTS.some((row) => row.name === name && row.methods.includes(method));

@@ -74,7 +74,7 @@ export class RelatedFindings {
   }
 
   /** Notes those of the methods that are denied. True if the search is over. */
-  judge(
+  check(
     member: string,
     { relation, denied }: { relation: string; denied: number },
     methods: number,

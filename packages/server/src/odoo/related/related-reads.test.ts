@@ -108,7 +108,7 @@ test.each([
   ['a_read_that_is_new', '[[1], [{"user_id": {"fields": {"login": {}}}}]]', '{}'],
   // The override of a module can take one.
   ['read', '[[1]]', '{"specification": {"user_id": {"fields": {"login": {}}}}}'],
-])('finds what the rule of paths does not judge: %s %s %s', (method, params, keyword) => {
+])('finds what the rule of paths does not check: %s %s %s', (method, params, keyword) => {
   expect(find(method, params, keyword, OWN_ONLY).read).toBe('fields');
 });
 

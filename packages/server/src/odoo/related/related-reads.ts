@@ -50,7 +50,7 @@ export type RelatedRead =
 
 /**
  * The first read of records of other models that is not allowed; null: none. `mayRead` null: any model may be read.
- * Otherwise, fields that field-uses.ts lists are left to policy/judge-paths.ts.
+ * Otherwise, fields that field-uses.ts lists are left to policy/check-paths.ts.
  */
 export function findRelatedRead(
   model: string,

@@ -338,7 +338,7 @@ test('continues after a write that is allowed, and returns the first that is not
   expect(allowing('res.users/create', 'res.groups/write')).toBeNull();
 });
 
-test('judges each command inside other commands by itself, at any depth', () => {
+test('checks each command inside other commands by itself, at any depth', () => {
   const nested = `${'{"tax_ids": [[6, 0, [1]], [1, 2, {"a": [{"b": "c"}], "user_ids": [[4, 1]]}], [2, '.repeat(60)}{}${']]}'.repeat(60)}`;
   expect(list('res.partner/create', `[${nested}]`)).toEqual([
     'account.tax/write',

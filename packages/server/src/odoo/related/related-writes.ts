@@ -159,7 +159,7 @@ class Search implements CommandVisitor<FoundField> {
     const contexts = call.named.filter(({ name }) => name === 'context').map(({ value }) => value);
     this.#values = values.filter((value) => !skipped.includes(value) && !contexts.includes(value));
     if (this.#findAttachments(call)) return;
-    if (this.#method === 'copy') this.#fields.judgeCopied(this.#model);
+    if (this.#method === 'copy') this.#fields.checkCopied(this.#model);
     const place: Place = VALUE_METHODS.has(this.#method) ? 'values' : 'perhaps';
     for (const value of call.positional) {
       if (!skipped.includes(value) && this.#findIn(value, this.#model, place)) return;
@@ -187,8 +187,8 @@ class Search implements CommandVisitor<FoundField> {
   #findInNamed(name: string, value: JsonSpan): boolean {
     const member = findMember(name, this.#model);
     if (this.#takesValuesByName()) {
-      this.#fields.judgeWritten(name, this.#model, { isNew: false, isOwn: false });
-      if (member?.form === 'values') this.#fields.judgeListed(name, this.#model);
+      this.#fields.checkWritten(name, this.#model, { isNew: false, isOwn: false });
+      if (member?.form === 'values') this.#fields.checkListed(name, this.#model);
     }
     if (this.#findings.isOver) return true;
     const listed = member === null || member.form === 'values' ? null : this.#describeNamed(member, name);
@@ -292,10 +292,10 @@ class Search implements CommandVisitor<FoundField> {
       (bytes, at) => couldMatter(bytes, at) || (written !== null && couldBeWritten(written, bytes, at)),
     );
     if (text !== null && written !== null && (!isDefault || text.startsWith(DEFAULT)))
-      this.#fields.judgeWritten(text, written, { isNew, isOwn, isDefault });
+      this.#fields.checkWritten(text, written, { isNew, isOwn, isDefault });
     // Without a model, only rows for all models were looked up.
-    if (isDefault && text !== null) this.#fields.judgeListed(text, this.#model);
-    const listed = text === null ? null : this.#fields.judgeListed(text, model);
+    if (isDefault && text !== null) this.#fields.checkListed(text, this.#model);
+    const listed = text === null ? null : this.#fields.checkListed(text, model);
     if (this.#findings.isOver) return null;
     const isOpen = within !== null && within.owner !== null && within.typed === 'lacking';
     const owner = isDefault ? this.#findOwnerOfDefault(name) : isOpen ? null : model;
@@ -314,7 +314,7 @@ class Search implements CommandVisitor<FoundField> {
     return { ...found, owner, place };
   }
 
-  /** Judges a field that names a record of any model. */
+  /** Checks a field that names a record of any model. */
   #findNamedRecord(
     text: string,
     { model, isNew, hasValues }: { model: string | null; isNew: boolean; hasValues: boolean },
@@ -380,16 +380,16 @@ class Search implements CommandVisitor<FoundField> {
     if (typed === 'none') return false;
     // The table was applied before the type was known.
     if (typeof typed === 'object') {
-      return this.#findings.judge(typed.name, typed, command === null ? ALL : typed.methods[command]!);
+      return this.#findings.check(typed.name, typed, command === null ? ALL : typed.methods[command]!);
     }
-    return listed !== null && this.#judgeListed(listed, command);
+    return listed !== null && this.#checkListed(listed, command);
   }
 
-  #judgeListed(listed: ListedMember, command: number | null): boolean {
+  #checkListed(listed: ListedMember, command: number | null): boolean {
     const { form, model } = listed.member;
     if (form === 'free') return this.#findings.isOver;
     const methods = command === null ? ALL : METHODS_OF_COMMANDS[form][command]!;
-    return this.#findings.judge(listed.name, { relation: model, denied: listed.denied }, methods);
+    return this.#findings.check(listed.name, { relation: model, denied: listed.denied }, methods);
   }
 
   /** A default can be one of another model: the table applies to it, and links reach nothing else. */

@@ -93,7 +93,7 @@ function removes(values: object): boolean {
   });
 }
 
-test('nested commands are judged as a plain reading of them does', () => {
+test('nested commands are checked as a plain reading of them does', () => {
   const { values } = fc.letrec((tie) => ({
     values: fc.dictionary(
       fc.constantFrom('lines', 'tags', 'partner', 'extra'),

@@ -92,7 +92,7 @@ test('a link that changes rights needs `write`', () => {
   expect(needs('project.task/write', '[[1], {"user_ids": [[4, 2]]}]')).toEqual(['res.users/read']);
 });
 
-describe('values within values are judged by the fields of their model', () => {
+describe('values within values are checked by the fields of their model', () => {
   test.each<[string, string, string[]]>([
     [
       'sale.order/create',
@@ -205,7 +205,7 @@ test('a field that the server does not describe is refused', () => {
   expect(needs('sale.order/a_method', '[[1], {"hidden_ids": [[4, 1]]}]')).toEqual([]);
 });
 
-describe('of an import, each column is judged by its path', () => {
+describe('of an import, each column is checked by its path', () => {
   test.each<[string, string[]]>([
     ['["name", "order_line/name"]', ['sale.order.line/create', 'sale.order.line/write']],
     ['["order_line/id"]', ['sale.order.line/write']],
@@ -277,7 +277,7 @@ test('an argument that a method takes by name can be a value', () => {
   expect(needs('crm.lead/a_method', '[[1], {"order_ids": [[2, 5]]}]')).toEqual(['sale.order/unlink']);
 });
 
-test('a name with too many different lists is not judged', () => {
+test('a name with too many different lists is not checked', () => {
   const lists = Array.from({ length: 1001 }, (_, index) => `"a${index}": [1]`);
   expect(needs('sale.order/write', `[[1], {${lists}}]`)).toBe('undetermined');
 });

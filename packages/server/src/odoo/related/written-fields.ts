@@ -118,18 +118,18 @@ export class WrittenFields {
     return { member, name, denied: this.#findings.findDenied(member.model) };
   }
 
-  /** Judges a field that is stored in another record at once, because any value changes it. */
-  judgeListed(name: string, model: string | null): ListedMember | null {
+  /** Checks a field that is stored in another record at once, because any value changes it. */
+  checkListed(name: string, model: string | null): ListedMember | null {
     const listed = this.findListed(name, model);
     if (listed?.member.form !== 'values') return listed;
     // Among the values of its own model, the field leads nowhere else.
     if (listed.member.model !== model)
-      this.#findings.judge(listed.name, { relation: listed.member.model, denied: listed.denied }, WRITE);
+      this.#findings.check(listed.name, { relation: listed.member.model, denied: listed.denied }, WRITE);
     return null;
   }
 
-  /** Judges what a field of the model changes elsewhere, whatever its value. */
-  judgeWritten(name: string, owner: string, { isNew, isOwn, isDefault = false }: WrittenRecord): void {
+  /** Checks what a field of the model changes elsewhere, whatever its value. */
+  checkWritten(name: string, owner: string, { isNew, isOwn, isDefault = false }: WrittenRecord): void {
     const field = isDefault ? name.slice(DEFAULT.length) : name;
     for (const row of findWrittenModels(owner, field)) {
       const isEffective = !(isNew && row.isOfExisting) && !(isOwn && this.#isUnlinked(row));
@@ -138,8 +138,8 @@ export class WrittenFields {
     }
   }
 
-  /** Judges what a copy changes elsewhere: it has the values of its source, and the call can link it to others. */
-  judgeCopied(model: string): void {
+  /** Checks what a copy changes elsewhere: it has the values of its source, and the call can link it to others. */
+  checkCopied(model: string): void {
     for (const { model: changed, method, linkedBy } of listLinkedModels(model)) {
       const link = linkedBy?.find((name) => this.#has(name) || this.#has(`${DEFAULT}${name}`));
       if (link !== undefined && !this.#findings.allows(changed, method))

@@ -3,7 +3,7 @@
  * commit does not arrive, it checks for the record, which shows whether both were committed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AuditBatch, AuditPosition } from '../ports.ts';
+import type { AuditBatch, AuditPosition } from '../ports/audit.ts';
 import type { Statements } from '../statements.ts';
 import { StoreError } from '../store-error.ts';
 import { UnknownOutcomeError } from '../unknown-outcome-error.ts';

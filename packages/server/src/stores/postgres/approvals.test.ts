@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ApprovalRequest, Store } from '../ports.ts';
+import type { ApprovalRequest } from '../ports/approvals.ts';
+import type { Store } from '../ports/store.ts';
 import { createTestSchema, type TestSchema } from './database.fixture.ts';
 import { openPostgresStore } from './store.ts';
 

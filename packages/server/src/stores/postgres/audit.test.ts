@@ -1,7 +1,7 @@
 /** An audit in PostgreSQL whose stored ends were changed by hand. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeBatch } from '../audit-batch.fixture.ts';
-import type { Store } from '../ports.ts';
+import type { Store } from '../ports/store.ts';
 import { createTestSchema, type TestSchema } from './database.fixture.ts';
 import { openPostgresStore } from './store.ts';
 

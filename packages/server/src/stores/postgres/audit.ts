@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import { CHAIN_LOST, chainRows, SEQ_MAX } from '../audit-chain.ts';
 import { matchesFilters } from '../audit-filters.ts';
-import type { AuditBatch, AuditPosition, AuditRow, AuditStore } from '../ports.ts';
+import type { AuditBatch, AuditPosition, AuditRow, AuditStore } from '../ports/audit.ts';
 import { createParameters } from '../sql.ts';
 import type { Statements } from '../statements.ts';
 import { StoreError } from '../store-error.ts';

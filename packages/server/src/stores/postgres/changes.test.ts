@@ -4,7 +4,7 @@ import { buildKey } from '../../../test/stores/store-suite.ts';
 import { passTurns } from '../../../test/time.ts';
 import { createWire, type Wire } from '../../../test/wire.ts';
 import { makeBatch } from '../audit-batch.fixture.ts';
-import type { Store, StoreChange } from '../ports.ts';
+import type { Store, StoreChange } from '../ports/store.ts';
 import { StoreError } from '../store-error.ts';
 import { openChangeFeed } from './changes.ts';
 import { createTestSchema, type TestSchema } from './database.fixture.ts';

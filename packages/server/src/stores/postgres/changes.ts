@@ -5,7 +5,7 @@
 
 import pg from 'pg';
 import { waitFor } from '../../streams/wait.ts';
-import type { ChangeListener, Store, StoreChange } from '../ports.ts';
+import type { ChangeListener, Store, StoreChange } from '../ports/store.ts';
 import { StoreError } from '../store-error.ts';
 import { endInTime } from './connection-pool.ts';
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createWire, type Wire } from '../../../test/postgres-wire.ts';
 import { buildKey } from '../../../test/stores/store-suite.ts';
 import { makeBatch } from '../audit-batch.fixture.ts';
-import type { Store } from '../ports.ts';
+import type { Store } from '../ports/store.ts';
 import { StoreError } from '../store-error.ts';
 import { UnknownOutcomeError } from '../unknown-outcome-error.ts';
 import { createTestSchema, type TestSchema } from './database.fixture.ts';

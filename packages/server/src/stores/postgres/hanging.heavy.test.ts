@@ -8,7 +8,7 @@ import { buildKey } from '../../../test/stores/store-suite.ts';
 import { pause } from '../../../test/time.ts';
 import { countTurns } from '../../../test/watch-turns.ts';
 import { makeBatch } from '../audit-batch.fixture.ts';
-import type { Store } from '../ports.ts';
+import type { Store } from '../ports/store.ts';
 import { openPostgresStore } from './store.ts';
 
 /** As docs/postgresql.md promises. */

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { HAS_POOLER, type Pooler, type PoolerOptions, startPooler } from '../../../test/pooler.ts';
 import { buildKey } from '../../../test/stores/store-suite.ts';
-import type { Store, StoreChange } from '../ports.ts';
+import type { Store, StoreChange } from '../ports/store.ts';
 import { createTestSchema, type TestSchema } from './database.fixture.ts';
 import { openPostgresStore } from './store.ts';
 

@@ -11,7 +11,7 @@ import { type Cluster, clusterMissing, startCluster } from '../../../test/postgr
 import { buildKey } from '../../../test/stores/store-suite.ts';
 import { MOMENT_MS, pause } from '../../../test/time.ts';
 import { createWire, type Wire } from '../../../test/wire.ts';
-import type { Store } from '../ports.ts';
+import type { Store } from '../ports/store.ts';
 import { createTestSchema, type TestSchema } from './database.fixture.ts';
 import { openPostgresStore } from './store.ts';
 

@@ -11,7 +11,7 @@ import {
 } from '../../../test/stores/store-suite.ts';
 import { pause } from '../../../test/time.ts';
 import { makeBatch } from '../audit-batch.fixture.ts';
-import type { Store } from '../ports.ts';
+import type { Store } from '../ports/store.ts';
 import { StoreError } from '../store-error.ts';
 import { createTestSchema, type TestSchema } from './database.fixture.ts';
 import { IDLE_TIMEOUT_MS } from './migrations.ts';

@@ -1,6 +1,6 @@
 /** The store in a PostgreSQL database, which replicas on several machines can share. Puts its parts together. */
 import { createSharedParts } from '../parts.ts';
-import type { FoundStore, OpenedStore } from '../ports.ts';
+import type { FoundStore, OpenedStore } from '../ports/store.ts';
 import type { StoreDatabase } from '../statements.ts';
 import type { StoreTables } from '../tables.ts';
 import { transactWithAct } from './acts.ts';

@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { CHAIN_LOST, chainRows, SEQ_MAX } from '../audit-chain.ts';
-import type { AuditBatch, AuditPosition, AuditRow, AuditStore } from '../ports.ts';
+import type { AuditBatch, AuditPosition, AuditRow, AuditStore } from '../ports/audit.ts';
 import { RecentBatches } from '../recent-batches.ts';
 import { StoreError } from '../store-error.ts';
 import { transact } from './transaction.ts';

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../../../test/close-after-test.ts';
-import type { StoreChange } from '../ports.ts';
+import type { StoreChange } from '../ports/store.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { Reply } from './operations.ts';
 

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { buildKey } from '../../../test/stores/store-suite.ts';
 import { createKeys } from '../keys.ts';
-import type { StoreChange } from '../ports.ts';
+import type { StoreChange } from '../ports/store.ts';
 import { type ChangeFeed, openChangeFeed } from './changes.ts';
 import { createConnection } from './connection.ts';
 import { migrate } from './migrations.ts';

@@ -4,7 +4,7 @@
  * recorded, so that they notify nobody.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import type { ChangeListener, Store, StoreChange } from '../ports.ts';
+import type { ChangeListener, Store, StoreChange } from '../ports/store.ts';
 
 export interface ChangeFeed extends Pick<Store, 'watch' | 'isWatching'> {
   /** Reports the changes since the last call. */

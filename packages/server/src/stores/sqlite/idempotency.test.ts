@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createIdempotency } from '../idempotency.ts';
-import type { IdempotencyStore } from '../ports.ts';
+import type { IdempotencyStore } from '../ports/idempotency.ts';
 import { createConnection } from './connection.ts';
 import { migrate } from './migrations.ts';
 

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createInstances } from '../instances.ts';
-import type { InstanceStore } from '../ports.ts';
+import type { InstanceStore } from '../ports/instances.ts';
 import { createConnection } from './connection.ts';
 import { migrate } from './migrations.ts';
 

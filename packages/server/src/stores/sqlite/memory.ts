@@ -4,7 +4,8 @@
  */
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { FoundStore, IdempotencyStore, Store } from '../ports.ts';
+import type { IdempotencyStore } from '../ports/idempotency.ts';
+import type { FoundStore, Store } from '../ports/store.ts';
 import { StoreError } from '../store-error.ts';
 import { openChangeFeed } from './changes.ts';
 import { describeFailure } from './failures.ts';

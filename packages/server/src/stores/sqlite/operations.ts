@@ -2,20 +2,17 @@
  * The operations of the SQLite thread, and the messages between it and the main thread. Must know
  * neither SQL nor threads.
  */
-import type {
-  ApprovalStore,
-  AuditStore,
-  CallCountStore,
-  DeniedSubjectStore,
-  IdempotencyStore,
-  InstanceStore,
-  KeyStore,
-  LeaseStore,
-  StatisticsStore,
-  Store,
-  StoreChange,
-  SubscriptionStore,
-} from '../ports.ts';
+import type { ApprovalStore } from '../ports/approvals.ts';
+import type { AuditStore } from '../ports/audit.ts';
+import type { CallCountStore } from '../ports/call-counts.ts';
+import type { DeniedSubjectStore } from '../ports/denied-subjects.ts';
+import type { IdempotencyStore } from '../ports/idempotency.ts';
+import type { InstanceStore } from '../ports/instances.ts';
+import type { KeyStore } from '../ports/keys.ts';
+import type { LeaseStore } from '../ports/leases.ts';
+import type { StatisticsStore } from '../ports/statistics.ts';
+import type { Store, StoreChange } from '../ports/store.ts';
+import type { SubscriptionStore } from '../ports/subscriptions.ts';
 import type { Migration } from './migrations.ts';
 
 export interface OperationTraits {

@@ -25,7 +25,7 @@ import {
   ROTATED_KEYS,
 } from '../../../test/stores/store-suite.ts';
 import { pause } from '../../../test/time.ts';
-import type { Store } from '../ports.ts';
+import type { Store } from '../ports/store.ts';
 import { StoreError } from '../store-error.ts';
 import { openSqliteStore } from './store.ts';
 import { createFileOfVersion1 } from './version1.fixture.ts';

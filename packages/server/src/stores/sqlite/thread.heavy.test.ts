@@ -19,7 +19,7 @@ import { closeAfterTest } from '../../../test/close-after-test.ts';
 import { buildKey } from '../../../test/stores/store-suite.ts';
 import { expectToStay, measureCpuMs, pause, watchBlocks } from '../../../test/time.ts';
 import { makeBatch } from '../audit-batch.fixture.ts';
-import type { OpenedStore, StoreChange } from '../ports.ts';
+import type { OpenedStore, StoreChange } from '../ports/store.ts';
 import { StoreError } from '../store-error.ts';
 import { UnknownOutcomeError } from '../unknown-outcome-error.ts';
 import { BEAT_INTERVAL_MS } from './heartbeat.ts';

@@ -5,7 +5,7 @@
 
 import { Worker } from 'node:worker_threads';
 import { TIMED_OUT, waitFor } from '../../streams/wait.ts';
-import type { ChangeListener } from '../ports.ts';
+import type { ChangeListener } from '../ports/store.ts';
 import { StoreError } from '../store-error.ts';
 import { UnknownOutcomeError } from '../unknown-outcome-error.ts';
 import { Heartbeat, readMonotonicMs } from './heartbeat.ts';

@@ -1,8 +1,8 @@
 /**
- * Judges calls that the audit has recorded by a policy, as far as their records tell: server, model, method, address,
- * and what made the call. Values are in no record. Rules that depend on them are listed, and not applied.
+ * Checks calls that the audit has recorded against a policy, as far as their records tell: server, model, method,
+ * address, and what made the call. Values are in no record. Rules that depend on them are listed, and not applied.
  */
-import type { AuditCallView, CallSource, DataRoute, Policy, UnjudgedRule } from '@erp-proxy/contract';
+import type { AuditCallView, CallSource, DataRoute, Policy, UncheckedRule } from '@erp-proxy/contract';
 import { listEquivalents } from '../../odoo/equivalent-methods.ts';
 import { NO_FIELD_USES } from '../../odoo/fields/field-uses.ts';
 import { isReadOnlyMethod } from '../../odoo/methods.ts';
@@ -24,27 +24,27 @@ export interface RecordedCall
   action: string;
 }
 
-export interface Judgment {
+export interface Decision {
   /** Null: the policy allows the call, as far as its record tells. */
   denied: Pick<DeniedDecision, 'rule' | 'message'> | null;
   /** The rule because of which the call needs an approval; null: it needs none. */
   approval: string | null;
 }
 
-const ALLOWED: Judgment = { denied: null, approval: null };
+const ALLOWED: Decision = { denied: null, approval: null };
 /** Callers choose names and addresses. */
 const KEPT_MAX = 10_000;
 
 /** `policy` null: there is none. */
-export function createRecordJudge(policy: Policy | null): (call: RecordedCall) => Judgment {
+export function createRecordCheck(policy: Policy | null): (call: RecordedCall) => Decision {
   if (policy === null) return () => ALLOWED;
   // No record has the web origin.
-  const { publishable: _, ...judged } = policy;
-  const compiled = compilePolicy(judged);
-  const judgeAddress = keepAnswers((address: string) =>
+  const { publishable: _, ...checked } = policy;
+  const compiled = compilePolicy(checked);
+  const checkAddress = keepAnswers((address: string) =>
     decideCaller(compiled, { address, browserOrigin: null }),
   );
-  const judgeMethod = keepAnswers((text: string): Judgment => {
+  const checkMethod = keepAnswers((text: string): Decision => {
     const request = describeRecord(JSON.parse(text));
     const decision = decide(compiled, request);
     return decision.allowed
@@ -54,19 +54,19 @@ export function createRecordJudge(policy: Policy | null): (call: RecordedCall) =
   return ({ instance, upstream, db, address, via, model, action }) => {
     const route = via === null ? undefined : ROUTES[via];
     const denied =
-      (address === null ? null : judgeAddress(address)) ??
+      (address === null ? null : checkAddress(address)) ??
       (route === undefined ? null : decideData(compiled, route));
     if (denied !== null) return { denied, approval: null };
-    return judgeMethod(JSON.stringify([instance, upstream, db, model, action]));
+    return checkMethod(JSON.stringify([instance, upstream, db, model, action]));
   };
 }
 
 /** The rules of the policy, or the parts of them, that records do not tell enough for. */
-export function listUnjudged(policy: Policy | null): UnjudgedRule[] {
+export function listUnchecked(policy: Policy | null): UncheckedRule[] {
   if (policy === null) return [];
   // This rule is no member: it holds for each policy.
   const rules = { ...policy, sensitive_methods: true };
-  return Object.entries(UNJUDGED).flatMap(([rule, reason]) =>
+  return Object.entries(UNCHECKED).flatMap(([rule, reason]) =>
     reason === null || rules[rule as keyof typeof rules] === undefined ? [] : [{ rule, reason }],
   );
 }
@@ -81,7 +81,7 @@ const ROUTES: Partial<Record<CallSource, DataRoute>> = {
 
 const LIMIT = 'records do not tell which calls came at the same time as the limit would count them';
 /** By rule: why records do not tell enough for it. Null: they do, or it denies no call. */
-const UNJUDGED: { readonly [Rule in keyof Policy | 'sensitive_methods']-?: string | null } = {
+const UNCHECKED: { readonly [Rule in keyof Policy | 'sensitive_methods']-?: string | null } = {
   models: 'records do not tell whether a call asks for fields of related records, or changes these',
   sensitive_methods: 'records do not tell whether a call writes to sensitive models through related records',
   fields: 'records have no fields',

@@ -11,7 +11,7 @@ import type { FoundTypes } from './field-finder.ts';
 import type { Reply } from './reply.ts';
 import type { NeededConfirmation } from './request.ts';
 
-export interface Conversation {
+export interface CallRunner {
   readonly client: Client;
   /** The body of the request. */
   readonly bytes: Uint8Array;
@@ -62,7 +62,7 @@ export interface RunOptions {
   idempotencyKey?: string | null;
   /** In place of the header; ignored if it is none. */
   traceparent?: string | undefined;
-  /** Whether values are normalized, in place of {@link Conversation.areValuesNormalized}. */
+  /** Whether values are normalized, in place of {@link CallRunner.areValuesNormalized}. */
   areValuesNormalized?: boolean;
   /** Why the call is not sent: the reply if the policy allows it. */
   refusal?: Reply;

@@ -15,7 +15,7 @@ export interface UnusableField {
   path: readonly string[];
 }
 
-export type JudgedQuery =
+export type CheckedClauses =
   | { kind: 'unusable'; field: UnusableField }
   /** Fields whose types decide, by model. Empty: the query can be used, as far as the types are known. */
   | { kind: 'usable'; lacking: ReadonlyMap<string, ReadonlySet<string>> };
@@ -56,11 +56,11 @@ export function canBeUsed({ model, field, clause }: Omit<UnusableField, 'path'>,
   return type.isUnsortable !== true && SEARCHED_BY_MODULES.has(name);
 }
 
-export function judgeQuery(
+export function checkClauses(
   own: string,
   uses: readonly FieldUse[],
   types: ReadonlyMap<string, FieldTypes>,
-): JudgedQuery {
+): CheckedClauses {
   const lacking = new Map<string, Set<string>>();
   // The order of groups can name aggregates.
   const hasGroups = uses.some(({ clause }) => clause?.kind === 'groupby');

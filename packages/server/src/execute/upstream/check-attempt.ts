@@ -9,7 +9,7 @@ import type { Reply } from '../terms/reply.ts';
 const NEVER_RUN: ReadonlySet<BusinessErrorType> = new Set(['access_denied', 'database_missing']);
 
 /** Derives the outcome of the attempt from its reply and from how the answer was sent. */
-export function judgeAttempt(reply: Reply, summary: AnswerSummary): AttemptOutcome {
+export function checkAttempt(reply: Reply, summary: AnswerSummary): AttemptOutcome {
   if (hasNotRun(reply)) return 'not_run';
   if (reply instanceof Denial) return 'unknown';
   return reply.kind === 'fault' || summary.type === 'ok' ? 'answered' : 'ran_without_answer';

@@ -14,7 +14,7 @@ import {
 } from '../odoo/fields/field-sources.ts';
 import type { FieldUse } from '../odoo/fields/field-uses.ts';
 import type { FieldType, FieldTypes } from '../odoo/values/field-types.ts';
-import type { LackingTypes } from './judge-fields.ts';
+import type { LackingTypes } from './check-fields.ts';
 import { READING_METHODS } from './readable-models.ts';
 
 export interface DeniedPath {
@@ -66,8 +66,8 @@ const PLAIN_FIELDS: ReadonlySet<string> = new Set([
 const UNDESCRIBED = '';
 const EXCEPTIONS: ReadonlySet<string> = new Set(['product.supplierinfo name', 'res.bank state']);
 
-export class PathJudge {
-  /** Grows while uses are judged. */
+export class PathCheck {
+  /** Grows while uses are checked. */
   readonly lacking: LackingTypes = new Map();
   readonly #mayRead: (model: string) => boolean;
   readonly #types: ReadonlyMap<string, FieldTypes>;
@@ -78,15 +78,15 @@ export class PathJudge {
   }
 
   /** Null: allowed, as far as the types are known. */
-  judge(own: string, { path, tail, model, isWritten }: FieldUse): DeniedPath | null {
-    // Members of the context name fields of whatever model. Writes to related records are judged by other rules.
+  check(own: string, { path, tail, model, isWritten }: FieldUse): DeniedPath | null {
+    // Members of the context name fields of whatever model. Writes to related records are checked by other rules.
     if (model !== undefined || (isWritten === true && tail === null)) return null;
     let at: Place = { model: own, via: null };
     for (const [index, name] of path.entries()) {
       const isLast = index === path.length - 1;
       // From 19 on, `id.email` in a domain is `email` of the record itself.
       if (name === ID && !isLast) continue;
-      const used = this.#judgeField(own, at, name, isWritten === true);
+      const used = this.#checkField(own, at, name, isWritten === true);
       if (used !== null) return { model: at.model, path, used };
       if (isLast && !leadsOn(at.model, name, tail)) return null;
       if (at.model === null) continue;
@@ -97,11 +97,11 @@ export class PathJudge {
       if (next === null) return null;
       at = next;
     }
-    return this.#judgeTail(own, at, path, tail);
+    return this.#checkTail(own, at, path, tail);
   }
 
   /** What the field would show of a model that may not be read; null: it may be used. */
-  #judgeField(
+  #checkField(
     own: string,
     { model, via }: Place,
     name: string,
@@ -113,7 +113,7 @@ export class PathJudge {
     return name === PARENTS ? 'parents' : 'fields';
   }
 
-  #judgeTail(
+  #checkTail(
     own: string,
     { model, via }: Place,
     path: DeniedPath['path'],

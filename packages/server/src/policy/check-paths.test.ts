@@ -35,7 +35,7 @@ const TYPES = new Map<string, FieldTypes>([
 ]);
 
 /** The message of the denial; null: the call is allowed. */
-function judge(
+function check(
   method: string,
   params: unknown,
   { models = {}, keyword = {} }: { models?: Policy['models']; keyword?: object } = {},
@@ -49,7 +49,7 @@ function judge(
   return null;
 }
 const search = (condition: unknown, models: Policy['models'] = {}) =>
-  judge('search', [[condition]], { models });
+  check('search', [[condition]], { models });
 
 describe('a path', () => {
   test.each([
@@ -103,18 +103,18 @@ describe('a path', () => {
 });
 
 test('names of records are shown behind a many2one field alone', () => {
-  expect(judge('export_data', [[1], ['partner_id', 'title', 'res_id']])).toBeNull();
-  expect(judge('export_data', [[1], ['line_ids']])).toContain('shows names of `x.line`');
-  expect(judge('read_group', [[], ['title:count'], ['partner_id']])).toBeNull();
-  expect(judge('read_group', [[], [], ['line_ids']])).toContain('shows names of `x.line`');
-  expect(judge('read', [[1]])).toBeNull();
+  expect(check('export_data', [[1], ['partner_id', 'title', 'res_id']])).toBeNull();
+  expect(check('export_data', [[1], ['line_ids']])).toContain('shows names of `x.line`');
+  expect(check('read_group', [[], ['title:count'], ['partner_id']])).toBeNull();
+  expect(check('read_group', [[], [], ['line_ids']])).toContain('shows names of `x.line`');
+  expect(check('read', [[1]])).toBeNull();
 });
 
 test('an import that finds records by name searches their model', () => {
-  expect(judge('load', [['title', 'line_ids/order_id/id'], []])).toBeNull();
-  expect(judge('load', [['partner_id'], []])).toContain('searches `res.partner` by name');
+  expect(check('load', [['title', 'line_ids/order_id/id'], []])).toBeNull();
+  expect(check('load', [['partner_id'], []])).toContain('searches `res.partner` by name');
 });
 
-test('values that are written are not judged', () => {
-  expect(judge('create', [{ partner_id: [0, 0, { email: 'x' }] }])).toBeNull();
+test('values that are written are not checked', () => {
+  expect(check('create', [{ partner_id: [0, 0, { email: 'x' }] }])).toBeNull();
 });

@@ -48,7 +48,7 @@ export interface ShownOrder {
 }
 
 /** What denies an order. `unknown`: it is not known, or leads to one that is not, of a model with a rule. */
-type JudgedOrder = Pick<DeniedField, 'rule' | 'model' | 'field'> | 'unknown' | null;
+type CheckedOrder = Pick<DeniedField, 'rule' | 'model' | 'field'> | 'unknown' | null;
 
 /** By model: fields whose types are needed. */
 export type LackingTypes = Map<string, Set<string>>;
@@ -73,26 +73,26 @@ const PLAIN_FIELDS: ReadonlySet<string> = new Set([
   'write_date',
 ]);
 const NONE: readonly never[] = [];
-/** Ends the key of a field that is judged by the table of computed fields alone. */
+/** Ends the key of a field that is checked by the table of computed fields alone. */
 const BY_TABLE = ' table';
 /** Fields that have the value of a field that has the value of … */
 const DEPTH_MAX = 8;
 /** A related record of any model: every rule is applied. */
 const ANY_MODEL = null;
 
-export class FieldJudge {
-  /** Grows while uses are judged. */
+export class FieldCheck {
+  /** Grows while uses are checked. */
   readonly lacking: LackingTypes;
   /** Becomes true if orders are needed that are not known yet. */
   lacksOrders = false;
   readonly #rules: FieldRules;
   readonly #known: Known;
-  readonly #judgedOrders = new Map<string, JudgedOrder>();
+  readonly #checkedOrders = new Map<string, CheckedOrder>();
   /** By model: the rule that denies its display name because of what `allow` leaves out. */
-  readonly #judgedNames = new Map<string, CompiledFieldRule | null>();
+  readonly #checkedNames = new Map<string, CompiledFieldRule | null>();
   /** Computed fields that show a denied one, by model and name. */
   readonly #computed = new DependencyMarks<CompiledFieldRule>((key) => this.#expand(key));
-  #denying: FieldJudge | null = null;
+  #denying: FieldCheck | null = null;
 
   constructor(rules: FieldRules, known: Known, lacking: LackingTypes = new Map()) {
     this.#rules = rules;
@@ -101,12 +101,12 @@ export class FieldJudge {
   }
 
   /** Null: allowed, as far as the types are known. */
-  judge(model: string, use: FieldUse): DeniedField | null {
+  check(model: string, use: FieldUse): DeniedField | null {
     const { path, tail } = use;
-    if (use.model === null) return this.#judgeAnywhere(path);
+    if (use.model === null) return this.#checkAnywhere(path);
     if (use.onlyDeny) {
       const { onlyDeny, ...same } = use;
-      return this.#findDenyingJudge()?.judge(model, same) ?? null;
+      return this.#findDenyingCheck()?.check(model, same) ?? null;
     }
     let at: string | null = use.model ?? model;
     for (const [index, name] of path.entries()) {
@@ -124,10 +124,10 @@ export class FieldJudge {
       const type = this.#findType(at, field);
       if (type === 'lacking') return null;
       if (isLast && use.isListed === true && type?.type.endsWith('2many')) {
-        const listed = this.#judgeUnchangeable('listed', type.relation, path, type.inverse);
+        const listed = this.#checkUnchangeable('listed', type.relation, path, type.inverse);
         if (listed !== null) return listed;
       }
-      if (type?.type.startsWith('properties')) return this.#judgeProperties(path, index, tail, isReturned);
+      if (type?.type.startsWith('properties')) return this.#checkProperties(path, index, tail, isReturned);
       if (isLast && tail === 'shown' && type !== null && type.type !== 'many2one') return null;
       const next = findRelation(type);
       // A part of a date.
@@ -135,18 +135,18 @@ export class FieldJudge {
       at = next;
     }
     if (tail === null) return null;
-    if (tail === 'sorted' && at !== null) return this.#judgeSorted(at, path);
+    if (tail === 'sorted' && at !== null) return this.#checkSorted(at, path);
     const field = tail === 'parents' ? findParentField(at) : TAIL_FIELDS[tail];
     const rule = this.#findDenying(at, field, 0);
     if (rule !== null) return { rule, model: at, field, path, order: null };
-    return tail === 'grouped' ? this.#judgeUnchangeable('grouped', at, path, null) : null;
+    return tail === 'grouped' ? this.#checkUnchangeable('grouped', at, path, null) : null;
   }
 
   /**
    * A property can lead to records of any model, and shows their names wherever it is returned. `index`: the place of
    * its field in the path. The name after that is the property's own.
    */
-  #judgeProperties(
+  #checkProperties(
     path: readonly string[],
     index: number,
     tail: Tail,
@@ -161,20 +161,20 @@ export class FieldJudge {
     return null;
   }
 
-  /** Judges the order of the model's records. `unknown`: it is not known, and of a model with a rule. */
-  judgeOwnOrder(model: string): DeniedField | 'unknown' | null {
+  /** Checks the order of the model's records. `unknown`: it is not known, and of a model with a rule. */
+  checkOwnOrder(model: string): DeniedField | 'unknown' | null {
     const denied = this.#findDenyingOrder(model);
     if (denied === null || denied === 'unknown') return denied;
     return { ...denied, path: [], order: { kind: 'own', model } };
   }
 
   /** The same, if a call cannot choose another order. */
-  judgeFixedOrder(model: string): DeniedField | null {
-    return this.#judgeUnchangeable('own', model, [], null);
+  checkFixedOrder(model: string): DeniedField | null {
+    return this.#checkUnchangeable('own', model, [], null);
   }
 
   /** A caller can sort by something else. So it may not sort by an order that is not known of a model with a rule. */
-  #judgeSorted(model: string, path: readonly string[]): DeniedField | null {
+  #checkSorted(model: string, path: readonly string[]): DeniedField | null {
     const denied = this.#findDenyingOrder(model);
     const order: ShownOrder = { kind: 'sorted', model };
     if (denied === 'unknown') {
@@ -185,54 +185,54 @@ export class FieldJudge {
   }
 
   /**
-   * Judges an order that a caller cannot choose. Refusing it refuses the records. So fields that `allow` leaves out are
+   * Checks an order that a caller cannot choose. Refusing it refuses the records. So fields that `allow` leaves out are
    * not denied here, which are often those that sort records by hand, and an order that is not known is allowed.
    */
-  #judgeUnchangeable(
+  #checkUnchangeable(
     kind: ShownOrder['kind'],
     model: string | null,
     path: readonly string[],
     inverse: string | null,
   ): DeniedField | null {
-    const judge = this.#findDenyingJudge();
-    if (model === null || judge === null) return null;
-    const denied = judge.#findDenyingOrder(model, inverse);
-    this.lacksOrders ||= judge.lacksOrders;
+    const check = this.#findDenyingCheck();
+    if (model === null || check === null) return null;
+    const denied = check.#findDenyingOrder(model, inverse);
+    this.lacksOrders ||= check.lacksOrders;
     return denied === null || denied === 'unknown' ? null : { ...denied, path, order: { kind, model } };
   }
 
-  /** Judges by the rules with `deny` alone; null: there are none. */
-  #findDenyingJudge(): FieldJudge | null {
+  /** Checks by the rules with `deny` alone; null: there are none. */
+  #findDenyingCheck(): FieldCheck | null {
     const { denying } = this.#rules;
     if (denying.all.length === 0) return null;
-    this.#denying ??= new FieldJudge(denying, this.#known, this.lacking);
+    this.#denying ??= new FieldCheck(denying, this.#known, this.lacking);
     return this.#denying;
   }
 
   /** `constant`: a field that has the same value in all of the records. */
-  #findDenyingOrder(model: string, constant: string | null = null): JudgedOrder {
+  #findDenyingOrder(model: string, constant: string | null = null): CheckedOrder {
     if (this.#known.orders === null) {
       this.lacksOrders = true;
       return null;
     }
-    if (constant !== null) return this.#judgeOrder(this.#known.orders, model, constant, null);
-    const judged = this.#judgedOrders.get(model);
-    if (judged !== undefined) return judged;
-    const order = this.#judgeOrder(this.#known.orders, model, null, new Set([model]));
-    this.#judgedOrders.set(model, order);
+    if (constant !== null) return this.#checkOrder(this.#known.orders, model, constant, null);
+    const checked = this.#checkedOrders.get(model);
+    if (checked !== undefined) return checked;
+    const order = this.#checkOrder(this.#known.orders, model, null, new Set([model]));
+    this.#checkedOrders.set(model, order);
     return order;
   }
 
   /**
-   * `followed`: the models whose orders are judged already, or are being judged. An order can lead over many models,
-   * and to one of them by many ways. Null: those of other models are judged as a whole.
+   * `followed`: the models whose orders are checked already, or are being checked. An order can lead over many models,
+   * and to one of them by many ways. Null: those of other models are checked as a whole.
    */
-  #judgeOrder(
+  #checkOrder(
     orders: ModelOrders,
     model: string,
     constant: string | null,
     followed: Set<string> | null,
-  ): JudgedOrder {
+  ): CheckedOrder {
     const order = findModelOrder(orders, model);
     if (order === null) return this.#rules.listNaming(model).length > 0 ? 'unknown' : null;
     let isUnknown = false;
@@ -244,7 +244,7 @@ export class FieldJudge {
       if (part === 'id' || PLAIN_FIELDS.has(field)) continue;
       const type = this.#findType(model, field);
       if (type === 'lacking' || type === null) continue;
-      const source = type.related === null ? null : this.#judgeRelated(model, type.related, 0);
+      const source = type.related === null ? null : this.#checkRelated(model, type.related, 0);
       if (source !== null) return { rule: source, model, field };
       const { relation } = type;
       if (type.type !== 'many2one' || relation === null) continue;
@@ -252,7 +252,7 @@ export class FieldJudge {
       const denied =
         followed === null
           ? this.#findDenyingOrder(relation)
-          : this.#judgeOrder(orders, relation, null, followed.add(relation));
+          : this.#checkOrder(orders, relation, null, followed.add(relation));
       if (denied === 'unknown') isUnknown = true;
       else if (denied !== null) return denied;
     }
@@ -273,8 +273,8 @@ export class FieldJudge {
     return isName ? this.#findDenying(model, DISPLAY_NAME, 1) : rule;
   }
 
-  /** Judges a default in the context, which can be for any model. What `allow` leaves out is not denied. */
-  #judgeAnywhere(path: readonly string[]): DeniedField | null {
+  /** Checks a default in the context, which can be for any model. What `allow` leaves out is not denied. */
+  #checkAnywhere(path: readonly string[]): DeniedField | null {
     const [field = ''] = path;
     const rule = [field, ...listShownFields(field)]
       .map((each) => this.#rules.findDenyingAnywhere(each))
@@ -292,9 +292,9 @@ export class FieldJudge {
     if (type === 'lacking') return null;
     // The server does not describe the field to this user, but related fields show its value all the same.
     if (type === null) return depth === 0 ? null : this.#findDenying(ANY_MODEL, field, depth);
-    if (type.related !== null) return this.#judgeRelated(model, type.related, depth);
+    if (type.related !== null) return this.#checkRelated(model, type.related, depth);
     const paths = listPaths(type, findComputedField(model, field));
-    return paths.length === 0 ? null : this.#judgeComputed(model, field, paths);
+    return paths.length === 0 ? null : this.#checkComputed(model, field, paths);
   }
 
   /** A field that the table knows is denied with the fields that it shows, unless a rule allows it by its name. */
@@ -303,32 +303,32 @@ export class FieldJudge {
     const isAllowed = this.#rules
       .ofModel(model)
       .some(({ rule, matches }) => 'allow' in rule && matches(field));
-    const judge = this.#rules.hasAllow ? this.#findDenyingJudge() : this;
-    return isAllowed || judge === null ? null : judge.#computed.find(`${model} ${field}`);
+    const check = this.#rules.hasAllow ? this.#findDenyingCheck() : this;
+    return isAllowed || check === null ? null : check.#computed.find(`${model} ${field}`);
   }
 
   /**
    * A field that the server computes is denied with a field on which it depends. Fields with `allow` are allowed by
    * their own name. But a display name is allowed with `name`, and then shows fields that may not be.
    */
-  #judgeComputed(model: string, field: string, paths: FieldType['computedFrom']): CompiledFieldRule | null {
+  #checkComputed(model: string, field: string, paths: FieldType['computedFrom']): CompiledFieldRule | null {
     if (field === DISPLAY_NAME && this.#rules.hasAllow) {
-      const rule = this.#judgeNameByAllow(model, paths);
+      const rule = this.#checkNameByAllow(model, paths);
       if (rule !== null) return rule;
     }
-    const judge = this.#rules.hasAllow ? this.#findDenyingJudge() : this;
-    return judge === null ? null : judge.#computed.find(`${model} ${field}`);
+    const check = this.#rules.hasAllow ? this.#findDenyingCheck() : this;
+    return check === null ? null : check.#computed.find(`${model} ${field}`);
   }
 
   /** Each model once: a call can name the records of one model by many fields. */
-  #judgeNameByAllow(model: string, paths: FieldType['computedFrom']): CompiledFieldRule | null {
-    const judged = this.#judgedNames.get(model);
-    if (judged !== undefined) return judged;
+  #checkNameByAllow(model: string, paths: FieldType['computedFrom']): CompiledFieldRule | null {
+    const checked = this.#checkedNames.get(model);
+    if (checked !== undefined) return checked;
     const isAllowed = this.#rules
       .listNaming(model)
       .some(({ rule, matches }) => 'allow' in rule && matches(DISPLAY_NAME));
     const rule = isAllowed ? null : this.#findDenyingShown(model, paths);
-    this.#judgedNames.set(model, rule);
+    this.#checkedNames.set(model, rule);
     return rule;
   }
 
@@ -435,8 +435,8 @@ export class FieldJudge {
     return this.#rules.findDenying(ANY_MODEL, DISPLAY_NAME);
   }
 
-  /** Only the last field of the path is judged, because only its value is shown. */
-  #judgeRelated(model: string, related: readonly string[], depth: number): CompiledFieldRule | null {
+  /** Only the last field of the path is checked, because only its value is shown. */
+  #checkRelated(model: string, related: readonly string[], depth: number): CompiledFieldRule | null {
     const at = this.#follow(model, related);
     if (at === 'lacking') return null;
     if (depth === DEPTH_MAX) return this.#rules.all[0] ?? null;

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { NAME_SEARCH, PARENTS } from '../odoo/fields/field-sources.ts';
 import type { FieldUse, Tail } from '../odoo/fields/field-uses.ts';
 import type { FieldType, FieldTypes } from '../odoo/values/field-types.ts';
+import { FieldCheck, type Known, NOTHING_KNOWN } from './check-fields.ts';
 import { compilePolicy } from './compile.ts';
 import { FieldRules } from './field-rules.ts';
-import { FieldJudge, type Known, NOTHING_KNOWN } from './judge-fields.ts';
 import { mayNameField } from './may-name.ts';
 
 const char: FieldType = { type: 'char', relation: null, related: null, inverse: null, computedFrom: [] };
@@ -153,9 +153,9 @@ const DENY = { 'res.partner': { deny: ['vat', 'signup_*'] } };
 const ALLOW = { 'res.partner': { allow: ['name', 'email*'] } };
 
 /** The rule that denies the path; null: allowed. */
-function judge(fields: NonNullable<Policy['fields']>, model: string, path: string, tail: Tail = null) {
-  const judged = new FieldJudge(new FieldRules(fields), KNOWN).judge(model, { path: path.split('.'), tail });
-  return judged?.rule.name ?? null;
+function check(fields: NonNullable<Policy['fields']>, model: string, path: string, tail: Tail = null) {
+  const checked = new FieldCheck(new FieldRules(fields), KNOWN).check(model, { path: path.split('.'), tail });
+  return checked?.rule.name ?? null;
 }
 
 const RULE = 'fields["res.partner"]';
@@ -209,24 +209,24 @@ describe.each([
   ['sale.order', 'name', 'searched', null, null],
   ['sale.order', 'partner_id', 'parents', null, RULE],
 ] as const)('%s %s → %s', (model, path, tail, denied, notAllowed) => {
-  test('with deny', () => expect(judge(DENY, model, path, tail)).toBe(denied));
-  test('with allow', () => expect(judge(ALLOW, model, path, tail)).toBe(notAllowed));
+  test('with deny', () => expect(check(DENY, model, path, tail)).toBe(denied));
+  test('with allow', () => expect(check(ALLOW, model, path, tail)).toBe(notAllowed));
 });
 
 test('a computed field is denied with the field that it shows, and allowed by its name', () => {
   const deny = (field: string) => ({ 'res.partner': { deny: [field] } });
-  expect(judge(deny('email'), 'res.partner', 'email_normalized')).toBe(RULE);
-  expect(judge(deny('image_1920'), 'res.partner', 'avatar_128')).toBe(RULE);
-  expect(judge(deny('amount_total'), 'res.partner', 'tax_totals')).toBe(RULE);
-  expect(judge(deny('email_normalized'), 'res.partner', 'email')).toBe(null);
-  expect(judge({ 'res.partner': { allow: ['email_normalized'] } }, 'res.partner', 'email_normalized')).toBe(
+  expect(check(deny('email'), 'res.partner', 'email_normalized')).toBe(RULE);
+  expect(check(deny('image_1920'), 'res.partner', 'avatar_128')).toBe(RULE);
+  expect(check(deny('amount_total'), 'res.partner', 'tax_totals')).toBe(RULE);
+  expect(check(deny('email_normalized'), 'res.partner', 'email')).toBe(null);
+  expect(check({ 'res.partner': { allow: ['email_normalized'] } }, 'res.partner', 'email_normalized')).toBe(
     null,
   );
 });
 
 describe('a denied field under another name of its record', () => {
   const byTable = (of: string, denied: string, model: string, field: string) =>
-    new FieldJudge(new FieldRules({ [of]: { deny: [denied] } }), NOTHING_KNOWN).judge(model, {
+    new FieldCheck(new FieldRules({ [of]: { deny: [denied] } }), NOTHING_KNOWN).check(model, {
       path: [field],
       tail: null,
     })?.rule.name ?? null;
@@ -259,15 +259,15 @@ describe('a denied field under another name of its record', () => {
 
   test('the name of a record of any model can be allowed by its own name', () => {
     const hidden = { 'res.partner': { deny: ['name'] } };
-    expect(judge(hidden, 'rating.rating', 'parent_res_name')).toBe(RULE);
+    expect(check(hidden, 'rating.rating', 'parent_res_name')).toBe(RULE);
     expect(
-      judge(
+      check(
         { ...hidden, 'rating.rating': { allow: ['parent_res_name'] } },
         'rating.rating',
         'parent_res_name',
       ),
     ).toBe(null);
-    expect(judge({ 'res.partner': { deny: ['vat'] } }, 'rating.rating', 'parent_res_name')).toBe(null);
+    expect(check({ 'res.partner': { deny: ['vat'] } }, 'rating.rating', 'parent_res_name')).toBe(null);
   });
 
   test('what writes a field is shown, but not what that one is computed from', () => {
@@ -289,7 +289,7 @@ describe('a denied field under another name of its record', () => {
     ['sale.order', new Map([['pricelist_id', { ...stored('partner_id'), type: 'many2one' }]])],
   ]);
   const byServer = (fields: NonNullable<Policy['fields']>, model: string, field: string) =>
-    new FieldJudge(new FieldRules(fields), { types, orders: ORDERS }).judge(model, {
+    new FieldCheck(new FieldRules(fields), { types, orders: ORDERS }).check(model, {
       path: [field],
       tail: null,
     })?.rule.name ?? null;
@@ -316,27 +316,27 @@ describe('a denied field under another name of its record', () => {
 
 test('names of records are denied with the fields that they show', () => {
   const hidden = { 'res.partner': { deny: ['name'] } };
-  expect(judge(hidden, 'res.partner', 'display_name')).toBe(RULE);
-  expect(judge(hidden, 'res.partner', 'commercial_company_name')).toBe(RULE);
-  expect(judge(hidden, 'sale.order', 'partner_id', 'shown')).toBe(RULE);
-  expect(judge(hidden, 'sale.order', 'line_ids', 'shown')).toBe(null);
-  expect(judge({ 'res.partner': { allow: ['email'] } }, 'sale.order', 'partner_id', 'named')).toBe(RULE);
+  expect(check(hidden, 'res.partner', 'display_name')).toBe(RULE);
+  expect(check(hidden, 'res.partner', 'commercial_company_name')).toBe(RULE);
+  expect(check(hidden, 'sale.order', 'partner_id', 'shown')).toBe(RULE);
+  expect(check(hidden, 'sale.order', 'line_ids', 'shown')).toBe(null);
+  expect(check({ 'res.partner': { allow: ['email'] } }, 'sale.order', 'partner_id', 'named')).toBe(RULE);
 });
 
 test('the names that properties show are denied with those of records of any model', () => {
-  const judgeOf = (path: string, more: Pick<FieldUse, 'tail' | 'isListed' | 'isOrdered'>) => {
+  const checkOf = (path: string, more: Pick<FieldUse, 'tail' | 'isListed' | 'isOrdered'>) => {
     const rules = new FieldRules({ 'res.partner': { deny: ['name'] } });
-    return new FieldJudge(rules, KNOWN).judge('sale.order', { path: path.split('.'), ...more })?.rule.name;
+    return new FieldCheck(rules, KNOWN).check('sale.order', { path: path.split('.'), ...more })?.rule.name;
   };
   for (const tail of ['shown', 'named', 'grouped'] as const) {
-    expect(judgeOf('props', { tail })).toBe(RULE);
-    expect(judgeOf('props.a', { tail })).toBe(RULE);
+    expect(checkOf('props', { tail })).toBe(RULE);
+    expect(checkOf('props.a', { tail })).toBe(RULE);
   }
-  expect(judgeOf('props', { tail: null, isListed: true })).toBe(RULE);
+  expect(checkOf('props', { tail: null, isListed: true })).toBe(RULE);
   // `web_read` ignores an order that is given for them.
-  expect(judgeOf('props', { tail: null, isOrdered: true })).toBe(RULE);
-  expect(judgeOf('props.a', { tail: null })).toBe(undefined);
-  expect(judgeOf('props.a', { tail: 'sorted' })).toBe(undefined);
+  expect(checkOf('props', { tail: null, isOrdered: true })).toBe(RULE);
+  expect(checkOf('props.a', { tail: null })).toBe(undefined);
+  expect(checkOf('props.a', { tail: 'sorted' })).toBe(undefined);
 });
 
 test.each([
@@ -355,89 +355,89 @@ test.each([
   ['payment.transaction', 'reference', 'payment.transaction'],
 ])('the display name of %s is denied with %s of %s, which it shows', (model, field, of) => {
   const rule = `fields["${of}"]`;
-  expect(judge({ [of]: { deny: [field] } }, model, 'display_name')).toBe(rule);
-  expect(judge({ [of]: { deny: ['x_other'] } }, model, 'display_name')).toBe(null);
+  expect(check({ [of]: { deny: [field] } }, model, 'display_name')).toBe(rule);
+  expect(check({ [of]: { deny: ['x_other'] } }, model, 'display_name')).toBe(null);
 });
 
 test('a hierarchy is denied with the field that leads to the parent', () => {
   const rules = (model: string, field: string) => ({ [model]: { deny: [field] } });
-  expect(judge(rules('res.partner', 'parent_id'), 'res.partner', PARENTS)).toBe(RULE);
-  expect(judge(rules('res.partner', 'parent_id'), 'sale.order', 'partner_id', 'parents')).toBe(RULE);
-  expect(judge(rules('stock.location', 'location_id'), 'stock.location', PARENTS)).not.toBe(null);
-  expect(judge(rules('stock.location', 'parent_id'), 'stock.location', PARENTS)).toBe(null);
+  expect(check(rules('res.partner', 'parent_id'), 'res.partner', PARENTS)).toBe(RULE);
+  expect(check(rules('res.partner', 'parent_id'), 'sale.order', 'partner_id', 'parents')).toBe(RULE);
+  expect(check(rules('stock.location', 'location_id'), 'stock.location', PARENTS)).not.toBe(null);
+  expect(check(rules('stock.location', 'parent_id'), 'stock.location', PARENTS)).toBe(null);
 });
 
 test('several rules of a model hold together', () => {
   const fields = { 'res.*': { deny: ['vat'] }, 'res.partner': { allow: ['name', 'vat'] } };
-  expect(judge(fields, 'res.partner', 'vat')).toBe('fields["res.*"]');
-  expect(judge(fields, 'res.partner', 'email')).toBe(RULE);
-  expect(judge(fields, 'res.partner', 'name')).toBe(null);
+  expect(check(fields, 'res.partner', 'vat')).toBe('fields["res.*"]');
+  expect(check(fields, 'res.partner', 'email')).toBe(RULE);
+  expect(check(fields, 'res.partner', 'name')).toBe(null);
 });
 
 test('the model of a rule is inherited, also where the types do not tell', () => {
   const rules = new FieldRules(DENY);
-  const judgeOf = (model: string, field: string) =>
-    new FieldJudge(rules, NOTHING_KNOWN).judge(model, { path: [field], tail: null })?.rule.name ?? null;
-  expect(judgeOf('res.users', 'vat')).toBe(RULE);
-  expect(judgeOf('res.users', 'login')).toBe(null);
+  const checkOf = (model: string, field: string) =>
+    new FieldCheck(rules, NOTHING_KNOWN).check(model, { path: [field], tail: null })?.rule.name ?? null;
+  expect(checkOf('res.users', 'vat')).toBe(RULE);
+  expect(checkOf('res.users', 'login')).toBe(null);
   const own = new FieldRules({ ...DENY, 'res.users': { allow: ['login', 'vat'] } });
-  expect(new FieldJudge(own, NOTHING_KNOWN).judge('res.users', { path: ['vat'], tail: null })).toBe(null);
+  expect(new FieldCheck(own, NOTHING_KNOWN).check('res.users', { path: ['vat'], tail: null })).toBe(null);
 });
 
 test('the address of a company is that of its partner; its name and searches by it are its own', () => {
-  const judgeOf = (denied: string, path: string, tail: Tail = null) =>
-    judge({ 'res.partner': { deny: [denied] } }, 'sale.order', path, tail);
-  expect(judgeOf('city', 'company_id.city')).toBe(RULE);
-  expect(judgeOf('city', 'company_id.name')).toBe(null);
+  const checkOf = (denied: string, path: string, tail: Tail = null) =>
+    check({ 'res.partner': { deny: [denied] } }, 'sale.order', path, tail);
+  expect(checkOf('city', 'company_id.city')).toBe(RULE);
+  expect(checkOf('city', 'company_id.name')).toBe(null);
   for (const denied of ['email', 'vat', 'parent_id', 'company_name']) {
-    expect(judgeOf(denied, 'company_id', 'searched')).toBe(null);
-    expect(judgeOf(denied, 'company_id', 'shown')).toBe(null);
-    expect(judgeOf(denied, 'company_id', 'parents')).toBe(null);
+    expect(checkOf(denied, 'company_id', 'searched')).toBe(null);
+    expect(checkOf(denied, 'company_id', 'shown')).toBe(null);
+    expect(checkOf(denied, 'company_id', 'parents')).toBe(null);
   }
 });
 
 test('a product shows the fields of its variant, also in its name and in searches by name', () => {
-  const judgeOf = (denied: string, field: string) => {
+  const checkOf = (denied: string, field: string) => {
     const rules = new FieldRules({ 'product.product': { deny: [denied] } });
     const use = { path: [field], tail: null };
-    return new FieldJudge(rules, NOTHING_KNOWN).judge('product.template', use)?.rule.name ?? null;
+    return new FieldCheck(rules, NOTHING_KNOWN).check('product.template', use)?.rule.name ?? null;
   };
   const rule = 'fields["product.product"]';
-  expect(judgeOf('standard_price', 'standard_price')).toBe(rule);
-  expect(judgeOf('barcode', NAME_SEARCH)).toBe(rule);
-  expect(judgeOf('default_code', 'display_name')).toBe(rule);
-  expect(judgeOf('lst_price', 'lst_price')).toBe(null);
-  expect(judgeOf('standard_price', 'display_name')).toBe(null);
+  expect(checkOf('standard_price', 'standard_price')).toBe(rule);
+  expect(checkOf('barcode', NAME_SEARCH)).toBe(rule);
+  expect(checkOf('default_code', 'display_name')).toBe(rule);
+  expect(checkOf('lst_price', 'lst_price')).toBe(null);
+  expect(checkOf('standard_price', 'display_name')).toBe(null);
 });
 
-test('vendors in the context are judged by `deny` alone, since other calls have them too', () => {
+test('vendors in the context are checked by `deny` alone, since other calls have them too', () => {
   const use = { path: ['product_code'], tail: null, model: 'product.supplierinfo', onlyDeny: true } as const;
-  const judgeUse = (fields: NonNullable<Policy['fields']>) =>
-    new FieldJudge(new FieldRules(fields), KNOWN).judge('res.partner', use)?.rule.name ?? null;
-  expect(judgeUse({ 'product.*': { allow: ['name'] } })).toBe(null);
-  expect(judgeUse({ 'product.*': { deny: ['product_code'] } })).toBe('fields["product.*"]');
+  const checkUse = (fields: NonNullable<Policy['fields']>) =>
+    new FieldCheck(new FieldRules(fields), KNOWN).check('res.partner', use)?.rule.name ?? null;
+  expect(checkUse({ 'product.*': { allow: ['name'] } })).toBe(null);
+  expect(checkUse({ 'product.*': { deny: ['product_code'] } })).toBe('fields["product.*"]');
 });
 
 test('asks for the types that a path needs, one model after the other', () => {
   const known = new Map<string, FieldTypes>();
-  const judgeNow = () => {
-    const now = new FieldJudge(new FieldRules(DENY), { types: known, orders: ORDERS });
-    return { denied: now.judge('sale.order', { path: ['user_id', 'partner_id', 'vat'], tail: null }), now };
+  const checkNow = () => {
+    const now = new FieldCheck(new FieldRules(DENY), { types: known, orders: ORDERS });
+    return { denied: now.check('sale.order', { path: ['user_id', 'partner_id', 'vat'], tail: null }), now };
   };
-  expect(judgeNow().denied).toBe(null);
-  expect([...judgeNow().now.lacking]).toEqual([['sale.order', new Set(['user_id'])]]);
+  expect(checkNow().denied).toBe(null);
+  expect([...checkNow().now.lacking]).toEqual([['sale.order', new Set(['user_id'])]]);
   known.set('sale.order', TYPES.get('sale.order')!);
-  expect([...judgeNow().now.lacking.keys()]).toEqual(['res.users']);
+  expect([...checkNow().now.lacking.keys()]).toEqual(['res.users']);
   known.set('res.users', TYPES.get('res.users')!);
-  expect(judgeNow().denied).toMatchObject({ model: 'res.partner', field: 'vat' });
+  expect(checkNow().denied).toMatchObject({ model: 'res.partner', field: 'vat' });
 });
 
 test('asks for no types of models that can carry no denied value', () => {
   const known = new Map([['sale.order', TYPES.get('sale.order')!]]);
   const lackingFor = (fields: NonNullable<Policy['fields']>, field: string) => {
-    const judge = new FieldJudge(new FieldRules(fields), { types: known, orders: ORDERS });
-    judge.judge('sale.order', { path: [field], tail: null });
-    return [...judge.lacking.keys()];
+    const check = new FieldCheck(new FieldRules(fields), { types: known, orders: ORDERS });
+    check.check('sale.order', { path: [field], tail: null });
+    return [...check.lacking.keys()];
   };
   expect(lackingFor(DENY, 'x_code')).toEqual([]);
   expect(lackingFor(DENY, 'x_company_vat')).toEqual(['res.company']);
@@ -445,15 +445,15 @@ test('asks for no types of models that can carry no denied value', () => {
 });
 
 test('a default of the context is denied whatever model it is for', () => {
-  const judged = (fields: NonNullable<Policy['fields']>) =>
-    new FieldJudge(new FieldRules(fields), KNOWN).judge('sale.order', {
+  const checked = (fields: NonNullable<Policy['fields']>) =>
+    new FieldCheck(new FieldRules(fields), KNOWN).check('sale.order', {
       path: ['vat'],
       tail: null,
       model: null,
     });
-  expect(judged(DENY)?.rule.name).toBe(RULE);
+  expect(checked(DENY)?.rule.name).toBe(RULE);
   // Else each default of an order would be denied by a rule that lists the fields of partners.
-  expect(judged(ALLOW)).toBe(null);
+  expect(checked(ALLOW)).toBe(null);
 });
 
 test('a key is not shown the names of fields that it may not use', () => {
@@ -466,8 +466,8 @@ test('a key is not shown the names of fields that it may not use', () => {
 });
 
 /** What denies the records of the model their own order: `rule: model.field`. */
-function judgeOrder(fields: NonNullable<Policy['fields']>, model: string, known: Known = KNOWN) {
-  const denied = new FieldJudge(new FieldRules(fields), known).judgeOwnOrder(model);
+function checkOrder(fields: NonNullable<Policy['fields']>, model: string, known: Known = KNOWN) {
+  const denied = new FieldCheck(new FieldRules(fields), known).checkOwnOrder(model);
   return denied === null || denied === 'unknown' ? denied : `${denied.model}.${denied.field}`;
 }
 
@@ -475,41 +475,41 @@ describe('the order of a model', () => {
   const deny = (model: string, field: string) => ({ [model]: { deny: [field] } });
 
   test('is denied with the fields that it names, also those of related models', () => {
-    expect(judgeOrder(deny('sale.order', 'day'), 'sale.order')).toBe('sale.order.day');
-    expect(judgeOrder(deny('sale.order', 'name'), 'sale.order')).toBe(null);
-    expect(judgeOrder(deny('sale.order', 'day'), 'sale.order.line')).toBe('sale.order.day');
-    expect(judgeOrder(deny('res.partner', 'name'), 'res.partner')).toBe('res.partner.complete_name');
-    expect(judgeOrder(deny('res.partner', 'vat'), 'res.partner')).toBe(null);
-    expect(judgeOrder({ 'sale.order': { allow: ['name'] } }, 'sale.order')).toBe('sale.order.day');
-    expect(judgeOrder({ 'sale.order': { allow: ['day'] } }, 'sale.order')).toBe(null);
+    expect(checkOrder(deny('sale.order', 'day'), 'sale.order')).toBe('sale.order.day');
+    expect(checkOrder(deny('sale.order', 'name'), 'sale.order')).toBe(null);
+    expect(checkOrder(deny('sale.order', 'day'), 'sale.order.line')).toBe('sale.order.day');
+    expect(checkOrder(deny('res.partner', 'name'), 'res.partner')).toBe('res.partner.complete_name');
+    expect(checkOrder(deny('res.partner', 'vat'), 'res.partner')).toBe(null);
+    expect(checkOrder({ 'sale.order': { allow: ['name'] } }, 'sale.order')).toBe('sale.order.day');
+    expect(checkOrder({ 'sale.order': { allow: ['day'] } }, 'sale.order')).toBe(null);
   });
 
   test('by a complete name is allowed with the fields of the display name', () => {
-    expect(judgeOrder({ 'res.partner': { allow: ['name', 'parent_id'] } }, 'res.partner')).toBe(null);
-    expect(judgeOrder({ 'res.partner': { allow: ['email'] } }, 'res.partner')).toBe(
+    expect(checkOrder({ 'res.partner': { allow: ['name', 'parent_id'] } }, 'res.partner')).toBe(null);
+    expect(checkOrder({ 'res.partner': { allow: ['email'] } }, 'res.partner')).toBe(
       'res.partner.complete_name',
     );
-    expect(judgeOrder(deny('res.partner', 'complete_name'), 'res.partner')).toBe('res.partner.complete_name');
+    expect(checkOrder(deny('res.partner', 'complete_name'), 'res.partner')).toBe('res.partner.complete_name');
   });
 
   test('is unknown for a model with a rule that neither the server nor the table describes', () => {
-    expect(judgeOrder(deny('res.country', 'x'), 'res.country', { types: TYPES, orders: new Map() })).toBe(
+    expect(checkOrder(deny('res.country', 'x'), 'res.country', { types: TYPES, orders: new Map() })).toBe(
       null,
     );
-    expect(judgeOrder(deny('x.custom', 'x'), 'x.custom')).toBe('unknown');
-    expect(judgeOrder(deny('res.country', 'x'), 'x.custom')).toBe(null);
+    expect(checkOrder(deny('x.custom', 'x'), 'x.custom')).toBe('unknown');
+    expect(checkOrder(deny('res.country', 'x'), 'x.custom')).toBe(null);
   });
 
-  test('is asked for before it is judged', () => {
-    const judge = new FieldJudge(new FieldRules(deny('sale.order', 'day')), { types: TYPES, orders: null });
-    expect(judge.judgeOwnOrder('sale.order')).toBe(null);
-    expect(judge.lacksOrders).toBe(true);
+  test('is asked for before it is checked', () => {
+    const check = new FieldCheck(new FieldRules(deny('sale.order', 'day')), { types: TYPES, orders: null });
+    expect(check.checkOwnOrder('sale.order')).toBe(null);
+    expect(check.lacksOrders).toBe(true);
   });
 
   test('that leads to a related model follows its ids with `.id`', () => {
     const types = new Map([...TYPES, ['x.by_partner', new Map([['partner_id', to('res.partner')]])]]);
     const known = { types, orders: ORDERS };
-    expect(judgeOrder(deny('res.partner', 'complete_name'), 'x.by_partner', known)).toBe(null);
+    expect(checkOrder(deny('res.partner', 'complete_name'), 'x.by_partner', known)).toBe(null);
   });
 
   test('is denied by a field that has the value of a denied field of a related model', () => {
@@ -522,77 +522,77 @@ describe('the order of a model', () => {
       ['x.move', new Map([['name', char]])],
     ]);
     const known = { types, orders: new Map([['x.line', 'move_name desc, id']]) };
-    expect(judgeOrder(deny('x.move', 'name'), 'x.line', known)).toBe('x.line.move_name');
-    expect(judgeOrder(deny('x.move', 'ref'), 'x.line', known)).toBe(null);
+    expect(checkOrder(deny('x.move', 'name'), 'x.line', known)).toBe('x.line.move_name');
+    expect(checkOrder(deny('x.move', 'ref'), 'x.line', known)).toBe(null);
   });
 
-  test('that leads over many models is judged at once, and each model once', () => {
+  test('that leads over many models is checked at once, and each model once', () => {
     const names = Array.from({ length: 60 }, (_, index) => `f${index}`);
     const fields = new Map(names.map((name, index) => [name, to(`x.m${index}`)] as const));
     const types = new Map(names.map((_, index) => [`x.m${index}`, fields]));
     const orders = new Map(names.map((_, index) => [`x.m${index}`, names.join(', ')]));
     const known = { types, orders };
-    expect(judgeOrder(deny('x.m0', 'other'), 'x.m0', known)).toBe(null);
-    expect(judgeOrder(deny('x.m7', 'f59'), 'x.m0', known)).toBe('x.m7.f59');
+    expect(checkOrder(deny('x.m0', 'other'), 'x.m0', known)).toBe(null);
+    expect(checkOrder(deny('x.m7', 'f59'), 'x.m0', known)).toBe('x.m7.f59');
     // The field of each list is the constant of its records.
     const lists = names.map(
       (name, index) => [name, { ...to('x.m0', 'one2many'), inverse: `f${index}` }] as const,
     );
-    const judge = new FieldJudge(new FieldRules(deny('x.m7', 'other')), {
+    const check = new FieldCheck(new FieldRules(deny('x.m7', 'other')), {
       types: new Map([...types, ['x.lists', new Map(lists)]]),
       orders,
     });
     for (const name of names)
-      expect(judge.judge('x.lists', { path: [name], tail: null, isListed: true })).toBe(null);
+      expect(check.check('x.lists', { path: [name], tail: null, isListed: true })).toBe(null);
   });
 
   test('is denied by a field after one that leads to a model whose order is not known', () => {
     const rules = { ...deny('x.plan', 'secret'), ...deny('x.account', 'code') };
     const types = new Map([...TYPES, ['x.account', new Map([['plan_id', to('x.plan')]])]]);
     const known = { types, orders: new Map([['x.account', 'plan_id, code']]) };
-    expect(judgeOrder(rules, 'x.account', known)).toBe('x.account.code');
-    expect(judgeOrder(deny('x.plan', 'secret'), 'x.account', known)).toBe('unknown');
+    expect(checkOrder(rules, 'x.account', known)).toBe('x.account.code');
+    expect(checkOrder(deny('x.plan', 'secret'), 'x.account', known)).toBe('unknown');
   });
 });
 
 describe('where a caller cannot choose the order', () => {
-  const judged = (
+  const checked = (
     fields: NonNullable<Policy['fields']>,
     model: string,
     field: string,
     use: { tail?: Tail; isListed?: true },
   ) => {
-    const judge = new FieldJudge(new FieldRules(fields), KNOWN);
-    return judge.judge(model, { path: [field], tail: null, ...use })?.order ?? null;
+    const check = new FieldCheck(new FieldRules(fields), KNOWN);
+    return check.check(model, { path: [field], tail: null, ...use })?.order ?? null;
   };
   const orders = { 'sale.order': { deny: ['day'] } };
   const lines = { 'sale.order.line': { deny: ['sequence'] } };
 
   test('lists of records are denied, except by what refers to the record that has the list', () => {
     const listed = { isListed: true } as const;
-    expect(judged(lines, 'sale.order', 'line_ids', listed)).toEqual({
+    expect(checked(lines, 'sale.order', 'line_ids', listed)).toEqual({
       kind: 'listed',
       model: 'sale.order.line',
     });
-    expect(judged(orders, 'sale.order', 'line_ids', listed)).toBe(null);
-    expect(judged(orders, 'res.partner', 'order_ids', listed)).toMatchObject({ kind: 'listed' });
-    expect(judged(lines, 'sale.order', 'line_ids', {})).toBe(null);
+    expect(checked(orders, 'sale.order', 'line_ids', listed)).toBe(null);
+    expect(checked(orders, 'res.partner', 'order_ids', listed)).toMatchObject({ kind: 'listed' });
+    expect(checked(lines, 'sale.order', 'line_ids', {})).toBe(null);
   });
 
   test('groups of records are denied', () => {
     const users = { 'res.users': { deny: ['login'] } };
-    expect(judged(users, 'sale.order', 'user_id', { tail: 'grouped' })).toMatchObject({ kind: 'grouped' });
-    expect(judged(users, 'sale.order', 'user_id', { tail: 'named' })).toBe(null);
-    expect(judged(users, 'sale.order', 'user_id', { tail: 'sorted' })).toMatchObject({ kind: 'sorted' });
+    expect(checked(users, 'sale.order', 'user_id', { tail: 'grouped' })).toMatchObject({ kind: 'grouped' });
+    expect(checked(users, 'sale.order', 'user_id', { tail: 'named' })).toBe(null);
+    expect(checked(users, 'sale.order', 'user_id', { tail: 'sorted' })).toMatchObject({ kind: 'sorted' });
   });
 
   test('what `allow` leaves out is not denied, except to sort by it', () => {
     const users = { 'res.users': { allow: ['name'] } };
-    expect(judged(users, 'sale.order', 'user_id', { tail: 'grouped' })).toBe(null);
+    expect(checked(users, 'sale.order', 'user_id', { tail: 'grouped' })).toBe(null);
     expect(
-      judged({ 'sale.order.line': { allow: ['name'] } }, 'sale.order', 'line_ids', { isListed: true }),
+      checked({ 'sale.order.line': { allow: ['name'] } }, 'sale.order', 'line_ids', { isListed: true }),
     ).toBe(null);
-    expect(judged(users, 'sale.order', 'user_id', { tail: 'sorted' })).toMatchObject({ kind: 'sorted' });
+    expect(checked(users, 'sale.order', 'user_id', { tail: 'sorted' })).toMatchObject({ kind: 'sorted' });
   });
 });
 
@@ -655,7 +655,7 @@ describe('a field that the server computes from a denied field', () => {
     ],
     ['x.member', 'x_vats', null, { 'x.member': { allow: ['x_vats'] }, ...DENY }, true],
   ] as const)('%s %s, %s, by %j: %s', (model, path, tail, fields, isDenied) => {
-    expect(judge(fields as unknown as NonNullable<Policy['fields']>, model, path, tail) !== null).toBe(
+    expect(check(fields as unknown as NonNullable<Policy['fields']>, model, path, tail) !== null).toBe(
       isDenied,
     );
   });
@@ -664,25 +664,25 @@ describe('a field that the server computes from a denied field', () => {
     const partner = new Map(TYPES.get('res.partner'));
     partner.set('display_name', computed('complete_name', 'email', 'city', 'x_code')).set('x_code', char);
     const known = { types: new Map(TYPES).set('res.partner', partner), orders: ORDERS };
-    const judge = (rule: FieldRule) =>
-      new FieldJudge(new FieldRules({ 'res.partner': rule }), known).judge('sale.order', {
+    const check = (rule: FieldRule) =>
+      new FieldCheck(new FieldRules({ 'res.partner': rule }), known).check('sale.order', {
         path: ['partner_id'],
         tail: 'named',
       });
-    expect(judge({ deny: ['x_code'] })?.rule.name).toBe(RULE);
-    expect(judge({ deny: ['city'] })?.rule.name).toBe(RULE);
-    expect(judge({ deny: ['email'] })).toBeNull();
-    expect(judge({ allow: ['name'] })?.rule.name).toBe(RULE);
-    expect(judge({ allow: ['name', 'city', 'x_code'] })).toBeNull();
-    expect(judge({ allow: ['display_name'] })).toBeNull();
+    expect(check({ deny: ['x_code'] })?.rule.name).toBe(RULE);
+    expect(check({ deny: ['city'] })?.rule.name).toBe(RULE);
+    expect(check({ deny: ['email'] })).toBeNull();
+    expect(check({ allow: ['name'] })?.rule.name).toBe(RULE);
+    expect(check({ allow: ['name', 'city', 'x_code'] })).toBeNull();
+    expect(check({ allow: ['display_name'] })).toBeNull();
   });
 
-  test('does not make the judge ask for the fields of every model on the way', () => {
+  test('does not make the check ask for the fields of every model on the way', () => {
     const types = new Map([['x.member', TYPES.get('x.member')!]]);
-    const judged = new FieldJudge(new FieldRules(secret), { types, orders: ORDERS });
+    const checked = new FieldCheck(new FieldRules(secret), { types, orders: ORDERS });
     for (const field of types.get('x.member')!.keys())
-      judged.judge('x.member', { path: [field], tail: null });
-    expect([...judged.lacking.keys()]).toEqual([]);
+      checked.check('x.member', { path: [field], tail: null });
+    expect([...checked.lacking.keys()]).toEqual([]);
   });
 
   test('is searched for once among those of a display name, however often records show it', () => {
@@ -699,12 +699,12 @@ describe('a field that the server computes from a denied field', () => {
       ['parent_id', to('x.wide')],
     ]);
     const known: Known = { types: new Map([['x.wide', wide]]), orders: ORDERS };
-    const judged = new FieldJudge(
+    const checked = new FieldCheck(
       new FieldRules({ 'x.wide': { allow: ['name', 'parent_id', 'c*'] } }),
       known,
     );
     for (let n = 0; n < 100; n += 1)
-      expect(judged.judge('x.wide', { path: ['parent_id'], tail: 'shown' })).toBeNull();
+      expect(checked.check('x.wide', { path: ['parent_id'], tail: 'shown' })).toBeNull();
     // An iteration also reads the length.
     expect(read).toBeLessThan(3 * paths.length);
   });
@@ -716,12 +716,12 @@ describe('a field that the server computes from a denied field', () => {
       (_, n) => [`c${n}`, computed(`c${(n + 1) % count}`)] as const,
     );
     const known: Known = { types: new Map([['x.chain', new Map(chain)]]), orders: ORDERS };
-    const judge = (deny: string) => {
-      const judged = new FieldJudge(new FieldRules({ 'x.chain': { deny: [deny] } }), known);
-      return chain.filter(([field]) => judged.judge('x.chain', { path: [field], tail: null }) !== null)
+    const check = (deny: string) => {
+      const checked = new FieldCheck(new FieldRules({ 'x.chain': { deny: [deny] } }), known);
+      return chain.filter(([field]) => checked.check('x.chain', { path: [field], tail: null }) !== null)
         .length;
     };
-    expect(judge('vat')).toBe(0);
-    expect(judge('c0')).toBe(count);
+    expect(check('vat')).toBe(0);
+    expect(check('c0')).toBe(count);
   });
 });

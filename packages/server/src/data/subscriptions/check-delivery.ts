@@ -1,5 +1,5 @@
 /**
- * Judges a stored delivery by the key of its subscription as it is now: since the reading, the key may have ended, or
+ * Checks a stored delivery by the key of its subscription as it is now: since the reading, the key may have ended, or
  * its policy may have been changed. The fields are those that the delivery holds, and those of the domain.
  */
 import { createHash } from 'node:crypto';
@@ -12,7 +12,7 @@ import { decodeString } from '../../json/string.ts';
 import type { Keys } from '../../keys/keys.ts';
 import { SingleFlightCache } from '../../streams/single-flight-cache.ts';
 import type { ReadRefusal } from '../../subscriptions/change-reader.ts';
-import type { JudgeDelivery } from '../../subscriptions/outbox.ts';
+import type { CheckDelivery } from '../../subscriptions/outbox.ts';
 import { findClient } from './find-client.ts';
 
 /** A reading that gives what a delivery holds. */
@@ -32,7 +32,7 @@ export interface Reading {
  */
 export type CheckReading = (reading: Reading, signal: AbortSignal) => Promise<ReadRefusal | null>;
 
-export interface DeliveryJudgeDeps {
+export interface DeliveryCheckDeps {
   keys: Pick<Keys, 'findClient'>;
   check: CheckReading;
   /** Milliseconds since 1970. */
@@ -45,7 +45,7 @@ export interface DeliveryJudgeDeps {
 const READINGS_MAX = 10_000;
 const REMEMBERED_MS = 24 * 3_600_000;
 
-export function createDeliveryJudge({ keys, check, clock, nowMs }: DeliveryJudgeDeps): JudgeDelivery {
+export function createDeliveryCheck({ keys, check, clock, nowMs }: DeliveryCheckDeps): CheckDelivery {
   /** What `check` has said, by field rules and reading. */
   const checked = new SingleFlightCache<{ refusal: ReadRefusal | null }>(READINGS_MAX, nowMs);
 

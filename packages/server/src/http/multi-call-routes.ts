@@ -9,12 +9,8 @@ import type { Changes } from '../data/changes/changes.ts';
 import type { Exporter } from '../data/export/export.ts';
 import { download } from '../data/files/download.ts';
 import { upload } from '../data/files/upload.ts';
-import {
-  type ConversationTerms,
-  createExecuteConversation,
-  type OperationDeps,
-} from '../execute/operations.ts';
-import type { Conversation } from '../execute/terms/conversation.ts';
+import { createExecuteMultiCall, type MultiCallTerms, type OperationDeps } from '../execute/operations.ts';
+import type { CallRunner } from '../execute/terms/call-runner.ts';
 import type { Denial } from '../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../execute/terms/dialect.ts';
 import type { Mcp } from '../mcp/mcp.ts';
@@ -23,19 +19,19 @@ import { EXPORT_EXAMPLE } from './openapi/data-examples.ts';
 import { exportAnswer, exportCall } from './openapi/data-schemas.ts';
 
 /** What serves the routes. */
-export interface Conversations {
+export interface MultiCallServices {
   mcp: Mcp;
   changes: Changes;
   exporter: Exporter;
 }
 
 /** A `POST` route. */
-export interface ConversationRoute extends ConversationTerms {
+export interface MultiCallRoute extends MultiCallTerms {
   path: string;
   /** The same route by another path, which the OpenAPI document does not have. */
   alias?: string;
   /** Answers the request, or returns why it is refused as a whole. */
-  serve(conversation: Conversation, conversations: Conversations): Promise<Denial | null>;
+  serve(runner: CallRunner, multiCallServices: MultiCallServices): Promise<Denial | null>;
   /** For the OpenAPI document, as the members below: the name of the operation in generated clients. */
   id: string;
   summary: string;
@@ -49,13 +45,13 @@ export interface ConversationRoute extends ConversationTerms {
   takesPreferences?: true;
 }
 
-export const CONVERSATION_ROUTES: readonly ConversationRoute[] = [
+export const MULTI_CALL_ROUTES: readonly MultiCallRoute[] = [
   {
     path: '/mcp',
     alias: '/mcp/',
     via: 'mcp',
     values: 'normalized',
-    serve: (conversation, { mcp }) => mcp.serve(conversation),
+    serve: (runner, { mcp }) => mcp.serve(runner),
     id: 'mcp',
     summary: 'Tools for agents, by the Model Context Protocol (docs/mcp.md).',
     example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
@@ -69,7 +65,7 @@ export const CONVERSATION_ROUTES: readonly ConversationRoute[] = [
     via: 'changes',
     data: 'changes',
     values: 'preferred',
-    serve: (conversation, { changes }) => changes.serve(conversation),
+    serve: (runner, { changes }) => changes.serve(runner),
     id: 'changes',
     summary: 'Returns the records that were made or changed since an earlier answer (docs/changes.md).',
     example: {
@@ -123,7 +119,7 @@ export const CONVERSATION_ROUTES: readonly ConversationRoute[] = [
     data: 'export',
     values: 'preferred',
     isBackground: true,
-    serve: (conversation, { exporter }) => exporter.serve(conversation),
+    serve: (runner, { exporter }) => exporter.serve(runner),
     id: 'export',
     summary: 'Returns all records that match a domain, the lowest id first (docs/export.md).',
     shape: exportCall,
@@ -139,18 +135,13 @@ export const CONVERSATION_ROUTES: readonly ConversationRoute[] = [
   },
 ];
 
-export interface ConversationRoutesDeps extends CallRoutesDeps {
-  conversations: Conversations;
+export interface MultiCallRoutesDeps extends CallRoutesDeps {
+  multiCallServices: MultiCallServices;
 }
 
-export function addConversationRoutes(
-  app: FastifyInstance,
-  deps: ConversationRoutesDeps & OperationDeps,
-): void {
-  for (const { path, alias, serve, ...terms } of CONVERSATION_ROUTES) {
-    const pipeline = createExecuteConversation(deps, terms, (conversation) =>
-      serve(conversation, deps.conversations),
-    );
+export function addMultiCallRoutes(app: FastifyInstance, deps: MultiCallRoutesDeps & OperationDeps): void {
+  for (const { path, alias, serve, ...terms } of MULTI_CALL_ROUTES) {
+    const pipeline = createExecuteMultiCall(deps, terms, (runner) => serve(runner, deps.multiCallServices));
     for (const each of alias === undefined ? [path] : [path, alias])
       addCallRoute(app, { path: each, dialect: OWN_DIALECT }, pipeline, deps);
   }

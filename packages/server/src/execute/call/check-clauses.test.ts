@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FieldType } from '../../odoo/values/field-types.ts';
-import { canBeUsed } from './judge-query.ts';
+import { canBeUsed } from './check-clauses.ts';
 
 const PLAIN: FieldType = { type: 'char', relation: null, related: null, inverse: null, computedFrom: [] };
 const UNSEARCHABLE = { ...PLAIN, isUnsearchable: true } as const;

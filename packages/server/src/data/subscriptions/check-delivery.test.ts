@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Client, Keys } from '../../keys/keys.ts';
 import { compilePolicy } from '../../policy/compile.ts';
 import type { Body } from '../../subscriptions/row.ts';
-import { type CheckReading, createDeliveryJudge } from './judge-delivery.ts';
+import { type CheckReading, createDeliveryCheck } from './check-delivery.ts';
 
 const POLICY: Policy = {
   instances: ['prod'],
@@ -15,44 +15,44 @@ const data = { instance: 'prod', model: 'res.partner', record: { id: 7, name: 'A
 const DAY_MS = 86_400_000;
 const DELIVERY = { seq: 1, id: 'd', record: '7', type: 't', attempts: 1, body: JSON.stringify({ data }) };
 
-/** A judge for a key whose policy can be changed. Odoo says what `check` does. */
-function createJudge(check: CheckReading) {
+/** A check for a key whose policy can be changed. Odoo says what `checkReading` does. */
+function createCheck(checkReading: CheckReading) {
   const stage = { policy: RESTRICTED, nowMs: 0 };
   const findClient = async () =>
     ({ key: { revokedAt: null, expiresAt: null }, policy: compilePolicy(stage.policy) }) as Client;
   const keys: Pick<Keys, 'findClient'> = { findClient };
-  const judge = createDeliveryJudge({ keys, check, clock: () => 0, nowMs: () => stage.nowMs });
+  const check = createDeliveryCheck({ keys, check: checkReading, clock: () => 0, nowMs: () => stage.nowMs });
   const subscription = { key: 'k', domain: [] as unknown[] } as Body;
   return Object.assign(stage, {
-    judge: () => judge(subscription, DELIVERY, new AbortController().signal),
+    check: () => check(subscription, DELIVERY, new AbortController().signal),
   });
 }
 
 test('Odoo is asked once, and again after it has refused, and after a day', async () => {
   const answers = [{ problem: 'away', isKeyOver: false }, null];
   let asked = 0;
-  const stage = createJudge(async () => answers[asked++] ?? null);
-  const { judge } = stage;
-  expect(await judge()).toBe('away');
-  expect(await Promise.all([judge(), judge()])).toEqual([null, null]);
-  expect(await judge()).toBeNull();
+  const stage = createCheck(async () => answers[asked++] ?? null);
+  const { check } = stage;
+  expect(await check()).toBe('away');
+  expect(await Promise.all([check(), check()])).toEqual([null, null]);
+  expect(await check()).toBeNull();
   stage.nowMs = DAY_MS - 1;
-  expect(await judge()).toBeNull();
+  expect(await check()).toBeNull();
   expect(asked).toBe(2);
   stage.nowMs = DAY_MS + 1;
-  expect(await judge()).toBeNull();
+  expect(await check()).toBeNull();
   expect(asked).toBe(3);
 });
 
 test('what Odoo has said under other rules is not remembered', async () => {
-  const stage = createJudge(async () =>
+  const stage = createCheck(async () =>
     stage.policy === POLICY ? null : { problem: 'denied', isKeyOver: false },
   );
-  const { judge } = stage;
-  const first = judge();
+  const { check } = stage;
+  const first = check();
   // The key is read again for the check.
   stage.policy = POLICY;
   expect(await first).toBeNull();
   stage.policy = RESTRICTED;
-  expect(await judge()).toBe('denied');
+  expect(await check()).toBe('denied');
 });

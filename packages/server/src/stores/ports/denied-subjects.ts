@@ -1,0 +1,22 @@
+/** Subjects of identity providers whose tokens are refused. Part of the interface of a store (store.ts). */
+import type { AuditBatch } from './audit.ts';
+import type { KeyStore } from './keys.ts';
+
+/** A subject of an identity provider whose tokens are refused. */
+export interface DeniedSubject {
+  /** Id of the client: `<issuer>/<subject>`. */
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly deniedAt: number;
+}
+
+/** An `act` is appended to the audit as in {@link KeyStore}. */
+export interface DeniedSubjectStore {
+  /** False if it was denied already: it keeps its time. */
+  deny(subject: DeniedSubject, act?: AuditBatch): Promise<boolean>;
+  /** False if it is not denied. */
+  allow(id: string, act?: AuditBatch): Promise<boolean>;
+  find(id: string): Promise<DeniedSubject | null>;
+  /** At most `limit` subjects after this id, ordered by the code points of their ids. Null: from the first. */
+  list(after: string | null, limit: number): Promise<DeniedSubject[]>;
+}

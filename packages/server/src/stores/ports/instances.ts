@@ -1,0 +1,45 @@
+/** Odoo servers that are stored under a name. Part of the interface of a store (store.ts). */
+import type { AuditBatch } from './audit.ts';
+import type { Change } from './change.ts';
+import type { KeyStore } from './keys.ts';
+
+/** An Odoo server with a user, stored under a name. */
+export interface StoredInstance {
+  /** Never reused: the sealed texts are bound to it. */
+  readonly id: string;
+  /** Unique. Never changes. */
+  readonly name: string;
+  /** Name of the master key that seals its secrets. */
+  readonly masterKeyId: string;
+  /** JSON text of everything else, with the sealed secrets. Only instances/ knows its shape. */
+  readonly body: string;
+  /** Starts at 1. Each `replace` adds 1. */
+  readonly version: number;
+}
+
+export interface InstanceListQuery {
+  /** The last name of the page before; null: from the first. */
+  after: string | null;
+  limit: number;
+  /** Part of the name or of the text of the body. Case of ASCII letters is ignored. */
+  search?: string | undefined;
+}
+
+/** An `act` is appended to the audit as in {@link KeyStore}. */
+export interface InstanceStore {
+  /** `conflict`: the name is taken. */
+  insert(instance: Omit<StoredInstance, 'version'>, act?: AuditBatch): Promise<Exclude<Change, 'missing'>>;
+  findByName(name: string): Promise<StoredInstance | null>;
+  /** At most `limit` instances, ordered by the code points of their names. */
+  list(query: InstanceListQuery): Promise<StoredInstance[]>;
+  /** Replaces these members if the row still has this version. */
+  replace(
+    id: string,
+    version: number,
+    next: Pick<StoredInstance, 'masterKeyId' | 'body'>,
+    act?: AuditBatch,
+  ): Promise<Change>;
+  remove(id: string, version: number, act?: AuditBatch): Promise<Change>;
+  /** Number of instances that each master key seals. */
+  countByMasterKey(): Promise<ReadonlyMap<string, number>>;
+}

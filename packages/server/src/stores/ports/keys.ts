@@ -1,0 +1,91 @@
+/** Client keys. Part of the interface of a store (store.ts). */
+import type { AuditBatch } from './audit.ts';
+import type { Change } from './change.ts';
+
+/** The public part of a client key. Times are milliseconds since 1970. */
+export interface KeyRecord {
+  readonly id: string;
+  /** Id of the first key of its rotations, the same for all keys of one client. Its own id if it replaces none. */
+  readonly clientId: string;
+  readonly name: string;
+  /** JSON text of the policy; null: no policy. */
+  readonly policy: string | null;
+  readonly createdAt: number;
+  /** First moment at which the key no longer works; null: it never expires. */
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+  /** Accurate to about a minute. */
+  readonly lastUsedAt: number | null;
+  /** Id of the predecessor: the key that this one replaces by rotation. */
+  readonly replaces: string | null;
+  /** Starts at 1. Each `update` and `revoke` that changes something adds 1. */
+  readonly version: number;
+}
+
+/** A client key with the hash of its secret. Only the stores and keys/ handle it, so that no log can contain it. */
+export interface StoredKey extends KeyRecord {
+  /** HMAC-SHA256 of the secret, 32 bytes. */
+  readonly secretHash: Uint8Array;
+}
+
+/** A key that ends, and whether a key of its client works longer. */
+export interface EndingKey extends KeyRecord {
+  readonly expiresAt: number;
+  readonly isReplaced: boolean;
+}
+
+/** A rotation: the new expiry of the key, and the key that replaces it. */
+export interface KeyRotation {
+  readonly now: number;
+  readonly expiresAt: number | null;
+  readonly successor: StoredKey;
+}
+
+/** `successorId`: an earlier successor, neither revoked nor expired. */
+export type RotationResult = Change | { readonly successorId: string };
+
+export type KeyName = Pick<KeyRecord, 'id' | 'name'>;
+
+export interface KeyListQuery {
+  /** The last key of the page before; null: from the first. */
+  after: Pick<KeyRecord, 'createdAt' | 'id'> | null;
+  limit: number;
+  /** State of the keys at `now`. Left out: all keys. */
+  state?: { is: 'active' | 'expired' | 'revoked'; now: number } | undefined;
+  /** Part of the id or the name. Case of ASCII letters is ignored. */
+  search?: string | undefined;
+  /** The whole name. */
+  name?: string | undefined;
+}
+
+/** A method with an `act` appends it to the audit in the transaction of the change, and only if it changes a row. */
+export interface KeyStore {
+  /** Fails if the id is taken. */
+  insert(key: StoredKey, act?: AuditBatch): Promise<void>;
+  findById(id: string): Promise<StoredKey | null>;
+  /** At most `limit` keys, ordered by `createdAt`, then `id`. */
+  list(query: KeyListQuery): Promise<KeyRecord[]>;
+  /** The names of these keys, without an order. Unknown ids are left out. */
+  listNames(ids: readonly string[]): Promise<KeyName[]>;
+  /** At most `limit` keys that expire from `from` to before `until`, in this order. Revoked keys are left out. */
+  listEnding(from: number, until: number, limit: number): Promise<EndingKey[]>;
+  /** True until the first key is inserted. Revoked keys count. */
+  isEmpty(): Promise<boolean>;
+  /** Changes the given members if the row still has this version. */
+  update(
+    id: string,
+    version: number,
+    changes: Partial<Pick<KeyRecord, 'name' | 'policy' | 'expiresAt'>>,
+    act?: AuditBatch,
+  ): Promise<Change>;
+  /** False if there is no such key. A key that is already revoked keeps its time of revocation and its version. */
+  revoke(id: string, revokedAt: number, act?: AuditBatch): Promise<boolean>;
+  /**
+   * Changes the expiry of a key and inserts its successor, both or neither. A key has one working successor at a time.
+   */
+  rotate(id: string, version: number, rotation: KeyRotation, act?: AuditBatch): Promise<RotationResult>;
+  /** Moves `lastUsedAt` of these ids forward, never back. Skips unknown ids. Watchers are not notified. */
+  touch(uses: ReadonlyMap<string, number>): Promise<void>;
+  /** Stores the candidate if it is the first, and returns the first: one secret for all processes. */
+  getOrCreateHashSecret(candidate: Uint8Array): Promise<Uint8Array>;
+}

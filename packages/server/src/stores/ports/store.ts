@@ -1,0 +1,65 @@
+/**
+ * The interface of a store. No method blocks the event loop, whatever another process does. Arguments and results are
+ * plain data that can be passed to another thread. Failures are {@link StoreError}s. Must not know a driver.
+ */
+import type { ApprovalStore } from './approvals.ts';
+import type { AuditStore } from './audit.ts';
+import type { CallCountStore } from './call-counts.ts';
+import type { DeniedSubjectStore } from './denied-subjects.ts';
+import type { IdempotencyStore } from './idempotency.ts';
+import type { InstanceStore } from './instances.ts';
+import type { KeyStore } from './keys.ts';
+import type { LeaseStore } from './leases.ts';
+import type { StatisticsStore } from './statistics.ts';
+import type { SubscriptionStore } from './subscriptions.ts';
+
+/** A change that this or another process made. */
+export interface StoreChange {
+  kind: 'key' | 'instance' | 'subject' | 'subscription';
+  /** Id of the key, name of the instance, id of the subject, id of the subscription. */
+  id: string;
+}
+
+/** Called within a second of every change by any process. Null: anything may have changed. */
+export type ChangeListener = (change: StoreChange | null) => void;
+
+export interface Store {
+  /** Name for operators, without secrets: `memory`, `sqlite <file>` or `postgres <host>/<database>`. */
+  readonly label: string;
+  readonly keys: KeyStore;
+  readonly instances: InstanceStore;
+  readonly audit: AuditStore;
+  readonly idempotency: IdempotencyStore;
+  readonly callCounts: CallCountStore;
+  readonly approvals: ApprovalStore;
+  readonly deniedSubjects: DeniedSubjectStore;
+  readonly statistics: StatisticsStore;
+  readonly subscriptions: SubscriptionStore;
+  readonly leases: LeaseStore;
+  watch(listener: ChangeListener): void;
+  /** False while changes of other processes may be missed. Afterwards listeners get the missed changes, or null. */
+  readonly isWatching: boolean;
+  /**
+   * Why changes cannot be written at present, for operators; null: they can, as far as is known. Names no file or host.
+   */
+  readonly trouble: string | null;
+  /** Number of statements that were cancelled because they took too long. Left out: the engine cancels none. */
+  readonly statementsGivenUp?: number;
+  /** Rejects or throws if the store cannot be used now. */
+  probe(): Promise<void>;
+  /** Can be called twice. */
+  close(): Promise<void>;
+}
+
+/** A store that was just opened. */
+export interface OpenedStore extends Store {
+  /** Version of the schema before and after opening. Left out: the store has no schema versions. */
+  readonly migration?: { readonly from: number; readonly to: number };
+}
+
+/** A store that was looked for, and neither opened nor created. */
+export interface FoundStore {
+  /** As {@link Store.label}. */
+  readonly label: string;
+  readonly exists: boolean;
+}
