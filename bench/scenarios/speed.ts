@@ -156,7 +156,7 @@ function tabulate({ size, mode, lines }: Comparison): Table {
     notes: lines
       .filter(({ failed }) => failed > 0)
       .map(({ name, failed }) => `${name} broke off ${failed} answers.`),
-    findings: judge(size, mode, lines),
+    findings: check(size, mode, lines),
   };
 }
 
@@ -201,7 +201,7 @@ function summarize(comparisons: Comparison[]): Table {
   };
 }
 
-function judge(size: Size, mode: ConnectionMode, lines: Line[]): Finding[] {
+function check(size: Size, mode: ConnectionMode, lines: Line[]): Finding[] {
   const find = (name: string) => lines.find((line) => line.name === name)?.cpuUs ?? [];
   const where = `CPU time, ${countBytes(size).toLocaleString('en')} bytes, ${describeMode(mode)}`;
   const compareTo = (name: string, share: number, target: string): Finding => {

@@ -185,10 +185,10 @@ test.skipIf(!HAS_CHROMIUM)('a policy that was typed survives the end of the sess
   const { page, ask, goto } = await openConsole({ clock: () => now });
   const key = await ask('POST', '/keys', { name: 'A', policy: POLICY });
   await goto(`/keys/${key.id}?tab=policy`);
-  const judged = page.waitForResponse(/policies\/explain/);
+  const checked = page.waitForResponse(/policies\/explain/);
   await writePolicy(page, describe('typed'));
   // The next request is that of the button.
-  await judged;
+  await checked;
   now += 9 * 3_600_000;
   await page.getByRole('button', { name: 'Save policy' }).click();
   await page.getByText('Your session has ended').waitFor();

@@ -1,4 +1,5 @@
 import { type Browser, chromium, type LaunchOptions } from 'playwright-core';
+import { CHROMIUM } from '../../server/test/chromium.ts';
 
 /** How long a page may take for each step. Pages draw slowly on a busy machine. */
 export const PATIENCE_MS = 60_000;
@@ -9,7 +10,7 @@ let shared: Promise<Browser> | null = null;
 export function launchChromium(options: LaunchOptions = {}): Promise<Browser> {
   return chromium.launch({
     ...options,
-    executablePath: '/usr/bin/chromium',
+    executablePath: `/usr/bin/${CHROMIUM}`,
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking'],
   });
 }

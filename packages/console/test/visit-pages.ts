@@ -4,15 +4,23 @@ import { pause } from '../../server/test/time.ts';
 import { PATIENCE_MS } from './launch-chromium.ts';
 import { ADMIN_TOKEN } from './seed-proxy.ts';
 
-export const WIDTHS = [360, 1280, 2560];
+const WIDTHS = [360, 1280, 2560];
 const STILL_FRAMES = 4;
-export const SCHEMES = ['light', 'dark'] as const;
+const SCHEMES = ['light', 'dark'] as const;
 
-export interface View {
-  /** Of the page. */
-  name: string;
+interface Surroundings {
   width: number;
   scheme: (typeof SCHEMES)[number];
+}
+
+/** Each width, light and dark. */
+export const ALL_SURROUNDINGS: readonly Surroundings[] = WIDTHS.flatMap((width) =>
+  SCHEMES.map((scheme) => ({ width, scheme })),
+);
+
+export interface View extends Surroundings {
+  /** Of the page. */
+  name: string;
   page: Page;
 }
 
@@ -20,12 +28,21 @@ interface Visit {
   browser: Browser;
   url: string;
   paths: Record<string, string>;
+  /** What each page is seen in, one after the other. Default: all. */
+  surroundings?: readonly Surroundings[];
   onView: (view: View) => Promise<void>;
   /** Gets errors that the page has written to the console, or has not caught. */
   onError: (name: string, text: string) => void;
 }
 
-export async function visitPages({ browser, url, paths, onView, onError }: Visit): Promise<void> {
+export async function visitPages({
+  browser,
+  url,
+  paths,
+  surroundings = ALL_SURROUNDINGS,
+  onView,
+  onError,
+}: Visit): Promise<void> {
   const context = await browser.newContext({ reducedMotion: 'reduce' });
   context.setDefaultTimeout(PATIENCE_MS);
   try {
@@ -50,14 +67,12 @@ export async function visitPages({ browser, url, paths, onView, onError }: Visit
       await waitForParts(page, pending);
       // A click has scrolled, and a picture of the whole page begins at its top.
       await page.evaluate('scrollTo(0, 0)');
-      for (const width of WIDTHS) {
+      for (const { width, scheme } of surroundings) {
         await page.setViewportSize({ width, height: 900 });
-        for (const scheme of SCHEMES) {
-          await page.emulateMedia({ colorScheme: scheme });
-          // Charts and editors are drawn anew.
-          await waitForDrawing(page);
-          await onView({ name, width, scheme, page });
-        }
+        await page.emulateMedia({ colorScheme: scheme });
+        // Charts and editors are drawn anew.
+        await waitForDrawing(page);
+        await onView({ name, width, scheme, page });
       }
     }
   } finally {

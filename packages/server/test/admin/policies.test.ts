@@ -60,7 +60,7 @@ async function startWith(...records: Partial<CallRecord>[]) {
   return admin;
 }
 
-test('judges the calls of the audit by a draft, and groups them', async () => {
+test('checks the calls of the audit by a draft, and groups them', async () => {
   const { post } = await startWith(
     { requestId: 'r1', method: 'read' },
     { requestId: 'r2', method: 'unlink' },
@@ -110,7 +110,7 @@ test('judges the calls of the audit by a draft, and groups them', async () => {
   });
 });
 
-test('judges calls by address, server and database, and tells which need an approval', async () => {
+test('checks calls by address, server and database, and tells which need an approval', async () => {
   const { post } = await startWith(
     { requestId: 'near', address: '192.0.2.1' },
     { requestId: 'far', address: '198.51.100.9' },
@@ -151,14 +151,17 @@ test('says which rules the audit does not tell enough for, and does not apply th
   };
   const { json } = await post('/policies/compare', { policy });
   expect(json).toMatchObject({ calls: 1, denied: 0 });
-  const rules = json.unjudged.map(({ rule }: { rule: string }) => rule);
+  const rules = json.unchecked.map(({ rule }: { rule: string }) => rule);
   expect(rules.sort()).toEqual(
     'companies cors_origins fields limit_max models publishable rate sensitive_methods'.split(' '),
   );
-  expect((await post('/policies/compare', { policy: null })).json).toMatchObject({ denied: 0, unjudged: [] });
+  expect((await post('/policies/compare', { policy: null })).json).toMatchObject({
+    denied: 0,
+    unchecked: [],
+  });
 });
 
-test('judges the calls of one client, one key and one time, and never those of administrators', async () => {
+test('checks the calls of one client, one key and one time, and never those of administrators', async () => {
   const { post } = await startWith(
     { keyId: 'k2', clientId: 'k1' },
     { keyId: 'k1', clientId: 'k1' },

@@ -2,12 +2,12 @@
 import { expect } from 'vitest';
 import { makeCall } from '../../src/audit/audit.fixture.ts';
 import { createAudit } from '../../src/audit/audit.ts';
-import { createRecordJudge } from '../../src/execute/call/judge-recorded-call.ts';
+import { createRecordCheck } from '../../src/execute/call/check-recorded-call.ts';
 import { CHAIN_KEY } from '../../src/stores/audit-batch.fixture.ts';
 import { openMemoryStore } from '../../src/stores/sqlite/memory.ts';
 
 export const NOW = Date.parse('2026-03-31T08:00:00.000Z');
-export const judge = createRecordJudge({ instances: ['prod'], models: { 'sale.*': ['*'] } });
+export const check = createRecordCheck({ instances: ['prod'], models: { 'sale.*': ['*'] } });
 export const RANGE = { since: NOW - 1000, until: NOW + 1000 };
 
 export async function openAudit(count: number, model: (index: number) => string) {

@@ -140,7 +140,7 @@ test('a revoked key cannot use an approval, and nobody else can', async () => {
   expect(upstream.requests).toHaveLength(0);
 });
 
-test('the policy is judged again when the call is sent', async () => {
+test('the policy is checked again when the call is sent', async () => {
   const { app, askAndApprove, call, callWith, client, policyOf, unlink, upstream } = await startApprover();
   const setPolicy = async (version: number, changes: object) =>
     expect(await app.keys.update(client.id, version, { policy: policyOf(changes) })).toBe('done');

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Sandbox } from '@erp-proxy/sandbox';
 import { expect, test } from 'vitest';
-import { CONVERSATION_ROUTES } from '../../src/http/conversation-routes.ts';
+import { MULTI_CALL_ROUTES } from '../../src/http/multi-call-routes.ts';
 import { closeAfterFile } from '../close-after-test.ts';
 import { makeFolder } from '../process/program.ts';
 import { addInstance, type ChangesStage, startStage } from './stage.ts';
@@ -460,7 +460,7 @@ test('a page that is too large for memory is read with fewer records', async () 
 
 test('the example of the OpenAPI document is answered', async () => {
   const { ask } = await startStage();
-  const route = CONVERSATION_ROUTES.find(({ path }) => path === '/api/erp/changes');
+  const route = MULTI_CALL_ROUTES.find(({ path }) => path === '/api/erp/changes');
   const { status, json } = await ask(JSON.stringify(route?.example));
   expect(status).toBe(200);
   expect(json).toEqual({

@@ -116,7 +116,7 @@ const SCHEMAS: Record<string, { apiVersion: string; validate: Parsed }> = {
 };
 
 /** Errors of an object by the schema of Kubernetes: invalid values and unknown members. */
-function judge(object: Parsed): string[] {
+function check(object: Parsed): string[] {
   const { apiVersion, validate } = SCHEMAS[object.kind] ?? expect.unreachable(object.kind);
   expect(object.apiVersion).toBe(apiVersion);
   const unseen = new Set<string>();
@@ -154,7 +154,7 @@ describe.each([
   test.each(Object.keys(objects).filter((kind) => kind !== 'ServiceMonitor'))(
     'makes a %s as Kubernetes wants it',
     (kind) => {
-      expect(judge(objects[kind])).toEqual([]);
+      expect(check(objects[kind])).toEqual([]);
     },
   );
 
@@ -265,13 +265,13 @@ describe('values that', () => {
   ])('remove %s leave it out', (name, kind) => {
     const objects = render({ [name]: null });
     expect(objects).not.toHaveProperty(kind);
-    expect(judge(objects['Deployment'])).toEqual([]);
+    expect(check(objects['Deployment'])).toEqual([]);
     expect(objects['Deployment'].spec.replicas).toBe(2);
   });
 
   test('are large integers stay integers', () => {
     const { Deployment } = render({ terminationGracePeriodSeconds: 2_000_000, drainSeconds: 1_000_000 });
-    expect(judge(Deployment)).toEqual([]);
+    expect(check(Deployment)).toEqual([]);
     const { terminationGracePeriodSeconds, containers } = Deployment.spec.template.spec;
     expect(terminationGracePeriodSeconds).toBe(2_000_000);
     expect(containers[0].lifecycle.preStop.exec.command).toEqual(['sleep', '1000000']);
@@ -304,7 +304,7 @@ test.each(['123', '1e3', 'true', 'on', 'null'])(
   (release) => {
     const named = { ...EVERYTHING_NAMED_BY_RELEASE, fullnameOverride: release, secretName: release };
     for (const [kind, object] of Object.entries(render(named, release))) {
-      if (kind !== 'ServiceMonitor') expect(judge(object), kind).toEqual([]);
+      if (kind !== 'ServiceMonitor') expect(check(object), kind).toEqual([]);
       expect(typeof object.metadata.name, kind).toBe('string');
       expect(object.metadata.labels?.['app.kubernetes.io/instance'] ?? release).toBe(release);
     }
@@ -359,5 +359,5 @@ test('the renderer of these tests refuses unknown syntax', () => {
 
 test('a member that Kubernetes does not know is reported', () => {
   const { Deployment } = render({ extraVolumeMounts: [{ name: 'ca', mountpath: '/etc/ca' }] });
-  expect(judge(Deployment).join('\n')).toContain('/mountpath: is unknown');
+  expect(check(Deployment).join('\n')).toContain('/mountpath: is unknown');
 });

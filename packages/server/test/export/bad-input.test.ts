@@ -95,7 +95,7 @@ test.each([
   ['a denied field', { fields: ['email'] }],
   ['a denied field in the domain', { domain: [['email', '=', 'x']] }],
   ['a denied path in the domain', { domain: [['parent_id.email', '=', 'x']] }],
-  ['a domain that cannot be judged', { domain: [[['email', '=', 'x']]] }],
+  ['a domain that cannot be checked', { domain: [[['email', '=', 'x']]] }],
   ['a denied company', { context: { allowed_company_ids: [9] } }],
 ])('an error about %s speaks of no call that the export makes', async (_name, wrong) => {
   const { proxy } = await startSandboxStage();

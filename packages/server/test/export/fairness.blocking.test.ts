@@ -86,7 +86,7 @@ test.each(LOADS)(
     // A pause of the machine only adds to a time: the least of the rounds is nearest to what the program needs.
     let aloneMs = Number.POSITIVE_INFINITY;
     let besideMs = Number.POSITIVE_INFINITY;
-    for (let round = 0; round < 2 || (round < ROUNDS_MAX && besideMs > aloneMs * RATIO_MAX); round++) {
+    for (let round = 0; round === 0 || (round < ROUNDS_MAX && besideMs > aloneMs * RATIO_MAX); round++) {
       aloneMs = Math.min(aloneMs, await measureP99Ms());
       const exports = await Promise.all([openExport(proxy, body), openExport(proxy, body)]);
       for (const response of exports) response.on('error', () => {}).resume();

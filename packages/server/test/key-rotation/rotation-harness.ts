@@ -11,7 +11,7 @@ import {
   type KeyRotationEvent,
 } from '../../src/key-rotation/key-rotation.ts';
 import { makeBatch } from '../../src/stores/audit-batch.fixture.ts';
-import type { LeaseStore } from '../../src/stores/ports.ts';
+import type { LeaseStore } from '../../src/stores/ports/leases.ts';
 import { openMemoryStore } from '../../src/stores/sqlite/memory.ts';
 
 /** When the keys of the sandbox were made. */

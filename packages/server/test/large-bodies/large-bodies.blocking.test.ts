@@ -1,4 +1,4 @@
-/** While a body of the largest size is judged and sent, the event loop is free for the calls of others. */
+/** While a body of the largest size is checked and sent, the event loop is free for the calls of others. */
 import { expect, test } from 'vitest';
 import { BLOCKED_MS_MAX, takeMedian } from '../measure-blocking.ts';
 import { makeCall } from '../scripted-upstream.ts';
@@ -8,7 +8,7 @@ import { type Posted, type Stage, startStage } from './stage.ts';
 
 /** Time between small calls. */
 const BETWEEN_MS = 5;
-/** Bodies that are also judged by the rules for related records to their end. */
+/** Bodies that are also checked by the rules for related records to their end. */
 const RELATED = new Set(['records', 'numbers', 'one string', 'batch']);
 
 /** A message to `/mcp`. `list` is JSON text. */
@@ -49,7 +49,7 @@ const PARTS = [1, 2, 3, 4];
 test.each(PARTS)('no pass over a large body blocks the event loop, part %i', async (part) => {
   const stage = await startStage();
   const key = await stage.makeKey();
-  const judged = await stage.makeKey({
+  const checked = await stage.makeKey({
     origins: [stage.odoo],
     models: { 'res.*': ['*'] },
     approve: { 'res.partner': ['unlink'] },
@@ -74,7 +74,7 @@ test.each(PARTS)('no pass over a large body blocks the event loop, part %i', asy
     };
     await expectUnblocked(stage, { key, name }, send({ key }));
     const rules = { key, name: `${name}, with rules` };
-    await expectUnblocked(stage, rules, send({ key: judged, headers: normalized }));
+    await expectUnblocked(stage, rules, send({ key: checked, headers: normalized }));
     if (!RELATED.has(name)) continue;
     const records = { key, name: `${name}, with rules for related records` };
     await expectUnblocked(stage, records, send({ key: related, headers: normalized }));

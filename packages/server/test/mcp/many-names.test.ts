@@ -1,4 +1,4 @@
-/** Requests with thousands of names: refused before they are read, because reading and judging them keeps other calls. */
+/** Requests with thousands of names: refused before they are read, because reading and checking them keeps other calls. */
 import { expect, test } from 'vitest';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
 import { expectCpuBelow } from '../time.ts';

@@ -163,7 +163,7 @@ describe('several records at once', () => {
     }
   });
 
-  test('every one of them is judged: unknown fields, field rules, deletions, approvals', async () => {
+  test('every one of them is checked: unknown fields, field rules, deletions, approvals', async () => {
     const { call, connect, createKey } = await startStage();
     const create = async (rows: object[], key?: string) => {
       const client = await connect(key === undefined ? {} : { key });

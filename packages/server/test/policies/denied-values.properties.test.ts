@@ -159,7 +159,7 @@ const TABLE: ReadonlyMap<string, string> = new Map(
 function listEdges(models: RecordedModels, key: string): { sources: string[]; writers: string[] } {
   const [model = '', field = ''] = key.split(' ');
   const described = models.get(model)?.get(field);
-  // What a display name shows is judged by rows that this test does not know.
+  // What a display name shows is checked by rows that this test does not know.
   if (described === undefined || field === 'display_name') return { sources: [], writers: [] };
   const row = TABLE.get(key) ?? TABLE.get(`any ${field}`);
   const listed = row === undefined || row === '' ? [] : row.split(',');

@@ -216,7 +216,7 @@ test('the rules hold with normalized values, and for kept answers', async () => 
   expect((await call('read', 'res.partner', [[9]], {}, kept)).result[0]).not.toHaveProperty('vat');
 });
 
-test('normalized values are judged in the form that Odoo gets', async () => {
+test('normalized values are checked in the form that Odoo gets', async () => {
   const { call } = await start();
   const normalized = { prefer: 'values=normalized' };
   const write = (values: object) => call('write', 'res.partner', [[9], values], {}, normalized);
@@ -346,7 +346,7 @@ describe('the other routes', () => {
     expect((await ask({ fields: ['vat'] })).error.data.rule).toBe(RULE);
   });
 
-  test('each call of a batch is judged', async () => {
+  test('each call of a batch is checked', async () => {
     const { proxy, key, makeBody } = await start();
     const calls = [makeBody('read', 'res.partner', [[9]]), makeBody('read', 'res.partner', [[9], ['vat']])];
     const { json } = await proxy.call(calls, { 'x-proxy-api': key });

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Call, parseBody, parseCall } from '../../src/execute/call/parse.ts';
 import { describeCall, describeRequest } from '../../src/execute/call/policy-request.ts';
-import { judgeRelatedCall } from '../../src/execute/call/related-verdict.ts';
+import { checkRelatedCall } from '../../src/execute/call/related-verdict.ts';
 import { Denial } from '../../src/execute/terms/denial.ts';
 import { OWN_DIALECT } from '../../src/execute/terms/dialect.ts';
 import { MODELS } from '../../src/odoo/related/described-models.fixture.ts';
@@ -147,7 +147,7 @@ function print({ model, method, form, values }: Drawn): Call {
 }
 
 /** The denial of the call; null: it is sent. */
-function judge(models: Models, entries: Entries, call: Call): string | null {
+function check(models: Models, entries: Entries, call: Call): string | null {
   const policy = compilePolicy({ origins: ['https://erp.example.com'], models: entries });
   const request = describeRequest(describeCall(call));
   if (request instanceof Denial) return request.message;
@@ -157,7 +157,7 @@ function judge(models: Models, entries: Entries, call: Call): string | null {
   const asked = new Map();
   if (decision.lacksTypes !== true) return null;
   for (;;) {
-    const verdict = judgeRelatedCall(call, policy, { types, asked });
+    const verdict = checkRelatedCall(call, policy, { types, asked });
     if (verdict instanceof Denial) return verdict.message;
     if (verdict.lacking.size === 0) return null;
     for (const [model, names] of verdict.lacking) {
@@ -212,7 +212,7 @@ describe.each(SOURCES)('%s', (_, models) => {
           const [model = '', method = ''] = pair.split('/');
           own[model] = [...(own[model] ?? []), method];
         }
-        const denied = judge(models, own, print(drawn));
+        const denied = check(models, own, print(drawn));
         const unnamed = touched.filter((pair) => !isNamed(own, pair));
         if (denied === null) expect(unnamed).toEqual([]);
         if (touched.length > 0) seen[denied === null ? 'sent' : 'denied']++;
@@ -241,7 +241,7 @@ test('a policy that names all that a call touches allows it', () => {
         const [model = '', method = ''] = pair.split('/');
         entries[model] = [...new Set([...(entries[model] ?? []), method])];
       }
-      expect(judge(MODELS, entries, print(drawn))).toBeNull();
+      expect(check(MODELS, entries, print(drawn))).toBeNull();
     }),
     { numRuns: countCases(5000), examples: [[CLEARS_BEFORE_TYPES]] },
   );

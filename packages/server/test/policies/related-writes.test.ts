@@ -1,4 +1,4 @@
-/** Commands on related records, judged by the types of fields that the server describes. */
+/** Commands on related records, checked by the types of fields that the server describes. */
 import { readFileSync } from 'node:fs';
 import type { Policy } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
@@ -126,7 +126,7 @@ test('a call whose types cannot be had is not sent', async () => {
   expect(sent).toEqual([]);
 });
 
-test('a large call is judged too', async () => {
+test('a large call is checked too', async () => {
   const { write, sent } = await start({ 'sale.order': ['*'] });
   const tags = Array.from({ length: 20_000 }, (_, index) => index);
   const { error } = await write(`{"tag_ids": [${tags}], "picking_ids": [[1, 2, {}]]}`);
@@ -134,7 +134,7 @@ test('a large call is judged too', async () => {
   expect(sent).toEqual([]);
 });
 
-test('normalized values are judged as the commands that are sent', async () => {
+test('normalized values are checked as the commands that are sent', async () => {
   const { proxy, headers, print, sent } = await start({
     'sale.order': ['write'],
     'sale.order.line': ['create'],

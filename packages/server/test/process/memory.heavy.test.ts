@@ -78,7 +78,7 @@ test('a body in chunks of one byte needs little more memory than its bytes', {},
 
 const WHOLE_MIB = 32;
 
-test('the thread for large bodies starts, and judges bodies of 32 MiB, within bounded memory', {}, async () => {
+test('the thread for large bodies starts, and checks bodies of 32 MiB, within bounded memory', {}, async () => {
   const bodies = makeLargeBodies(upstream.url, WHOLE_MIB * 1024 ** 2).filter(({ name }) =>
     ['records', 'one string'].includes(name),
   );

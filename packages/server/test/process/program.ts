@@ -1,6 +1,6 @@
 /** For tests: starts the real program as a child process. Children and folders are removed after each test. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -69,9 +69,24 @@ export function startProgram(args: readonly string[], options: ProgramOptions): 
 /** Whether {@link startOnTerminal} can be used here: `script` of util-linux, which Debian always has. */
 export const HAS_TERMINAL = spawnSync('script', ['--version']).stdout?.includes('util-linux') === true;
 
-/** Runs a shell command on a separate terminal. Its outputs are merged, with the line ends of a terminal. */
+/**
+ * Runs a shell command on a separate terminal. Its outputs are merged, with the line ends of a terminal. Signals go to
+ * the command: `script` itself would wait two seconds for its end.
+ */
 export function startOnTerminal(line: string, options: ProgramOptions): Program {
-  return start('script', ['--quiet', '--flush', '--return', '--command', line, '/dev/null'], options);
+  const args = ['--quiet', '--flush', '--return', '--command', line, '/dev/null'];
+  const script = start('script', args, options);
+  return Object.assign(script, {
+    kill: (signal: NodeJS.Signals) => {
+      for (const pid of listChildren(script.pid)) process.kill(pid, signal);
+    },
+  });
+}
+
+/** The processes that a process has started (proc(5)). */
+export function listChildren(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return children === '' ? [] : children.split(' ').map(Number);
 }
 
 /** The shell command that runs the program. */

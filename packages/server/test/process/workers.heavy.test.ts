@@ -4,6 +4,7 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { send } from '../harness.ts';
+import { IS_LONG } from '../random-cases.ts';
 import {
   answerLikeOdoo,
   makeCall,
@@ -18,6 +19,7 @@ import {
   callServer,
   HAS_TERMINAL,
   KEY,
+  listChildren,
   makeFolder,
   makeKey,
   type Program,
@@ -64,11 +66,7 @@ function readLog({ stdout }: Program, message: string): Record<string, unknown>[
   return lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === message);
 }
 
-/** Process ids of the workers (proc(5)). */
-function listWorkers({ pid }: Program): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-  return children === '' ? [] : children.split(' ').map(Number);
-}
+const listWorkers = ({ pid }: Program): number[] => listChildren(pid);
 
 /** False for a child that is only a copy of the primary so far. The primary is blocked until it executes Node. */
 function isExecuted(pid: number): boolean {
@@ -195,7 +193,8 @@ test('no connection stays open without an answer while one worker stops and anot
   expect((await server.ended).status).toBe(0);
 });
 
-test('a worker that hangs before it listens is replaced', async () => {
+// Takes thirty heartbeats. workers-heartbeat.test.ts counts them with a clock of its own.
+test.runIf(IS_LONG)('a worker that hangs before it listens is replaced', async () => {
   // It must not hang while it makes the tables: the other worker would wait for it.
   await runProgram(['migrate'], { folder });
   const server = startProgram(['serve', '--http.port=0', '--workers=2'], { folder });

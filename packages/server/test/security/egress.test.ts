@@ -198,10 +198,10 @@ describe.each([
   });
 });
 
-test('judges literal hosts without asking DNS', () => {
+test('checks literal hosts without asking DNS', () => {
   const dispatcher = makeDispatcher([], () => Promise.reject(new Error('DNS was asked')));
   for (const host of ['127.0.0.1', '0x7f.1', '2130706433', '[::ffff:127.0.0.1]', '169.254.169.254']) {
-    expect(dispatcher.judge(readOrigin(`https://${host}/`)), host).toMatchObject({ rule: 'address' });
+    expect(dispatcher.check(readOrigin(`https://${host}/`)), host).toMatchObject({ rule: 'address' });
   }
 });
 
@@ -223,7 +223,7 @@ test.each([
   '',
 ])('refuses %j, which is not an origin', async (origin) => {
   const dispatcher = makeDispatcher([], async () => ['127.0.0.1']);
-  expect(dispatcher.judge(origin)).not.toBeNull();
+  expect(dispatcher.check(origin)).not.toBeNull();
   expect(await send(dispatcher, origin)).toMatchObject({ reason: 'denied', sent: false });
 });
 
@@ -273,7 +273,7 @@ describe('DNS', () => {
     expect(inside.connections).toBe(0);
   });
 
-  test('is asked once: the proxy connects to the address that it has judged', async () => {
+  test('is asked once: the proxy connects to the address that it has checked', async () => {
     let asked = 0;
     const dispatcher = makeDispatcher(['127.0.0.1'], async () =>
       asked++ === 0 ? ['127.0.0.1'] : ['127.0.0.2'],

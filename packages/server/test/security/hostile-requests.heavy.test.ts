@@ -84,7 +84,7 @@ async function sendFramed(requests: HostileRequest[], tally: Map<number, number>
   for (let index = 0; index < requests.length; index++) {
     const answer = await connection.next();
     if (answer === null) throw new Error(`no answer to ${show(requests[index])}`);
-    judge(requests[index], answer, tally);
+    check(requests[index], answer, tally);
     if (answer.headers['connection'] === 'close' && index + 1 < requests.length) {
       // Requests after a refused body must be sent again, as any client does (RFC 9112 section 9.3.2).
       connection.socket.destroy();
@@ -106,11 +106,11 @@ async function sendBroken(request: HostileRequest, tally: Map<number, number>): 
     const givenUp = pause(INCOMPLETE_REQUEST_MS).then(() => (connection.rest.length > 0 ? next : null));
     const answer = await Promise.race([next, givenUp]);
     if (answer === null) break;
-    if (answer.status !== 100) judge(request, answer, tally);
+    if (answer.status !== 100) check(request, answer, tally);
     if (answer.headers['connection'] === 'close') break;
   }
   const last = takeAnswer(connection.rest);
-  if (last !== null && last.headers['content-length'] === undefined) judge(request, last, tally);
+  if (last !== null && last.headers['content-length'] === undefined) check(request, last, tally);
   else if (connection.rest.length > 0) throw new Error(`an incomplete answer to ${show(request)}`);
   connection.socket.destroy();
 }
@@ -118,7 +118,7 @@ async function sendBroken(request: HostileRequest, tally: Map<number, number>): 
 /** An incomplete request is answered only after its time limit, so the client leaves earlier. */
 const INCOMPLETE_REQUEST_MS = 30;
 
-function judge(
+function check(
   request: HostileRequest | undefined,
   { status, headers, body }: { status: number; headers: Record<string, string>; body: Buffer },
   tally: Map<number, number>,

@@ -6,7 +6,7 @@ import type {
   ApprovalRequest,
   ApprovalRow,
   ApprovalStore,
-} from '../../src/stores/ports.ts';
+} from '../../src/stores/ports/approvals.ts';
 import { openMemoryStore } from '../../src/stores/sqlite/memory.ts';
 import { countCases } from '../random-cases.ts';
 import { pause, pauseAtRandom } from '../time.ts';

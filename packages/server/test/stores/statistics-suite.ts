@@ -1,6 +1,6 @@
 /** The part of the store suite for statistics. */
 import { expect, test } from 'vitest';
-import type { StatisticsRow, StatisticsStore } from '../../src/stores/ports.ts';
+import type { StatisticsRow, StatisticsStore } from '../../src/stores/ports/statistics.ts';
 
 const MINUTE = 60_000;
 

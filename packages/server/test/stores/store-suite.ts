@@ -11,15 +11,11 @@ import type {
   AuditRow,
   AuditSearch,
   AuditStore,
-  CallCountStore,
-  InstanceStore,
-  KeyListQuery,
-  KeyStore,
-  Store,
-  StoreChange,
-  StoredInstance,
-  StoredKey,
-} from '../../src/stores/ports.ts';
+} from '../../src/stores/ports/audit.ts';
+import type { CallCountStore } from '../../src/stores/ports/call-counts.ts';
+import type { InstanceStore, StoredInstance } from '../../src/stores/ports/instances.ts';
+import type { KeyListQuery, KeyStore, StoredKey } from '../../src/stores/ports/keys.ts';
+import type { Store, StoreChange } from '../../src/stores/ports/store.ts';
 import { APPROVE, buildRequest, describeApprovals, describeSharedApprovals } from './approval-suite.ts';
 import {
   describeIdempotency,
@@ -41,7 +37,7 @@ export interface SuiteStore {
   };
 }
 
-/** The store suite: everything that packages/server/src/stores/ports.ts promises. The test of each engine runs it. */
+/** The store suite: everything that packages/server/src/stores/ports/ promises. The test of each engine runs it. */
 export function describeStore({ name, open, shared }: SuiteStore): void {
   describeOpenedStore(name, open);
   if (shared === undefined) return;

@@ -8,7 +8,7 @@ import type {
   DeliveryResult,
   StoredSubscription,
   SubscriptionStore,
-} from '../../src/stores/ports.ts';
+} from '../../src/stores/ports/subscriptions.ts';
 import { openMemoryStore } from '../../src/stores/sqlite/memory.ts';
 import { countCases } from '../random-cases.ts';
 

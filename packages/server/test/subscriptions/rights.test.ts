@@ -54,7 +54,7 @@ test.each<[string, Policy, RegExp]>([
   await odoo('create', { name: 'Test one', email: 'one@example.com' });
   await expect.poll(() => listUpserts(stage).length).toBeGreaterThan(0);
   await admin.updateKey(key, { policy: narrowed });
-  // An attempt that was judged before may still be sent.
+  // An attempt that was checked before may still be sent.
   await expect.poll(() => findRefusal(stage)).toMatch(reason);
   const sent = listUpserts(stage).length;
   receiver.answer = TAKE;

@@ -1,6 +1,6 @@
 /** A worker of subscriptions, whose readings and deliveries a test makes up. */
 import { onTestFinished } from 'vitest';
-import type { Store } from '../../src/stores/ports.ts';
+import type { Store } from '../../src/stores/ports/store.ts';
 import { openMemoryStore } from '../../src/stores/sqlite/memory.ts';
 import type { ChangeReader } from '../../src/subscriptions/change-reader.ts';
 import { printBody, type RecordBody } from '../../src/subscriptions/row.ts';
@@ -56,7 +56,7 @@ export function makeWorker(
       ...reader,
     },
     notices: { listDue: async () => [] },
-    judge: async () => null,
+    check: async () => null,
     send: async () => null,
     owner: 'this',
     retentionMs: 60_000,

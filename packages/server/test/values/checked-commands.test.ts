@@ -1,5 +1,5 @@
 /**
- * docs/values.md#writing: a policy judges the commands that are sent. A call with commands as objects is allowed
+ * docs/values.md#writing: a policy checks the commands that are sent. A call with commands as objects is allowed
  * exactly if the same call in Odoo's own form is. fast-check prints the seed.
  */
 import type { Policy } from '@erp-proxy/contract';
