@@ -1,8 +1,9 @@
 /**
- * The public contract of erp-proxy: wire types, the table of errors, patterns of policies, tags of versions. Imports
- * nothing.
+ * The public contract of erp-proxy: wire types, the table of errors, patterns of policies, tags of versions. The types
+ * of the admin API are those of the schemas in `@erp-proxy/contract/admin`. Only that entry imports zod.
  */
-export * from './admin.ts';
+export type * from './admin/index.ts';
+export * from './admin/values.ts';
 export * from './compatible.ts';
 export * from './cut-text.ts';
 export * from './errors.ts';

@@ -1,18 +1,14 @@
 /**
  * The schemas that have a name in the OpenAPI document, and how schemas are rendered there. Knows no particular schema.
  */
+import { named, SCHEMA_NAMES } from '@erp-proxy/contract/admin';
 import { z } from 'zod';
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-const SCHEMAS = z.registry<{ id: string }>();
 const SHOWN_AS = new Map<z.core.$ZodType, z.ZodType>();
 
-/** Gives a schema a name in the document, where it is rendered once. */
-export function named<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
-  SCHEMAS.add(schema, { id });
-  return schema;
-}
+export { named };
 
 /** Renders a schema as another, named one: for input that is not parsed by its schema. */
 export function showAs<Schema extends z.ZodType>(shown: z.ZodType, schema: Schema): Schema {
@@ -22,13 +18,18 @@ export function showAs<Schema extends z.ZodType>(shown: z.ZodType, schema: Schem
 
 /** A reference to a named schema. */
 export function refer(schema: z.core.$ZodType): { $ref: string } {
-  const name = SCHEMAS.get(schema)?.id;
+  const name = SCHEMA_NAMES.get(schema)?.id;
   if (name === undefined) throw new Error('A schema of the OpenAPI document has no name.');
   return { $ref: locate(name) };
 }
 
 export function renderNamedSchemas(): Record<string, JsonSchema> {
-  const { schemas } = z.toJSONSchema(SCHEMAS, { io: 'input', uri: locate, unrepresentable: 'any', override });
+  const { schemas } = z.toJSONSchema(SCHEMA_NAMES, {
+    io: 'input',
+    uri: locate,
+    unrepresentable: 'any',
+    override,
+  });
   return Object.fromEntries(
     Object.entries(schemas).map(([name, { $schema: _, $id: __, ...schema }]) => [name, schema]),
   );

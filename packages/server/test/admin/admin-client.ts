@@ -2,8 +2,9 @@
  * A client of the admin API with a proxy of its own. It checks every answer: status and shape as in the OpenAPI document,
  * problems for errors, `no-store`, and no secret.
  */
+
+import { problem } from '@erp-proxy/contract/admin';
 import { expect } from 'vitest';
-import { problem } from '../../src/http/admin/schemas.ts';
 import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute } from '../../src/http/admin/table.ts';
 import { renderOpenapi } from '../../src/http/openapi/openapi.ts';
 import { closeAfterTest } from '../close-after-test.ts';

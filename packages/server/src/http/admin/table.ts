@@ -4,6 +4,7 @@
  */
 import { Readable } from 'node:stream';
 import type { VersionTag } from '@erp-proxy/contract';
+import * as schemas from '@erp-proxy/contract/admin';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Admin } from '../../admin/admin.ts';
@@ -12,7 +13,7 @@ import { executeAnswer } from '../openapi/call-schemas.ts';
 import type { Authenticator, Identity } from './authenticate.ts';
 import { answerExamination, EXAMINATION_LINES } from './examination-lines.ts';
 import type { Execute } from './execute.ts';
-import * as schemas from './schemas.ts';
+import { adminCall } from './schemas.ts';
 
 export const ADMIN_PATH = '/admin/v1';
 
@@ -205,7 +206,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     path: '/execute',
     id: 'executeAsAdmin',
     summary: 'Runs an execute call as a client key, or without the restrictions of a policy.',
-    body: schemas.adminCallInput,
+    body: adminCall,
     rawMember: 'call',
     answer: { status: 200, schema: executeAnswer, isOfCall: true },
     problems: [404, 409, 503],

@@ -1,5 +1,5 @@
 /** The admin API in the OpenAPI document, generated from its table of routes. */
-import { problem } from '../admin/schemas.ts';
+import { problem } from '@erp-proxy/contract/admin';
 import { SESSION_COOKIE } from '../admin/session.ts';
 import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute, needsBody } from '../admin/table.ts';
 import { PROBLEM_TYPE } from '../problem.ts';

@@ -1,0 +1,109 @@
+/** Client keys, and the subjects of identity providers, which stand for keys. */
+import { z } from 'zod';
+import { givenPolicy, policy } from './policy.ts';
+import { named, PAGE_QUERY, pageOf, search, time, version } from './schema-names.ts';
+
+export const unreadablePolicy = named(
+  'UnreadablePolicy',
+  z
+    .object({ unreadable: z.string().describe('The reason.') })
+    .describe(
+      'Replaces a stored policy that cannot be read. All calls of its key are refused until a new policy is set.',
+    ),
+);
+export type UnreadablePolicy = z.infer<typeof unreadablePolicy>;
+
+const keyState = z.enum(['active', 'expired', 'revoked']);
+export type KeyState = z.infer<typeof keyState>;
+
+const KEY_MEMBERS = {
+  id: z.string(),
+  client_id: z
+    .string()
+    .describe('Id of the client, which stays the same when its key is rotated: the id of its first key.'),
+  name: z.string(),
+  state: keyState,
+  policy: z
+    .union([policy, unreadablePolicy])
+    .nullable()
+    .describe('Null: the key may do everything that egress allows.'),
+  created_at: time,
+  expires_at: time.nullable(),
+  last_used_at: time.nullable().describe('Accurate to about a minute.'),
+  revoked_at: time.nullable(),
+  replaces: z.string().nullable().describe('Id of the key that this one replaces.'),
+  version,
+};
+
+/** A client key, without its secret. */
+export const keyView = named('Key', z.object(KEY_MEMBERS));
+export type KeyView = z.infer<typeof keyView>;
+
+export const newKeyView = named(
+  'NewKey',
+  z.object({
+    ...KEY_MEMBERS,
+    key: z.string().describe('The text to send in `x-proxy-api`. No other answer has it.'),
+  }),
+);
+export type NewKeyView = z.infer<typeof newKeyView>;
+
+const KEY_INPUT = {
+  name: z.string(),
+  policy: givenPolicy.nullable().exactOptional(),
+  expires_at: time.nullable().exactOptional(),
+};
+
+export const keyInput = named('KeyInput', z.strictObject(KEY_INPUT));
+export type KeyInput = z.infer<typeof keyInput>;
+
+/** Omitted members keep their values. */
+export const keyChanges = named(
+  'KeyChanges',
+  z.strictObject({ ...KEY_INPUT, name: KEY_INPUT.name.exactOptional() }),
+);
+export type KeyChanges = z.infer<typeof keyChanges>;
+
+export const keyRotation = named(
+  'KeyRotation',
+  z.strictObject({
+    overlap_seconds: z.int().min(0).describe('Seconds for which the old key stays valid; 30 days at most.'),
+  }),
+);
+export type KeyRotation = z.infer<typeof keyRotation>;
+
+export const keyPage = named('KeyPage', pageOf(keyView));
+
+const keyName = z.object({ id: z.string(), name: z.string() });
+/** The name of a key as it is now. */
+export type KeyNameView = z.infer<typeof keyName>;
+
+/** Without an order. Unknown ids are left out. */
+export const keyNames = named('KeyNames', z.object({ items: z.array(keyName) }));
+export type KeyNamesView = z.infer<typeof keyNames>;
+
+export const keyQuery = z.strictObject({
+  ...PAGE_QUERY,
+  state: keyState.exactOptional(),
+  search,
+  name: z.string().describe('The whole name.').exactOptional(),
+});
+export type KeyQuery = z.infer<typeof keyQuery>;
+
+export const keyNamesQuery = z.strictObject({
+  ids: z.string().min(1).max(10_000).describe('Up to 100 ids of keys, separated by commas.'),
+});
+
+/** A subject of an identity provider whose tokens are refused. */
+export const deniedSubjectView = named(
+  'DeniedSubject',
+  z.object({ id: z.string().describe('`<issuer>/<subject>`'), denied_at: time }),
+);
+export type DeniedSubjectView = z.infer<typeof deniedSubjectView>;
+
+export const deniedSubjectInput = named(
+  'DeniedSubjectInput',
+  z.strictObject({ id: z.string().describe('`<issuer>/<subject>`, as the log and the audit show it.') }),
+);
+
+export const deniedSubjectPage = named('DeniedSubjectPage', pageOf(deniedSubjectView));

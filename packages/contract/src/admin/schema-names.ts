@@ -1,0 +1,51 @@
+/** The names that schemas have in the OpenAPI document, and the parts that the schemas of all resources share. */
+import { z } from 'zod';
+
+export const SCHEMA_NAMES = z.registry<{ id: string }>();
+
+/** Gives a schema a name in the document, where it is rendered once. */
+export function named<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
+  SCHEMA_NAMES.add(schema, { id });
+  return schema;
+}
+
+export const time = z.string().meta({ format: 'date-time' });
+
+export const version = z
+  .int()
+  .min(1)
+  .describe('Number of changes. The ETag has it with the time of creation.');
+
+export const search = z
+  .string()
+  .describe('Text that a listed object contains, ignoring the case of ASCII letters.')
+  .exactOptional();
+
+/** For a query, whose values are all text. */
+export function wholeNumber(digitsMax = 9) {
+  return z
+    .string()
+    .regex(new RegExp(`^\\d{1,${digitsMax}}$`), 'must be a whole number')
+    .transform(Number);
+}
+
+/** One page of a list. `next` is the cursor of the next page, null on the last page. */
+export interface Page<Item> {
+  items: Item[];
+  next: string | null;
+}
+
+export function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.object({
+    items: z.array(item),
+    next: z.string().nullable().describe('The `cursor` of the next page; null on the last page.'),
+  });
+}
+
+export const PAGE_QUERY = {
+  cursor: z.string().describe('The `next` of the previous page.').exactOptional(),
+  limit: wholeNumber().pipe(z.int().min(1).max(500)).describe('Items per page. Default: 50.').exactOptional(),
+};
+
+export const pageQuery = z.strictObject(PAGE_QUERY);
+export type PageQuery = z.infer<typeof pageQuery>;

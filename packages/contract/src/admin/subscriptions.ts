@@ -1,0 +1,200 @@
+/** Subscriptions: they send the changes of a model's records, or events of the proxy, to a webhook. */
+import { z } from 'zod';
+import { named, PAGE_QUERY, pageOf, search, time, version } from './schema-names.ts';
+import { SUBSCRIPTION_EVENTS } from './values.ts';
+
+const events = z
+  .array(z.enum(SUBSCRIPTION_EVENTS))
+  .describe('Events of the proxy, in place of an instance, a model and fields.');
+const payload = z.enum(['full', 'thin']);
+export type SubscriptionPayload = z.infer<typeof payload>;
+const start = z.enum(['now', 'all']);
+export type SubscriptionStart = z.infer<typeof start>;
+
+const SUBSCRIPTION_CHANGES = {
+  events: events.exactOptional(),
+  instance: z.string().describe('Name of the stored instance.').exactOptional(),
+  model: z.string().exactOptional(),
+  domain: z.array(z.unknown()).describe('As in Odoo. Default: all records.').exactOptional(),
+  fields: z.array(z.string()).describe('Fields whose values are sent.').exactOptional(),
+  url: z.string().describe('Receives the changes by `POST`.').exactOptional(),
+  interval_seconds: z.int().describe('5 to 86400; default 60.').exactOptional(),
+  payload: payload.describe('`thin`: without the values of the record. Default: `full`.').exactOptional(),
+  gone: z.boolean().describe('True: records that vanish are sent, too.').exactOptional(),
+  start: start.describe('`all`: begins with all records that match. Default: `now`.').exactOptional(),
+  key: z
+    .string()
+    .nullable()
+    .describe(
+      'Id of the client key whose policy and limits the calls on Odoo obey. Null: no policy restricts them.',
+    )
+    .exactOptional(),
+};
+
+/**
+ * Omitted members keep their values. A change of instance, model, domain, fields, `gone`, key or events begins anew, by
+ * `start`. A subscription to records cannot become one to events.
+ */
+export const subscriptionChanges = named('SubscriptionChanges', z.strictObject(SUBSCRIPTION_CHANGES));
+export type SubscriptionChanges = z.infer<typeof subscriptionChanges>;
+
+/** With `events`, or with `instance`, `model` and `fields` and the members for them. */
+export const subscriptionInput = named(
+  'SubscriptionInput',
+  z.strictObject({
+    ...SUBSCRIPTION_CHANGES,
+    name: z.string(),
+    url: z.string().describe('Receives the deliveries by `POST`.'),
+  }),
+);
+export type SubscriptionInput = z.infer<typeof subscriptionInput>;
+
+const subscriptionState = z.enum(['active', 'paused', 'disabled']);
+export type SubscriptionState = z.infer<typeof subscriptionState>;
+
+const basics = z.object({
+  name: z.string(),
+  state: subscriptionState,
+  reason: z.string().nullable().describe('Why it is paused or disabled; null while it is active.'),
+  url: z.string(),
+  interval_seconds: z.int(),
+  start,
+  read_at: time.nullable().describe('When changes were read last. Accurate to some seconds.'),
+  problem: z.string().nullable().describe('Why changes cannot be read at present; null: they can.'),
+  receiver: z.object({
+    failures: z.int().describe('Consecutive attempts that were not taken.'),
+    failing_since: time.nullable().describe('Null: the last attempt was taken.'),
+    retry_at: time.nullable().describe('Nothing is sent before.'),
+    last_failure: z.string().nullable().describe('Why an attempt was not taken last.'),
+    delivered_at: time.nullable(),
+  }),
+  secrets: z
+    .array(
+      z.object({
+        created_at: time,
+        expires_at: time.nullable().describe('Null: until it is rotated.'),
+      }),
+    )
+    .describe('The secrets that sign, the newest first.'),
+  created_at: time,
+  updated_at: time,
+  version,
+});
+
+const recordSource = z.object({
+  instance: z.string(),
+  model: z.string(),
+  domain: z
+    .array(z.unknown())
+    .describe(
+      'Only records that match. A record that does not match any more is sent once, with the type `left`.',
+    ),
+  fields: z.array(z.string()),
+  payload,
+  gone: z.boolean(),
+  key: z.string().nullable(),
+});
+const eventSource = z.object({ events });
+
+/** A subscription is to the changes of a model's records, or to events. */
+export type RecordSource = z.infer<typeof recordSource> & { events?: undefined };
+export type EventSource = z.infer<typeof eventSource> &
+  Partial<Record<keyof z.infer<typeof recordSource>, undefined>>;
+
+/** Its secrets are never shown. */
+export const subscriptionView = named(
+  'Subscription',
+  z.union([basics.extend(recordSource.shape), basics.extend(eventSource.shape)]),
+);
+export type SubscriptionView = z.infer<typeof basics> & (RecordSource | EventSource);
+
+const newSecret = z.object({
+  secret: z.string().describe('The secret that signs deliveries, `whsec_…`. No other answer has it.'),
+});
+
+export const newSubscriptionView = named(
+  'NewSubscription',
+  z.union([
+    basics.extend(recordSource.shape).extend(newSecret.shape),
+    basics.extend(eventSource.shape).extend(newSecret.shape),
+  ]),
+);
+export type NewSubscriptionView = SubscriptionView & z.infer<typeof newSecret>;
+
+export const subscriptionPause = named(
+  'SubscriptionPause',
+  z.strictObject({ reason: z.string().exactOptional() }),
+);
+export type SubscriptionPause = z.infer<typeof subscriptionPause>;
+
+export const secretRotation = named(
+  'SecretRotation',
+  z.strictObject({
+    overlap_seconds: z.int().describe('Seconds for which the old secret signs, too; 30 days at most.'),
+  }),
+);
+export type SecretRotation = z.infer<typeof secretRotation>;
+
+export const pingView = named(
+  'Ping',
+  z.object({
+    delivered: z.boolean(),
+    status: z.int().nullable().describe('HTTP status of the answer; null if there was none.'),
+    failure: z.string().nullable().describe('Why it was not taken; null if it was.'),
+    duration_ms: z.int(),
+  }),
+);
+export type PingView = z.infer<typeof pingView>;
+
+/** Exactly one of the members. */
+export const replayInput = named(
+  'Replay',
+  z.strictObject({
+    delivery: z.string().describe('`webhook-id` of one delivery.').exactOptional(),
+    since: time.describe('The newest delivery of each record since this time.').exactOptional(),
+  }),
+);
+export type ReplayInput = z.infer<typeof replayInput>;
+
+export const replayView = named(
+  'Replayed',
+  z.object({ replayed: z.int().describe('Number of deliveries.') }),
+);
+export type ReplayView = z.infer<typeof replayView>;
+
+const deliveryState = z.enum(['waiting', 'delivered', 'failed', 'merged']);
+export type DeliveryStateName = z.infer<typeof deliveryState>;
+
+/** One delivery to a webhook, without its content. */
+const deliveryView = named(
+  'Delivery',
+  z.object({
+    id: z.string().describe('The `webhook-id`.'),
+    type: z.string(),
+    record: z.string().nullable().describe('Id of the record; null for a ping.'),
+    state: deliveryState.describe(
+      '`merged`: a newer version of the record took its place. `failed`: given up.',
+    ),
+    attempts: z.int(),
+    next_at: time.nullable().describe('When it is sent next; null once it has ended.'),
+    created_at: time,
+    ended_at: time.nullable(),
+    status: z.int().nullable().describe('HTTP status of the last answer.'),
+    failure: z.string().nullable(),
+    duration_ms: z.int().nullable().describe('Duration of the last attempt.'),
+  }),
+);
+export type DeliveryView = z.infer<typeof deliveryView>;
+
+export const subscriptionPage = named('SubscriptionPage', pageOf(subscriptionView));
+export const deliveryPage = named('DeliveryPage', pageOf(deliveryView));
+
+export const subscriptionQuery = z.strictObject({
+  ...PAGE_QUERY,
+  state: subscriptionState.exactOptional(),
+  search,
+});
+export type SubscriptionQuery = z.infer<typeof subscriptionQuery>;
+
+export const deliveryQuery = z.strictObject({ ...PAGE_QUERY, state: deliveryState.exactOptional() });
+export type DeliveryQuery = z.infer<typeof deliveryQuery>;

@@ -1,0 +1,57 @@
+/** The names that the admin API uses, for programs that list them. They never change. */
+
+/** What makes calls beside the routes of calls. `console`: an administrator. */
+export const CALL_SOURCES = [
+  'mcp',
+  'export',
+  'changes',
+  'download',
+  'upload',
+  'subscription',
+  'console',
+] as const;
+export type CallSource = (typeof CALL_SOURCES)[number];
+
+/** Events of the proxy itself. `key.ends`: a client key ends soon, or has ended. */
+export const SUBSCRIPTION_EVENTS = ['key.ends'] as const;
+export type SubscriptionEvent = (typeof SUBSCRIPTION_EVENTS)[number];
+
+/** What needs an administrator. */
+export const ATTENTION_KINDS = [
+  'check_failed',
+  'breaker_open',
+  'audit_lost',
+  'audit_waiting',
+  'internal_errors',
+  'instance_key_expired',
+  'instance_key_expiring',
+  'instance_key_not_rotated',
+  'client_key_expired',
+  'client_key_expiring',
+  'publishable_key_open',
+  'subscription_disabled',
+  'subscription_failing',
+  'subscription_unreadable',
+  'approvals_pending',
+  'calls_refused',
+  'method_not_named',
+  'reached_model_not_named',
+] as const;
+export type AttentionKind = (typeof ATTENTION_KINDS)[number];
+
+/** The worst first. */
+export const ATTENTION_SEVERITIES = ['critical', 'warning', 'info'] as const;
+
+export const ATTENTION_PARTS = [
+  'instances',
+  'client_keys',
+  'subscriptions',
+  'approvals',
+  'calls',
+  'policies',
+] as const;
+export type AttentionPart = (typeof ATTENTION_PARTS)[number];
+
+/** What calls can be grouped by, and filtered by. `key`: the client, whose id stays over rotations of its key. */
+export const STATISTICS_DIMENSIONS = ['instance', 'key', 'model', 'action'] as const;
+export type StatisticsDimension = (typeof STATISTICS_DIMENSIONS)[number];
