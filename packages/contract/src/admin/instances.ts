@@ -1,9 +1,47 @@
 /** Stored Odoo servers, each with one of its users. */
 import { z } from 'zod';
-import { named, PAGE_QUERY, pageOf, search, time, version } from './schema-names.ts';
+import { named, optional, PAGE_QUERY, pageOf, search, time, version } from './schema-names.ts';
 
-const protocol = z.enum(['auto', 'jsonrpc', 'json2']);
+const protocol = z.enum(['auto', 'jsonrpc', 'json2'], 'must be "auto", "jsonrpc" or "json2"');
 export type InstanceProtocol = z.infer<typeof protocol>;
+
+const FLAG_RULE = 'must be true or false';
+const NEEDS_KEY = 'A change needs the key again.';
+
+/**
+ * The members that an operator sets and may read, in the order of the commands. Input, views, the store, the commands,
+ * `apply` and `config export` follow from them. packages/server/src/instances/members.ts has further rules.
+ */
+export const INSTANCE_MEMBERS = {
+  url: z.string().describe(`Address of the Odoo server. ${NEEDS_KEY}`),
+  db: z.string().describe('Name of the database.'),
+  user_id: z.int().describe('Id of the user in Odoo, 1 or more.'),
+  protocol: protocol.describe('Protocol to Odoo. Default: `auto`.'),
+  timeout_ms: z
+    .int()
+    .nullable()
+    .describe(
+      'Time limit of calls that set none, 1 to 300000 milliseconds. Default, and null: `upstream.timeoutMs`.',
+    ),
+  concurrency: z
+    .int()
+    .nullable()
+    .describe('Maximum number of concurrent calls, 1 to 1000. Default, and null: no separate limit.'),
+  certificates: z
+    .string()
+    .nullable()
+    .describe(
+      `PEM certificates to trust in place of the public ones. Default, and null: the public ones. ${NEEDS_KEY}`,
+    ),
+  allow_private: z
+    .boolean(FLAG_RULE)
+    .describe(
+      'Allow a private address or plain http, as if `egress.allow` listed it. To turn it on needs the key again.',
+    ),
+  rotate_key: z
+    .boolean(FLAG_RULE)
+    .describe('Let the proxy replace the key before it expires (Odoo 19 and later).'),
+};
 
 const instanceKey = z
   .object({
@@ -17,27 +55,14 @@ const instanceKey = z
   .describe('What is known of the Odoo key.');
 export type InstanceKeyView = z.infer<typeof instanceKey>;
 
+const { rotate_key: _, ...SHOWN_MEMBERS } = INSTANCE_MEMBERS;
+
 /** The Odoo key itself is never shown. */
 export const instanceView = named(
   'Instance',
   z.object({
     name: z.string(),
-    url: z.string(),
-    db: z.string(),
-    user_id: z.int(),
-    protocol,
-    timeout_ms: z
-      .int()
-      .nullable()
-      .describe('Time limit of a call that sets none itself; null: `upstream.timeoutMs`.'),
-    concurrency: z.int().nullable().describe('Maximum number of calls at once; null: no separate limit.'),
-    certificates: z
-      .string()
-      .nullable()
-      .describe('PEM certificates that are trusted for this instance instead of the public ones.'),
-    allow_private: z
-      .boolean()
-      .describe('True: its origin may be a private address or plain http, as if `egress.allow` listed it.'),
+    ...SHOWN_MEMBERS,
     key: instanceKey,
     created_at: time,
     updated_at: time,
@@ -46,48 +71,32 @@ export const instanceView = named(
 );
 export type InstanceView = z.infer<typeof instanceView>;
 
-const NEEDS_KEY = 'To change it, send the `api_key` again.';
-const apiKey = z.string().meta({ writeOnly: true }).describe('Never returned in an answer.');
-
-const INSTANCE_CHANGES = {
-  url: z.string().describe(NEEDS_KEY).exactOptional(),
-  db: z.string().exactOptional(),
-  user_id: z.int().exactOptional(),
-  api_key: apiKey.exactOptional(),
-  protocol: protocol.exactOptional(),
-  timeout_ms: z.int().nullable().exactOptional(),
-  concurrency: z.int().nullable().exactOptional(),
-  certificates: z
-    .string()
+/** What an operator may give: the same, and members that no view has in this form. */
+export const INSTANCE_INPUT = {
+  ...INSTANCE_MEMBERS,
+  api_key: z.string().meta({ writeOnly: true }).describe("The user's API key in Odoo."),
+  key_expires_at: time
     .nullable()
-    .describe(`Certificates in PEM format, trusted instead of the public ones. ${NEEDS_KEY}`)
-    .exactOptional(),
-  allow_private: z
-    .boolean()
-    .describe(
-      'Allows a private address or plain http for this instance. To turn it on in a change, send the `api_key` again.',
-    )
-    .exactOptional(),
-  rotate_key: z.boolean().describe('Whether the proxy replaces the key before it expires.').exactOptional(),
-  key_expires_at: time.nullable().describe('For servers that do not report the expiry.').exactOptional(),
+    .describe('Expiry of the key, if Odoo does not report it, as in 2027-01-31T00:00:00Z. Default: null.'),
 };
+const { url, db, user_id, api_key, ...DEFAULTED } = INSTANCE_INPUT;
 
 /**
  * Omitted members keep their values. A new `url`, changed `certificates`, and turning on `allow_private` require the
  * `api_key` again: a stored key is never sent to another server, nor to one that could impersonate its own.
  */
-export const instanceChanges = named('InstanceChanges', z.strictObject(INSTANCE_CHANGES));
+export const instanceChanges = named('InstanceChanges', z.strictObject(optional(INSTANCE_INPUT)));
 export type InstanceChanges = z.infer<typeof instanceChanges>;
 
 export const instanceInput = named(
   'InstanceInput',
   z.strictObject({
-    ...INSTANCE_CHANGES,
+    ...optional(DEFAULTED),
     name: z.string(),
-    url: z.string(),
-    db: z.string(),
-    user_id: z.int(),
-    api_key: apiKey,
+    url,
+    db,
+    user_id,
+    api_key,
   }),
 );
 export type InstanceInput = z.infer<typeof instanceInput>;
@@ -95,24 +104,15 @@ export type InstanceInput = z.infer<typeof instanceInput>;
 /** An Odoo server with a user that is not stored, to check it. */
 export const instanceCheckInput = named(
   'InstanceCheckInput',
-  z.strictObject({
-    url: z.string(),
-    db: z.string(),
-    user_id: z.int().exactOptional(),
-    login: z
-      .string()
-      .describe('Login of the user, in place of `user_id`, which the answer has then.')
-      .exactOptional(),
-    api_key: apiKey,
-    protocol: protocol.exactOptional(),
-    timeout_ms: z.int().nullable().describe('Time limit of each request.').exactOptional(),
-    certificates: z
-      .string()
-      .nullable()
-      .describe('Certificates in PEM format, trusted instead of the public ones.')
-      .exactOptional(),
-    allow_private: z.boolean().describe('Allows a private address or plain http.').exactOptional(),
-  }),
+  instanceInput
+    .omit({ name: true, user_id: true, concurrency: true, rotate_key: true, key_expires_at: true })
+    .extend({
+      user_id: user_id.exactOptional(),
+      login: z
+        .string()
+        .describe('Login of the user, in place of `user_id`, which the answer has then.')
+        .exactOptional(),
+    }),
 );
 export type InstanceCheckInput = z.infer<typeof instanceCheckInput>;
 

@@ -21,6 +21,14 @@ export const search = z
   .describe('Text that a listed object contains, ignoring the case of ASCII letters.')
   .exactOptional();
 
+/** The same members, each of which may be left out. */
+export function optional<Shape extends Record<string, z.ZodType>>(
+  shape: Shape,
+): { [Name in keyof Shape]: z.ZodExactOptional<Shape[Name]> } {
+  const members = Object.entries(shape).map(([name, schema]) => [name, schema.exactOptional()]);
+  return Object.fromEntries(members);
+}
+
 /** For a query, whose values are all text. */
 export function wholeNumber(digitsMax = 9) {
   return z

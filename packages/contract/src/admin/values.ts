@@ -55,3 +55,14 @@ export type AttentionPart = (typeof ATTENTION_PARTS)[number];
 /** What calls can be grouped by, and filtered by. `key`: the client, whose id stays over rotations of its key. */
 export const STATISTICS_DIMENSIONS = ['instance', 'key', 'model', 'action'] as const;
 export type StatisticsDimension = (typeof STATISTICS_DIMENSIONS)[number];
+
+/** The members of an instance that need not be given, and what they are then. */
+export const INSTANCE_DEFAULTS = {
+  protocol: 'auto',
+  timeout_ms: null,
+  concurrency: null,
+  certificates: null,
+  allow_private: false,
+  rotate_key: false,
+  key_expires_at: null,
+} as const;

@@ -115,11 +115,11 @@ function listInstanceKeys({ instances }: AdminDeps, now: number): Promise<Found>
   });
 }
 
-function describeInstance({ name, key }: InstanceRecord, now: number): AttentionItem[] {
+function describeInstance({ name, key, rotate_key }: InstanceRecord, now: number): AttentionItem[] {
   const target = `instance ${name}`;
   const state = checkKey(key, now);
   const endsAt = key.expiresAt ?? now;
-  const advice = key.rotate
+  const advice = rotate_key
     ? 'The proxy replaces it; if that fails, give another one.'
     : 'Give the instance another key.';
   const items: AttentionItem[] = [];

@@ -23,26 +23,19 @@ export function showKey(key: KeyRecord, now: number): KeyView {
 }
 
 export function showInstance(instance: InstanceRecord, now: number): InstanceView {
-  const { key } = instance;
+  const { id: _, name, key, rotate_key, createdAt, updatedAt, version, ...members } = instance;
   return {
-    name: instance.name,
-    url: instance.url,
-    db: instance.db,
-    user_id: instance.userId,
-    protocol: instance.protocol,
-    timeout_ms: instance.timeoutMs,
-    concurrency: instance.concurrency,
-    certificates: instance.certificates,
-    allow_private: instance.allowPrivate,
+    name,
+    ...members,
     key: {
       expires_at: showTimeOrNull(key.expiresAt),
       state: checkKey(key, now),
-      rotate: key.rotate,
+      rotate: rotate_key,
       failure: key.failure,
     },
-    created_at: showTime(instance.createdAt),
-    updated_at: showTime(instance.updatedAt),
-    version: instance.version,
+    created_at: showTime(createdAt),
+    updated_at: showTime(updatedAt),
+    version,
   };
 }
 

@@ -61,14 +61,9 @@ export function renderCliMarkdown(commands: readonly Command[]): string {
       '',
       ...wrapWords(command.summary),
       '',
-      ...Object.entries(command.options).map(
-        ([name, option]) => `- \`${describeOption(name, option)}\`: ${option.description}`,
-      ),
+      ...listOptions(command.options),
       ...(Object.keys(command.options).length > 0 ? [''] : []),
     ].join('\n'),
-  );
-  const common = Object.entries(COMMON_OPTIONS).map(
-    ([name, option]) => `- \`${describeOption(name, option)}\`: ${option.description}`,
   );
   return [
     '# Commands',
@@ -77,10 +72,16 @@ export function renderCliMarkdown(commands: readonly Command[]): string {
     '',
     'Every command accepts the [settings](settings.md) as flags (`--http.port 8080`) and these options:',
     '',
-    ...common,
+    ...listOptions(COMMON_OPTIONS),
     '',
     ...sections,
   ].join('\n');
+}
+
+function listOptions(options: Command['options']): string[] {
+  return Object.entries(options).map(([name, option]) =>
+    wrapWords(`- \`${describeOption(name, option)}\`: ${option.description}`).join('\n  '),
+  );
 }
 
 function describeUsage({ name, arguments: args = [] }: Command): string {

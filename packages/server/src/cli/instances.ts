@@ -1,5 +1,6 @@
 /** `instances …`: manages stored Odoo servers. No command shows their keys. */
-import type { InstanceChanges, InstanceInput, InstanceProtocol, InstanceView } from '@erp-proxy/contract';
+import type { InstanceChanges, InstanceInput, InstanceView } from '@erp-proxy/contract';
+import { INSTANCE_INPUT } from '@erp-proxy/contract/admin';
 import type { Admin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
 import { toAdminError } from '../admin/to-admin-error.ts';
@@ -11,16 +12,13 @@ import {
   type CommandInput,
   type CommandOption,
   printResult,
-  readNumber,
-  readSwitch,
   showMembers,
 } from './command.ts';
-import { explainByOptions } from './explain-by-options.ts';
+import { explainByOptions, INSTANCE_OPTIONS } from './explain-by-options.ts';
 import { explainProblem } from './explain-problem.ts';
+import { listMemberOptions, readMembers } from './member-options.ts';
 import { type Column, printList } from './print-list.ts';
 import { ADMIN_OPTIONS, listAll, pickGiven, useAdmin } from './use-admin.ts';
-
-const PROTOCOLS: readonly InstanceProtocol[] = ['auto', 'jsonrpc', 'json2'];
 
 const COLUMNS: readonly Column<InstanceView>[] = [
   { heading: 'NAME', show: ({ name }) => name },
@@ -37,35 +35,6 @@ export const LOGIN_OPTION: CommandOption = {
   description: 'Login of the user in Odoo, in place of --user-id, which is found by it.',
 };
 
-const MEMBER_OPTIONS = {
-  'erp-url': { value: 'address', description: 'Address of the Odoo server.' },
-  db: { value: 'name', description: 'Name of the database.' },
-  'user-id': { value: 'number', description: 'Id of the user in Odoo.' },
-  'api-key-file': {
-    value: 'file',
-    description: "File that contains the user's API key; - for standard input.",
-  },
-  protocol: { choices: PROTOCOLS, description: 'Protocol to Odoo. Default: auto.' },
-  'timeout-ms': {
-    value: 'number',
-    description: 'Time limit of calls that set none; "none" restores upstream.timeoutMs.',
-  },
-  concurrency: {
-    value: 'number',
-    description: 'Maximum number of concurrent calls; "none" removes the limit.',
-  },
-  'certificates-file': {
-    value: 'file',
-    description: 'PEM certificates to trust in place of the public ones; "none" restores the public ones.',
-  },
-  'allow-private': { description: 'Allow a private address or plain http.' },
-  'rotate-key': { description: 'Let the proxy replace the key before it expires (Odoo 19 and later).' },
-  'key-expires-at': {
-    value: 'time',
-    description: 'Expiry of the key, if Odoo does not report it: 2026-12-31T00:00:00Z, or none.',
-  },
-} satisfies Record<string, CommandOption>;
-
 export const instancesCommands: readonly Command[] = [
   {
     name: 'instances add',
@@ -73,7 +42,7 @@ export const instancesCommands: readonly Command[] = [
     summary:
       'Check an Odoo server with a user, and store it. Calls refer to it as erp_instance: {"name": …}.',
     options: {
-      ...MEMBER_OPTIONS,
+      ...listMemberOptions(INSTANCE_INPUT, INSTANCE_OPTIONS),
       login: LOGIN_OPTION,
       'no-check': { description: 'Store it without signing in at the server first.' },
       ...ADMIN_OPTIONS,
@@ -81,7 +50,7 @@ export const instancesCommands: readonly Command[] = [
     async run(input) {
       const [name = ''] = input.arguments;
       const login = input.option('login');
-      const { url, db, user_id, api_key, ...members } = await readMembers(input);
+      const { url, db, user_id, api_key, ...members } = await readGiven(input);
       if (
         url === undefined ||
         db === undefined ||
@@ -143,14 +112,12 @@ export const instancesCommands: readonly Command[] = [
     summary:
       'Change a stored instance. Omitted members stay. A change that could lead to another server needs the key.',
     options: {
-      ...MEMBER_OPTIONS,
-      'no-allow-private': { description: 'Require a public address and https.' },
-      'no-rotate-key': { description: 'Do not replace the key automatically.' },
+      ...listMemberOptions(INSTANCE_INPUT, INSTANCE_OPTIONS, { hasOpposites: true }),
       ...ADMIN_OPTIONS,
     },
     async run(input) {
       const [name = ''] = input.arguments;
-      const changes = await readMembers(input);
+      const changes = await readGiven(input);
       if (Object.keys(changes).length === 0) {
         throw new CommandError('Say what to change. See erp-proxy instances update --help.');
       }
@@ -258,32 +225,8 @@ function explainNotRotated(input: CommandInput, error: unknown): never {
   );
 }
 
-/** The given members. The admin service refuses invalid values, all at once. */
-async function readMembers(input: CommandInput): Promise<InstanceChanges> {
-  const { option } = input;
-  const readNumberOf = (name: string) => readNumber(input, name, /^\d{1,10}$/);
-  const readTextOf = async (name: string) => {
-    const file = option(name);
-    return file === undefined ? undefined : (await input.readInput(file)).toString();
-  };
-  return pickGiven({
-    url: option('erp-url'),
-    db: option('db'),
-    user_id: readNumberOf('user-id'),
-    api_key: (await readTextOf('api-key-file'))?.trim(),
-    protocol: option('protocol') as InstanceProtocol | undefined,
-    timeout_ms: orNone(input, 'timeout-ms', readNumberOf),
-    concurrency: orNone(input, 'concurrency', readNumberOf),
-    certificates: await orNone(input, 'certificates-file', readTextOf),
-    allow_private: readSwitch(input, 'allow-private'),
-    rotate_key: readSwitch(input, 'rotate-key'),
-    key_expires_at: orNone(input, 'key-expires-at', option),
-  });
-}
-
-/** `none` removes a member. */
-function orNone<Value>({ option }: CommandInput, name: string, read: (name: string) => Value): Value | null {
-  return option(name) === 'none' ? null : read(name);
+async function readGiven(input: CommandInput): Promise<InstanceChanges> {
+  return await readMembers(input, INSTANCE_INPUT, INSTANCE_OPTIONS);
 }
 
 function prefixKeyMembers(key: InstanceView['key']): Record<string, unknown> {

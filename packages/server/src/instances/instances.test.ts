@@ -96,13 +96,14 @@ describe('adding', () => {
       name: 'prod',
       url: 'https://erp.example.com/odoo/',
       db: 'prod',
-      userId: 7,
+      user_id: 7,
       protocol: 'auto',
-      timeoutMs: null,
+      timeout_ms: null,
       concurrency: null,
       certificates: null,
-      allowPrivate: false,
-      key: { expiresAt: null, isExpiryKnown: false, rotate: false, failure: null, pendingStep: null },
+      allow_private: false,
+      rotate_key: false,
+      key: { expiresAt: null, isExpiryKnown: false, failure: null, pendingStep: null },
       createdAt: 1_000,
       updatedAt: 1_000,
       version: 1,
@@ -124,11 +125,12 @@ describe('adding', () => {
     });
     expect(await instances.get('prod')).toMatchObject({
       protocol: 'json2',
-      timeoutMs: 60_000,
+      timeout_ms: 60_000,
       concurrency: 4,
       certificates: TEST_CERTIFICATE,
-      allowPrivate: true,
-      key: { expiresAt: Date.parse('2027-01-31T00:00:00Z'), isExpiryKnown: true, rotate: true },
+      allow_private: true,
+      rotate_key: true,
+      key: { expiresAt: Date.parse('2027-01-31T00:00:00Z'), isExpiryKnown: true },
     });
     expect(await instances.find('prod')).toMatchObject({
       protocol: 'json2',
@@ -242,7 +244,7 @@ describe('input', () => {
         ...{ db: undefined },
       } as never),
     ).toBe('done');
-    expect(await instances.get('prod')).toMatchObject({ db: 'prod', timeoutMs: 5 });
+    expect(await instances.get('prod')).toMatchObject({ db: 'prod', timeout_ms: 5 });
   });
 });
 
@@ -261,7 +263,7 @@ describe('changing', () => {
       id: before?.id,
       db: 'prod2',
       concurrency: 4,
-      timeoutMs: 5_000,
+      timeout_ms: 5_000,
       createdAt: 1_000,
       updatedAt: 2_000,
       version: 2,

@@ -2,7 +2,13 @@
  * The members of an instance, their rules, and the parser of an operator's input. All errors are reported at once, and
  * without values: a value may be the key.
  */
-import type { InstanceChanges, InstanceInput, InvalidMember } from '@erp-proxy/contract';
+import {
+  INSTANCE_DEFAULTS,
+  type InstanceChanges,
+  type InstanceInput,
+  type InvalidMember,
+} from '@erp-proxy/contract';
+import { INSTANCE_MEMBERS, optional } from '@erp-proxy/contract/admin';
 import { z } from 'zod';
 import { parseBaseUrl, URL_LENGTH_MAX } from '../egress/base-url.ts';
 import { DATABASE_NAME } from '../odoo/database-name.ts';
@@ -32,33 +38,32 @@ const RULES = {
   url: `must be the address of the Odoo server, of at most ${URL_LENGTH_MAX} characters`,
   db: 'must be the name of a database: 1 to 63 of letters, digits, "_", "." and "-"',
   user_id: "must be the user's number in Odoo, a positive integer",
-  api_key: 'must be the API key of the user in Odoo: 1 to 256 visible ASCII characters',
-  protocol: 'must be "auto", "jsonrpc" or "json2"',
   timeout_ms: 'must be a whole number of milliseconds from 1 to 300000, or null',
   concurrency: 'must be a whole number of calls from 1 to 1000, or null',
+  api_key: 'must be the API key of the user in Odoo: 1 to 256 visible ASCII characters',
   certificates: `must be certificates in PEM, of at most ${CERTIFICATES_LENGTH_MAX} characters, or null`,
-  boolean: 'must be true or false',
   key_expires_at: 'must be a time as in "2027-01-31T00:00:00Z", in the years 0 to 9999 in UTC, or null',
 };
 
 /** Members that have the same form in the store and in input. */
 export const MEMBERS = {
+  ...INSTANCE_MEMBERS,
   url: textBy(URL_LENGTH_MAX, RULES.url, (text) => {
     const address = parseBaseUrl(text);
     return 'problem' in address ? address.problem : null;
   }),
   db: z.string(RULES.db).regex(DATABASE_NAME, RULES.db),
   user_id: wholeNumber(2 ** 31 - 1, RULES.user_id),
-  protocol: z.enum(['auto', 'jsonrpc', 'json2'], RULES.protocol),
   timeout_ms: wholeNumber(300_000, RULES.timeout_ms).nullable(),
   concurrency: wholeNumber(1000, RULES.concurrency).nullable(),
   certificates: textBy(CERTIFICATES_LENGTH_MAX, RULES.certificates, findCertificateError).nullable(),
-  allow_private: z.boolean(RULES.boolean),
-  rotate_key: z.boolean(RULES.boolean),
 };
 
-/** Members that the store keeps in another form. */
+export type Members = Readonly<{ [Name in keyof typeof MEMBERS]: z.infer<(typeof MEMBERS)[Name]> }>;
+
+/** And those that the store keeps in another form. */
 const GIVEN = {
+  ...MEMBERS,
   api_key: z.string(RULES.api_key).regex(/^[\x21-\x7e]{1,256}$/, RULES.api_key),
   key_expires_at: z.iso
     .datetime({ offset: true, error: RULES.key_expires_at, abort: true })
@@ -69,35 +74,12 @@ const GIVEN = {
 };
 
 const INPUT = z.strictObject(
-  {
-    name: z.string(RULES.name).regex(INSTANCE_NAME, RULES.name),
-    ...MEMBERS,
-    ...GIVEN,
-    protocol: MEMBERS.protocol.default('auto'),
-    timeout_ms: MEMBERS.timeout_ms.default(null),
-    concurrency: MEMBERS.concurrency.default(null),
-    certificates: MEMBERS.certificates.default(null),
-    allow_private: MEMBERS.allow_private.default(false),
-    rotate_key: MEMBERS.rotate_key.default(false),
-    key_expires_at: GIVEN.key_expires_at.default(null),
-  },
+  { name: z.string(RULES.name).regex(INSTANCE_NAME, RULES.name), ...GIVEN },
   'an instance must be an object, e.g. {"name", "url", "db", "user_id", "api_key"}',
 );
 
 const CHANGES = z.strictObject(
-  {
-    url: MEMBERS.url.exactOptional(),
-    db: MEMBERS.db.exactOptional(),
-    user_id: MEMBERS.user_id.exactOptional(),
-    api_key: GIVEN.api_key.exactOptional(),
-    protocol: MEMBERS.protocol.exactOptional(),
-    timeout_ms: MEMBERS.timeout_ms.exactOptional(),
-    concurrency: MEMBERS.concurrency.exactOptional(),
-    certificates: MEMBERS.certificates.exactOptional(),
-    allow_private: MEMBERS.allow_private.exactOptional(),
-    rotate_key: MEMBERS.rotate_key.exactOptional(),
-    key_expires_at: GIVEN.key_expires_at.exactOptional(),
-  },
+  optional(GIVEN),
   'changes of an instance must be an object, e.g. {"timeout_ms": 60000}',
 );
 
@@ -105,7 +87,7 @@ export type Changes = z.infer<typeof CHANGES>;
 
 /** Fills in the defaults of omitted members. Throws an {@link InstanceInputError}. */
 export function readInput(input: Partial<InstanceInput>): z.infer<typeof INPUT> {
-  const members = read(INPUT, Object.keys(INPUT.shape), input);
+  const members = read(INPUT, Object.keys(INPUT.shape), input, INSTANCE_DEFAULTS);
   checkTogether(members);
   return members;
 }
@@ -122,8 +104,8 @@ export function readChanges(changes: InstanceChanges): Changes {
   return read(CHANGES, Object.keys(CHANGES.shape), changes);
 }
 
-function read<Output>(schema: z.ZodType<Output>, members: string[], given: unknown): Output {
-  const result = schema.safeParse(withoutUndefined(given));
+function read<Output>(schema: z.ZodType<Output>, members: string[], given: unknown, defaults = {}): Output {
+  const result = schema.safeParse(fillIn(given, defaults));
   if (result.success) return result.data;
   throw new InstanceInputError(
     result.error.issues.flatMap((issue) => {
@@ -135,9 +117,12 @@ function read<Output>(schema: z.ZodType<Output>, members: string[], given: unkno
 }
 
 /** An undefined member counts as omitted. */
-function withoutUndefined(given: unknown): unknown {
+function fillIn(given: unknown, defaults: object): unknown {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return {
+    ...defaults,
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+  };
 }
 
 function wholeNumber(max: number, rule: string) {

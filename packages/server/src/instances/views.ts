@@ -5,8 +5,11 @@
 import type { InstanceProtocol } from '@erp-proxy/contract';
 import type { EgressTrust } from '../egress/dispatcher.ts';
 import type { StoredInstance } from '../stores/ports/instances.ts';
+import { MEMBERS, type Members } from './members.ts';
 import type { Body } from './row.ts';
 import { trustOf } from './trust.ts';
+
+const MEMBER_NAMES = Object.keys(MEMBERS) as (keyof Members)[];
 
 /** What a call needs to run on a stored instance. */
 export interface Instance {
@@ -24,23 +27,14 @@ export interface Instance {
   readonly trust: EgressTrust | null;
 }
 
-/** An instance without secrets. Times are milliseconds since 1970. */
-export interface InstanceRecord {
+/** An instance without secrets, with the members of its input. Times are milliseconds since 1970. */
+export interface InstanceRecord extends Members {
   readonly id: string;
   readonly name: string;
-  readonly url: string;
-  readonly db: string;
-  readonly userId: number;
-  readonly protocol: InstanceProtocol;
-  readonly timeoutMs: number | null;
-  readonly concurrency: number | null;
-  readonly certificates: string | null;
-  readonly allowPrivate: boolean;
   readonly key: {
     /** Null: never, or not known. */
     readonly expiresAt: number | null;
     readonly isExpiryKnown: boolean;
-    readonly rotate: boolean;
     readonly failure: string | null;
     readonly pendingStep: PendingKey['step'] | null;
   };
@@ -103,18 +97,10 @@ export function toRecord(
   return {
     id,
     name,
-    url: body.url,
-    db: body.db,
-    userId: body.user_id,
-    protocol: body.protocol,
-    timeoutMs: body.timeout_ms,
-    concurrency: body.concurrency,
-    certificates: body.certificates,
-    allowPrivate: body.allow_private,
+    ...pickMembers(body),
     key: {
       expiresAt: body.key_expires_at,
       isExpiryKnown: body.is_expiry_known,
-      rotate: body.rotate_key,
       failure: body.key_failure,
       pendingStep: body.pending?.step ?? null,
     },
@@ -122,6 +108,11 @@ export function toRecord(
     updatedAt: body.updated_at,
     version,
   };
+}
+
+/** Members that a body has beside these can be secret. */
+function pickMembers(body: Body): Members {
+  return Object.fromEntries(MEMBER_NAMES.map((name) => [name, body[name]])) as unknown as Members;
 }
 
 export function toKeyState(row: StoredInstance, opened: Body): KeyState {

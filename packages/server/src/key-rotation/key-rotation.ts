@@ -151,8 +151,8 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
     states.set(name, { instance: name, state: checkKey(key, clock()), expiresAt, failure });
   }
 
-  function warn({ id, name, key }: InstanceRecord): void {
-    const warning = chooseWarning(states.get(name), key.rotate);
+  function warn({ id, name, rotate_key }: InstanceRecord): void {
+    const warning = chooseWarning(states.get(name), rotate_key);
     if (warning === null || clock() - (warnedAt.get(id) ?? -Infinity) < DAY_MS) return;
     warnedAt.set(id, clock());
     onEvent(warning);

@@ -23,7 +23,7 @@ export async function listOdooKeys(
   const answer = await ask(record, apiKey, {
     model: KEYS_MODEL,
     method: 'search_read',
-    keyword: describeKeyQuery(record.userId),
+    keyword: describeKeyQuery(record.user_id),
   });
   if (answer.kind !== 'result') return answer;
   return (

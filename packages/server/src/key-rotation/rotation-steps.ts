@@ -91,10 +91,10 @@ export async function takeStep(
 }
 
 /** Whether a step is due that calls Odoo, checked by the stored row alone. */
-export function isStepDue({ key }: InstanceRecord, now: number): boolean {
+export function isStepDue({ key, rotate_key }: InstanceRecord, now: number): boolean {
   if (key.pendingStep !== null || !key.isExpiryKnown) return true;
   // Only Odoo knows when the key was made, so this assumes the longest lifetime.
-  return key.rotate && isRotationDue({ expiresAt: key.expiresAt, createdAt: null }, now);
+  return rotate_key && isRotationDue({ expiresAt: key.expiresAt, createdAt: null }, now);
 }
 
 /**
@@ -198,7 +198,7 @@ async function prove(
   const answer = await askForUser(record, pending.apiKey, ask);
   if (answer.kind === 'unanswered' || (answer.kind === 'refused' && answer.type !== 'access_denied'))
     return { failure: explainUnanswered('trying the new key', answer) };
-  if (answer.kind === 'refused' || readUid(answer.value) !== record.userId) {
+  if (answer.kind === 'refused' || readUid(answer.value) !== record.user_id) {
     const removal = await askToRevoke(record, apiKey, pending.apiKey, ask);
     if (removal.kind === 'unanswered') return { failure: explainUnanswered('removing the new key', removal) };
     await instances.changeKey(record, { pending: null });

@@ -43,9 +43,9 @@ export function nameCall(
   keyId: string,
   tool: string,
   args: unknown,
-  { id, url, db, userId }: InstanceRecord,
+  { id, url, db, user_id }: InstanceRecord,
 ): string {
-  return digest(JSON.stringify([keyId, tool, args, [id, url, db, userId]]));
+  return digest(JSON.stringify([keyId, tool, args, [id, url, db, user_id]]));
 }
 
 /** `call`: its name. */

@@ -33,7 +33,7 @@ const BOUNDARIES: Record<string, string> = {
     json: node`,
   server: `
     .: cli config node
-    cli: admin app audit cli/* config egress execute/call instances json key-rotation keys observe policy stores streams text tokens @erp-proxy/contract @erp-proxy/sandbox yaml node node:cluster
+    cli: admin app audit cli/* config egress execute/call instances json key-rotation keys observe policy stores streams text tokens @erp-proxy/contract @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:cluster
     cli/apply: config instances json keys policy subscriptions text @erp-proxy/contract yaml node
     cli/types: cli json @erp-proxy/client
     cli/export:
@@ -73,7 +73,7 @@ const BOUNDARIES: Record<string, string> = {
     approvals: idempotency instances stores/ports streams @erp-proxy/contract node
     subscriptions: egress instances observe stores stores/ports streams text @erp-proxy/contract zod node
     idempotency: stores/ports streams @erp-proxy/contract lru-cache node
-    instances: egress odoo stores stores/ports @erp-proxy/contract lru-cache zod node
+    instances: egress odoo stores stores/ports @erp-proxy/contract @erp-proxy/contract/admin lru-cache zod node
     audit: observe stores stores/ports streams text @erp-proxy/contract lru-cache node
     statistics: observe stores/ports streams @erp-proxy/contract node
     odoo/related: json odoo odoo/fields odoo/sensitive odoo/signatures odoo/values

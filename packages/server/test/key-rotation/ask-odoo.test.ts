@@ -17,13 +17,14 @@ const RECORD: InstanceRecord = {
   name: 'prod',
   url: '',
   db: 'prod',
-  userId: 2,
+  user_id: 2,
   protocol: 'auto',
-  timeoutMs: null,
+  timeout_ms: null,
   concurrency: null,
   certificates: null,
-  allowPrivate: true,
-  key: { expiresAt: null, isExpiryKnown: false, rotate: true, failure: null, pendingStep: null },
+  allow_private: true,
+  rotate_key: true,
+  key: { expiresAt: null, isExpiryKnown: false, failure: null, pendingStep: null },
   createdAt: 0,
   updatedAt: 0,
   version: 1,
@@ -71,7 +72,7 @@ test.each<[string, Script, RegExp]>([
 });
 
 test('a server that does not answer is given up after the time limit of the instance', async () => {
-  const { answer } = await askUpstream(() => {}, { timeoutMs: 50 });
+  const { answer } = await askUpstream(() => {}, { timeout_ms: 50 });
   expect(answer.kind).toBe('unanswered');
 });
 
@@ -99,7 +100,7 @@ test('a method that returns nothing has the value null', async () => {
 
 test('an address that neither the policy nor the instance allows is not reached', async () => {
   const { answer, paths } = await askUpstream((socket) => answerLikeOdoo(socket, printResult('true')), {
-    allowPrivate: false,
+    allow_private: false,
   });
   expect(answer.kind).toBe('unanswered');
   expect(paths).toEqual([]);

@@ -1,58 +1,35 @@
 /** An instance that is being written, as a form holds it. Pure. */
-import type {
-  InstanceChanges,
-  InstanceCheckInput,
-  InstanceInput,
-  InstanceProtocol,
-  InstanceView,
+import {
+  INSTANCE_DEFAULTS,
+  type InstanceChanges,
+  type InstanceCheckInput,
+  type InstanceInput,
+  type InstanceView,
 } from '@erp-proxy/contract';
 import { isSame } from '../../parts/compare-members.ts';
 
-export interface InstanceDraft {
-  name: string;
-  url: string;
-  db: string;
+/** `api_key` empty: the stored one stays. */
+export interface InstanceDraft extends Required<Omit<InstanceInput, 'user_id' | 'certificates'>> {
   user_id: number | null;
-  /** Empty: the stored one stays. */
-  api_key: string;
-  protocol: InstanceProtocol;
-  timeout_ms: number | null;
-  concurrency: number | null;
   certificates: string;
-  allow_private: boolean;
-  rotate_key: boolean;
-  key_expires_at: string | null;
 }
 
 export const EMPTY_INSTANCE: InstanceDraft = {
+  ...INSTANCE_DEFAULTS,
   name: '',
   url: '',
   db: '',
   user_id: null,
   api_key: '',
-  protocol: 'auto',
-  timeout_ms: null,
-  concurrency: null,
   certificates: '',
-  allow_private: false,
-  rotate_key: false,
-  key_expires_at: null,
 };
 
 export function toInstanceDraft(view: InstanceView): InstanceDraft {
-  const { name, url, db, user_id, protocol, timeout_ms, concurrency, certificates, allow_private, key } =
-    view;
+  const { key, created_at: _, updated_at: __, version: ___, ...members } = view;
   return {
-    name,
-    url,
-    db,
-    user_id,
+    ...members,
     api_key: '',
-    protocol,
-    timeout_ms,
-    concurrency,
-    certificates: certificates ?? '',
-    allow_private,
+    certificates: view.certificates ?? '',
     rotate_key: key.rotate,
     key_expires_at: key.expires_at,
   };

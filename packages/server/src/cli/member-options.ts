@@ -1,0 +1,90 @@
+/** The options of a command for the members of a resource: names, help and values follow from the members' schemas. */
+import { z } from 'zod';
+import { type CommandInput, type CommandOption, readNumber, readSwitch } from './command.ts';
+
+type Members = Readonly<Record<string, z.ZodType>>;
+
+/** How an option differs from its member. */
+export interface OptionRule {
+  /** Default: the name of the member, with dashes. */
+  name?: string;
+  /** It names a file that has the value: one line, without the end of the line, or a text as it is. */
+  file?: 'line' | 'text';
+}
+
+export type OptionRules = Readonly<Record<string, OptionRule>>;
+
+/** Removes the value of a member, which is null in the schema. */
+const NONE = 'none';
+
+/** `hasOpposites`: with `--no-…` for each switch, as a change needs. */
+export function listMemberOptions(
+  members: Members,
+  rules: OptionRules,
+  { hasOpposites = false } = {},
+): Record<string, CommandOption> {
+  const options: Record<string, CommandOption> = {};
+  for (const [member, schema] of Object.entries(members)) {
+    const name = nameOption(member, rules);
+    const value = unwrap(schema);
+    const isFile = rules[member]?.file !== undefined;
+    const text = (schema.description ?? '')
+      .replaceAll('null', `"${NONE}"`)
+      .replaceAll(/`(\w+)`/g, (quoted, named) =>
+        named in members ? `--${nameOption(named, rules)}` : quoted,
+      );
+    const description = isFile ? `${text} The option names a file with it; - for standard input.` : text;
+    if (value instanceof z.ZodBoolean) {
+      options[name] = { description };
+      if (hasOpposites) options[`no-${name}`] = { description: `The opposite of --${name}.` };
+    } else if (value instanceof z.ZodEnum) {
+      options[name] = { choices: value.options.map(String), description };
+    } else options[name] = { value: isFile ? 'file' : nameKind(value), description };
+  }
+  return options;
+}
+
+/** The members that are given. The admin service refuses invalid values, all at once. */
+export async function readMembers(
+  input: CommandInput,
+  members: Members,
+  rules: OptionRules,
+): Promise<Record<string, unknown>> {
+  const given: Record<string, unknown> = {};
+  for (const [member, schema] of Object.entries(members)) {
+    const value = await readMember(input, nameOption(member, rules), schema, rules[member]?.file);
+    if (value !== undefined) given[member] = value;
+  }
+  return given;
+}
+
+async function readMember(
+  input: CommandInput,
+  name: string,
+  schema: z.ZodType,
+  file: OptionRule['file'],
+): Promise<unknown> {
+  const value = unwrap(schema);
+  if (value instanceof z.ZodBoolean) return readSwitch(input, name);
+  const text = input.option(name);
+  if (text === undefined) return undefined;
+  if (text === NONE && schema.isNullable()) return null;
+  if (file !== undefined) {
+    const content = (await input.readInput(text)).toString();
+    return file === 'line' ? content.trim() : content;
+  }
+  return value instanceof z.ZodNumber ? readNumber(input, name, /^\d{1,10}$/) : text;
+}
+
+export function nameOption(member: string, rules: OptionRules): string {
+  return rules[member]?.name ?? member.replaceAll('_', '-');
+}
+
+function nameKind(value: z.ZodType): string {
+  if (value instanceof z.ZodNumber) return 'number';
+  return value.meta()?.format === 'date-time' ? 'time' : 'text';
+}
+
+function unwrap(schema: z.ZodType): z.ZodType {
+  return schema instanceof z.ZodNullable ? (schema.unwrap() as z.ZodType) : schema;
+}
