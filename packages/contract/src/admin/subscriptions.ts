@@ -1,6 +1,6 @@
 /** Subscriptions: they send the changes of a model's records, or events of the proxy, to a webhook. */
 import { z } from 'zod';
-import { named, PAGE_QUERY, pageOf, search, time, version } from './schema-names.ts';
+import { named, optional, PAGE_QUERY, pageOf, search, time, version } from './schema-names.ts';
 import { SUBSCRIPTION_EVENTS } from './values.ts';
 
 const events = z
@@ -11,40 +11,43 @@ export type SubscriptionPayload = z.infer<typeof payload>;
 const start = z.enum(['now', 'all']);
 export type SubscriptionStart = z.infer<typeof start>;
 
-const SUBSCRIPTION_CHANGES = {
-  events: events.exactOptional(),
-  instance: z.string().describe('Name of the stored instance.').exactOptional(),
-  model: z.string().exactOptional(),
-  domain: z.array(z.unknown()).describe('As in Odoo. Default: all records.').exactOptional(),
-  fields: z.array(z.string()).describe('Fields whose values are sent.').exactOptional(),
-  url: z.string().describe('Receives the changes by `POST`.').exactOptional(),
-  interval_seconds: z.int().describe('5 to 86400; default 60.').exactOptional(),
-  payload: payload.describe('`thin`: without the values of the record. Default: `full`.').exactOptional(),
-  gone: z.boolean().describe('True: records that vanish are sent, too.').exactOptional(),
-  start: start.describe('`all`: begins with all records that match. Default: `now`.').exactOptional(),
+/** What an operator may give, in the order of the commands. */
+export const SUBSCRIPTION_MEMBERS = {
+  events,
+  instance: z.string().describe('Name of the stored instance.'),
+  model: z.string().describe('Model whose changes are sent, such as `res.partner`.'),
+  domain: z.array(z.unknown()).describe('Only records that match, as Odoo takes it. Default: all records.'),
+  fields: z.array(z.string()).describe('Fields whose values are sent, such as `name,email`.'),
+  url: z.string().describe('Address that receives the changes by `POST`.'),
+  interval_seconds: z.int().describe('Seconds between two readings: 5 to 86400. Default: 60.'),
+  payload: payload.describe('`thin`: without the values of the record. Default: `full`.'),
+  gone: z.boolean().describe('Send records that vanish, too.'),
+  start: start.describe('`all`: begin with all records that match. Default: `now`.'),
   key: z
     .string()
     .nullable()
     .describe(
-      'Id of the client key whose policy and limits the calls on Odoo obey. Null: no policy restricts them.',
-    )
-    .exactOptional(),
+      'Id of the client key whose policy and limits the calls on Odoo obey. Default, and null: no policy restricts them.',
+    ),
 };
 
 /**
  * Omitted members keep their values. A change of instance, model, domain, fields, `gone`, key or events begins anew, by
  * `start`. A subscription to records cannot become one to events.
  */
-export const subscriptionChanges = named('SubscriptionChanges', z.strictObject(SUBSCRIPTION_CHANGES));
+export const subscriptionChanges = named(
+  'SubscriptionChanges',
+  z.strictObject(optional(SUBSCRIPTION_MEMBERS)),
+);
 export type SubscriptionChanges = z.infer<typeof subscriptionChanges>;
 
 /** With `events`, or with `instance`, `model` and `fields` and the members for them. */
 export const subscriptionInput = named(
   'SubscriptionInput',
   z.strictObject({
-    ...SUBSCRIPTION_CHANGES,
+    ...optional(SUBSCRIPTION_MEMBERS),
     name: z.string(),
-    url: z.string().describe('Receives the deliveries by `POST`.'),
+    url: SUBSCRIPTION_MEMBERS.url,
   }),
 );
 export type SubscriptionInput = z.infer<typeof subscriptionInput>;

@@ -1,5 +1,5 @@
 /** `instances …`: manages stored Odoo servers. No command shows their keys. */
-import type { InstanceChanges, InstanceInput, InstanceView } from '@erp-proxy/contract';
+import type { InstanceInput, InstanceView } from '@erp-proxy/contract';
 import { INSTANCE_INPUT } from '@erp-proxy/contract/admin';
 import type { Admin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
@@ -50,7 +50,11 @@ export const instancesCommands: readonly Command[] = [
     async run(input) {
       const [name = ''] = input.arguments;
       const login = input.option('login');
-      const { url, db, user_id, api_key, ...members } = await readGiven(input);
+      const { url, db, user_id, api_key, ...members } = await readMembers(
+        input,
+        INSTANCE_INPUT,
+        INSTANCE_OPTIONS,
+      );
       if (
         url === undefined ||
         db === undefined ||
@@ -117,7 +121,7 @@ export const instancesCommands: readonly Command[] = [
     },
     async run(input) {
       const [name = ''] = input.arguments;
-      const changes = await readGiven(input);
+      const changes = await readMembers(input, INSTANCE_INPUT, INSTANCE_OPTIONS);
       if (Object.keys(changes).length === 0) {
         throw new CommandError('Say what to change. See erp-proxy instances update --help.');
       }
@@ -223,10 +227,6 @@ function explainNotRotated(input: CommandInput, error: unknown): never {
     `${explainProblem(error.problem)}\nThis command went to Odoo with the egress settings of this shell: have the running proxy do it (--url), or give the command the same settings.`,
     1,
   );
-}
-
-async function readGiven(input: CommandInput): Promise<InstanceChanges> {
-  return await readMembers(input, INSTANCE_INPUT, INSTANCE_OPTIONS);
 }
 
 function prefixKeyMembers(key: InstanceView['key']): Record<string, unknown> {

@@ -1,6 +1,6 @@
 /** The options of a command for the members of a resource: names, help and values follow from the members' schemas. */
 import { z } from 'zod';
-import { type CommandInput, type CommandOption, readNumber, readSwitch } from './command.ts';
+import { CommandError, type CommandInput, type CommandOption, readNumber, readSwitch } from './command.ts';
 
 type Members = Readonly<Record<string, z.ZodType>>;
 
@@ -45,17 +45,17 @@ export function listMemberOptions(
 }
 
 /** The members that are given. The admin service refuses invalid values, all at once. */
-export async function readMembers(
+export async function readMembers<Shape extends Members>(
   input: CommandInput,
-  members: Members,
+  members: Shape,
   rules: OptionRules,
-): Promise<Record<string, unknown>> {
+): Promise<{ [Name in keyof Shape]?: z.infer<Shape[Name]> }> {
   const given: Record<string, unknown> = {};
   for (const [member, schema] of Object.entries(members)) {
     const value = await readMember(input, nameOption(member, rules), schema, rules[member]?.file);
     if (value !== undefined) given[member] = value;
   }
-  return given;
+  return given as { [Name in keyof Shape]?: z.infer<Shape[Name]> };
 }
 
 async function readMember(
@@ -73,7 +73,22 @@ async function readMember(
     const content = (await input.readInput(text)).toString();
     return file === 'line' ? content.trim() : content;
   }
-  return value instanceof z.ZodNumber ? readNumber(input, name, /^\d{1,10}$/) : text;
+  if (value instanceof z.ZodNumber) return readNumber(input, name, /^\d{1,10}$/);
+  if (!(value instanceof z.ZodArray)) return text;
+  return isOfNames(value) ? text.split(',').map((each) => each.trim()) : readList(name, text);
+}
+
+function readList(name: string, text: string): unknown[] {
+  try {
+    const list: unknown = JSON.parse(text);
+    if (Array.isArray(list)) return list;
+  } catch {}
+  throw new CommandError(`--${name} is not a JSON list, such as '[["is_company","=",true]]'.`);
+}
+
+/** Otherwise of any JSON. */
+function isOfNames({ element }: z.ZodArray): boolean {
+  return !(element instanceof z.ZodUnknown);
 }
 
 export function nameOption(member: string, rules: OptionRules): string {
@@ -82,6 +97,7 @@ export function nameOption(member: string, rules: OptionRules): string {
 
 function nameKind(value: z.ZodType): string {
   if (value instanceof z.ZodNumber) return 'number';
+  if (value instanceof z.ZodArray) return isOfNames(value) ? 'names' : 'json';
   return value.meta()?.format === 'date-time' ? 'time' : 'text';
 }
 

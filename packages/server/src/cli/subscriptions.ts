@@ -3,21 +3,13 @@ import type {
   DeliveryQuery,
   DeliveryStateName,
   DeliveryView,
-  SubscriptionChanges,
   SubscriptionInput,
   SubscriptionState,
   SubscriptionView,
 } from '@erp-proxy/contract';
-import {
-  type Command,
-  CommandError,
-  type CommandInput,
-  type CommandOption,
-  printResult,
-  readNumber,
-  readSwitch,
-  showMembers,
-} from './command.ts';
+import { SUBSCRIPTION_MEMBERS } from '@erp-proxy/contract/admin';
+import { type Command, CommandError, printResult, showMembers } from './command.ts';
+import { listMemberOptions, type OptionRules, readMembers } from './member-options.ts';
 import { type Column, printList } from './print-list.ts';
 import { readDurationMs, readMoment } from './read-time.ts';
 import { ADMIN_OPTIONS, listAll, pickGiven, useAdmin } from './use-admin.ts';
@@ -47,39 +39,18 @@ const DELIVERY_COLUMNS: readonly Column<DeliveryView>[] = [
   { heading: 'FAILURE', show: ({ failure }) => failure },
 ];
 
-const MEMBER_OPTIONS = {
-  events: {
-    value: 'names',
-    description: 'In place of a model: events of the proxy. key.ends: a client key ends soon, or has ended.',
-  },
-  instance: { value: 'name', description: 'Name of the stored instance.' },
-  model: { value: 'model', description: 'Model whose changes are sent, e.g. res.partner.' },
-  domain: {
-    value: 'json',
-    description: 'Only records that match, as Odoo takes it: \'[["is_company","=",true]]\'. Default: all.',
-  },
-  fields: { value: 'names', description: 'Fields whose values are sent: name,email.' },
-  receiver: { value: 'address', description: 'Address that receives the changes.' },
-  interval: { value: 'seconds', description: 'Seconds between two readings. Default: 60.' },
-  payload: { value: 'full|thin', description: 'thin: without values. Default: full.' },
-  gone: { description: 'Send records that vanish, too.' },
-  start: { value: 'now|all', description: 'all: begin with all records. Default: now.' },
-  key: {
-    value: 'id',
-    description:
-      'Client key whose policy and limits hold for the calls on Odoo; "none": no policy restricts them.',
-  },
-} satisfies Record<string, CommandOption>;
+/** `--url` is the address of the proxy. */
+const OPTIONS: OptionRules = { url: { name: 'receiver' }, interval_seconds: { name: 'interval' } };
 
 export const subscriptionsCommands: readonly Command[] = [
   {
     name: 'subscriptions add',
     arguments: ['<name>'],
     summary: 'Send the changes of a model, or events, to a webhook. Prints the secret once.',
-    options: { ...MEMBER_OPTIONS, ...ADMIN_OPTIONS },
+    options: { ...listMemberOptions(SUBSCRIPTION_MEMBERS, OPTIONS), ...ADMIN_OPTIONS },
     async run(input) {
       const [name = ''] = input.arguments;
-      const { url, ...members } = readMembers(input);
+      const { url, ...members } = await readMembers(input, SUBSCRIPTION_MEMBERS, OPTIONS);
       const { instance, model, fields, events } = members;
       const isOfRecords = instance !== undefined && model !== undefined && fields !== undefined;
       if (url === undefined || (events === undefined && !isOfRecords)) {
@@ -141,13 +112,12 @@ export const subscriptionsCommands: readonly Command[] = [
     arguments: ['<name>'],
     summary: 'Change a subscription. Omitted members stay. Other records or fields begin anew.',
     options: {
-      ...MEMBER_OPTIONS,
-      'no-gone': { description: 'Do not send records that vanish.' },
+      ...listMemberOptions(SUBSCRIPTION_MEMBERS, OPTIONS, { hasOpposites: true }),
       ...ADMIN_OPTIONS,
     },
     async run(input) {
       const [name = ''] = input.arguments;
-      const changes = readMembers(input);
+      const changes = await readMembers(input, SUBSCRIPTION_MEMBERS, OPTIONS);
       if (Object.keys(changes).length === 0) {
         throw new CommandError('Say what to change. See erp-proxy subscriptions update --help.');
       }
@@ -293,38 +263,6 @@ export const subscriptionsCommands: readonly Command[] = [
 ];
 
 /** The given members. The admin service refuses invalid values, all at once. */
-function readMembers(input: CommandInput): SubscriptionChanges {
-  const { option } = input;
-  const domain = option('domain');
-  const key = option('key');
-  const members = pickGiven({
-    events: readNames(option('events')),
-    instance: option('instance'),
-    model: option('model'),
-    domain: domain === undefined ? undefined : readDomain(domain),
-    fields: readNames(option('fields')),
-    url: option('receiver'),
-    interval_seconds: readNumber(input, 'interval', /^\d{1,6}$/, 'a whole number of seconds'),
-    payload: option('payload'),
-    gone: readSwitch(input, 'gone'),
-    start: option('start'),
-    key: key === 'none' ? null : key,
-  });
-  return members as SubscriptionChanges;
-}
-
-function readNames(text: string | undefined): string[] | undefined {
-  return text?.split(',').map((name) => name.trim());
-}
-
-function readDomain(text: string): unknown[] {
-  try {
-    const domain: unknown = JSON.parse(text);
-    if (Array.isArray(domain)) return domain;
-  } catch {}
-  throw new CommandError('--domain is not a JSON list, such as \'[["is_company","=",true]]\'.');
-}
-
 function describeMembers({ receiver, secrets, ...members }: SubscriptionView): string {
   const nested = Object.entries(receiver).map(([name, value]) => [`receiver.${name}`, value]);
   const shown = [...Object.entries(members), ...nested, ['secrets', secrets.length]].map(([name, value]) => [

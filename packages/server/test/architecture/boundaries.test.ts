@@ -34,7 +34,7 @@ const BOUNDARIES: Record<string, string> = {
   server: `
     .: cli config node
     cli: admin app audit cli/* config egress execute/call instances json key-rotation keys observe policy stores streams text tokens @erp-proxy/contract @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:cluster
-    cli/apply: config instances json keys policy subscriptions text @erp-proxy/contract yaml node
+    cli/apply: config instances json keys policy subscriptions text @erp-proxy/contract @erp-proxy/contract/admin yaml node
     cli/types: cli json @erp-proxy/client
     cli/export:
     cli/mcp: mcp @modelcontextprotocol node
