@@ -29,6 +29,21 @@ export function optional<Shape extends Record<string, z.ZodType>>(
   return Object.fromEntries(members);
 }
 
+/** The same members. Those of `defaults` may be left out, and have its values then. */
+export function withDefaults<
+  Shape extends Record<string, z.ZodType>,
+  Defaults extends { readonly [Name in keyof Shape]?: unknown },
+>(
+  shape: Shape,
+  defaults: Defaults,
+): { [Name in keyof Shape]: Name extends keyof Defaults ? z.ZodDefault<Shape[Name]> : Shape[Name] } {
+  const members = Object.entries(shape).map(([name, schema]) => [
+    name,
+    name in defaults ? schema.default(defaults[name]) : schema,
+  ]);
+  return Object.fromEntries(members);
+}
+
 /** For a query, whose values are all text. */
 export function wholeNumber(digitsMax = 9) {
   return z

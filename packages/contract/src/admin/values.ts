@@ -66,3 +66,13 @@ export const INSTANCE_DEFAULTS = {
   rotate_key: false,
   key_expires_at: null,
 } as const;
+
+/** The same for a subscription. */
+export const SUBSCRIPTION_DEFAULTS = {
+  domain: [],
+  interval_seconds: 60,
+  payload: 'full',
+  gone: false,
+  start: 'now',
+  key: null,
+} as const;

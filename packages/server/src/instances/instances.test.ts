@@ -113,6 +113,16 @@ describe('adding', () => {
     expect(instance?.apiKey).toBe(API_KEY);
   });
 
+  test('a stored instance that lacks a newer member has its default', async () => {
+    const { store, instances } = await startWithProd({ concurrency: 4 });
+    await tamper(store, 'prod', (body) => {
+      const { concurrency: _, rotate_key: __, ...older } = JSON.parse(body);
+      return JSON.stringify(older);
+    });
+    expect(await instances.get('prod')).toMatchObject({ db: 'prod', concurrency: null, rotate_key: false });
+    expect(await instances.find('prod')).toMatchObject({ apiKey: API_KEY, concurrency: null });
+  });
+
   test('keeps every member', async () => {
     const { instances } = await startWithProd({
       protocol: 'json2',

@@ -8,7 +8,7 @@ import {
   type InstanceInput,
   type InvalidMember,
 } from '@erp-proxy/contract';
-import { INSTANCE_MEMBERS, optional } from '@erp-proxy/contract/admin';
+import { INSTANCE_MEMBERS, optional, withDefaults } from '@erp-proxy/contract/admin';
 import { z } from 'zod';
 import { parseBaseUrl, URL_LENGTH_MAX } from '../egress/base-url.ts';
 import { DATABASE_NAME } from '../odoo/database-name.ts';
@@ -74,7 +74,7 @@ const GIVEN = {
 };
 
 const INPUT = z.strictObject(
-  { name: z.string(RULES.name).regex(INSTANCE_NAME, RULES.name), ...GIVEN },
+  { name: z.string(RULES.name).regex(INSTANCE_NAME, RULES.name), ...withDefaults(GIVEN, INSTANCE_DEFAULTS) },
   'an instance must be an object, e.g. {"name", "url", "db", "user_id", "api_key"}',
 );
 
@@ -87,7 +87,7 @@ export type Changes = z.infer<typeof CHANGES>;
 
 /** Fills in the defaults of omitted members. Throws an {@link InstanceInputError}. */
 export function readInput(input: Partial<InstanceInput>): z.infer<typeof INPUT> {
-  const members = read(INPUT, Object.keys(INPUT.shape), input, INSTANCE_DEFAULTS);
+  const members = read(INPUT, Object.keys(INPUT.shape), input);
   checkTogether(members);
   return members;
 }
@@ -104,8 +104,8 @@ export function readChanges(changes: InstanceChanges): Changes {
   return read(CHANGES, Object.keys(CHANGES.shape), changes);
 }
 
-function read<Output>(schema: z.ZodType<Output>, members: string[], given: unknown, defaults = {}): Output {
-  const result = schema.safeParse(fillIn(given, defaults));
+function read<Output>(schema: z.ZodType<Output>, members: string[], given: unknown): Output {
+  const result = schema.safeParse(withoutUndefined(given));
   if (result.success) return result.data;
   throw new InstanceInputError(
     result.error.issues.flatMap((issue) => {
@@ -117,12 +117,9 @@ function read<Output>(schema: z.ZodType<Output>, members: string[], given: unkno
 }
 
 /** An undefined member counts as omitted. */
-function fillIn(given: unknown, defaults: object): unknown {
+function withoutUndefined(given: unknown): unknown {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
-  return {
-    ...defaults,
-    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
-  };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
 function wholeNumber(max: number, rule: string) {

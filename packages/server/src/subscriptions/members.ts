@@ -4,10 +4,12 @@
  */
 import {
   type InvalidMember,
+  SUBSCRIPTION_DEFAULTS,
   SUBSCRIPTION_EVENTS,
   type SubscriptionChanges,
   type SubscriptionInput,
 } from '@erp-proxy/contract';
+import { optional, withDefaults } from '@erp-proxy/contract/admin';
 import { z } from 'zod';
 
 /** Invalid input of an operator. Nothing was changed. */
@@ -90,48 +92,17 @@ export const EVENT_MEMBERS = {
 };
 
 const NAME = z.string(RULES.name).regex(SUBSCRIPTION_NAME, RULES.name);
-const SHARED_INPUT = {
-  ...SHARED_MEMBERS,
-  interval_seconds: SHARED_MEMBERS.interval_seconds.default(60),
-  start: SHARED_MEMBERS.start.default('now'),
-};
+const { interval_seconds, start } = SUBSCRIPTION_DEFAULTS;
+const SHARED_INPUT = withDefaults(SHARED_MEMBERS, { interval_seconds, start });
 const RECORD_INPUT = z.strictObject(
-  {
-    name: NAME,
-    ...RECORD_MEMBERS,
-    domain: RECORD_MEMBERS.domain.default([]),
-    payload: RECORD_MEMBERS.payload.default('full'),
-    gone: RECORD_MEMBERS.gone.default(false),
-    key: RECORD_MEMBERS.key.default(null),
-    ...SHARED_INPUT,
-  },
+  { name: NAME, ...withDefaults(RECORD_MEMBERS, SUBSCRIPTION_DEFAULTS), ...SHARED_INPUT },
   'a subscription must be an object, e.g. {"name", "instance", "model", "fields", "url"}',
 );
 const EVENT_INPUT = z.strictObject({ name: NAME, ...EVENT_MEMBERS, ...SHARED_INPUT });
 
 const NO_OBJECT = 'the changes must be an object';
-const SHARED_CHANGES = {
-  url: SHARED_MEMBERS.url.exactOptional(),
-  interval_seconds: SHARED_MEMBERS.interval_seconds.exactOptional(),
-  start: SHARED_MEMBERS.start.exactOptional(),
-};
-const RECORD_CHANGES = z.strictObject(
-  {
-    ...SHARED_CHANGES,
-    instance: RECORD_MEMBERS.instance.exactOptional(),
-    model: RECORD_MEMBERS.model.exactOptional(),
-    domain: RECORD_MEMBERS.domain.exactOptional(),
-    fields: RECORD_MEMBERS.fields.exactOptional(),
-    payload: RECORD_MEMBERS.payload.exactOptional(),
-    gone: RECORD_MEMBERS.gone.exactOptional(),
-    key: RECORD_MEMBERS.key.exactOptional(),
-  },
-  NO_OBJECT,
-);
-const EVENT_CHANGES = z.strictObject(
-  { ...SHARED_CHANGES, events: EVENT_MEMBERS.events.exactOptional() },
-  NO_OBJECT,
-);
+const RECORD_CHANGES = z.strictObject(optional({ ...SHARED_MEMBERS, ...RECORD_MEMBERS }), NO_OBJECT);
+const EVENT_CHANGES = z.strictObject(optional({ ...SHARED_MEMBERS, ...EVENT_MEMBERS }), NO_OBJECT);
 
 /** Throws a {@link SubscriptionInputError}. */
 export function readInput(

@@ -71,7 +71,7 @@ const BOUNDARIES: Record<string, string> = {
     redis: idempotency limits/* sharing stores/ports streams ioredis lru-cache node
     config: stores text @erp-proxy/contract yaml zod node node:net
     approvals: idempotency instances stores/ports streams @erp-proxy/contract node
-    subscriptions: egress instances observe stores stores/ports streams text @erp-proxy/contract zod node
+    subscriptions: egress instances observe stores stores/ports streams text @erp-proxy/contract @erp-proxy/contract/admin zod node
     idempotency: stores/ports streams @erp-proxy/contract lru-cache node
     instances: egress odoo stores stores/ports @erp-proxy/contract @erp-proxy/contract/admin lru-cache zod node
     audit: observe stores stores/ports streams text @erp-proxy/contract lru-cache node

@@ -1,10 +1,11 @@
 /** A subscription that is being written, as a form holds it. Pure. */
-import type {
-  SubscriptionChanges,
-  SubscriptionInput,
-  SubscriptionPayload,
-  SubscriptionStart,
-  SubscriptionView,
+import {
+  SUBSCRIPTION_DEFAULTS,
+  type SubscriptionChanges,
+  type SubscriptionInput,
+  type SubscriptionPayload,
+  type SubscriptionStart,
+  type SubscriptionView,
 } from '@erp-proxy/contract';
 import { isSame } from '../../parts/compare-members.ts';
 import { printJson } from '../../parts/print-json.ts';
@@ -28,6 +29,7 @@ export interface SubscriptionDraft {
 }
 
 export const EMPTY_SUBSCRIPTION: SubscriptionDraft = {
+  ...SUBSCRIPTION_DEFAULTS,
   name: '',
   source: 'records',
   instance: '',
@@ -35,10 +37,6 @@ export const EMPTY_SUBSCRIPTION: SubscriptionDraft = {
   domain: '[]',
   fields: [],
   url: '',
-  interval_seconds: 60,
-  payload: 'full',
-  gone: false,
-  start: 'now',
   key: '',
 };
 

@@ -1,6 +1,13 @@
 /** Renders keys and instances as a configuration file. Applied to the same store, it changes nothing. */
 import { isDeepStrictEqual } from 'node:util';
-import type { InstanceView, KeyView, Policy, SubscriptionView } from '@erp-proxy/contract';
+import {
+  INSTANCE_DEFAULTS,
+  type InstanceView,
+  type KeyView,
+  type Policy,
+  SUBSCRIPTION_DEFAULTS,
+  type SubscriptionView,
+} from '@erp-proxy/contract';
 import { stringify } from 'yaml';
 import type { InstanceMembers, SubscriptionMembers } from './configuration.ts';
 import { describeInstance } from './instance-members.ts';
@@ -17,23 +24,6 @@ const HEADER = `# Written by erp-proxy config export, for erp-proxy apply. It ho
 # its api_key: { env: NAME } or { file: ./path }. The last line marks the end: apply --require-end refuses a file without it.
 `;
 const END_MARK = '...\n';
-const DEFAULTS: Readonly<Record<string, unknown>> = {
-  protocol: 'auto',
-  timeout_ms: null,
-  concurrency: null,
-  certificates: null,
-  allow_private: false,
-  rotate_key: false,
-};
-const SUBSCRIPTION_DEFAULTS: Readonly<Record<string, unknown>> = {
-  domain: [],
-  interval_seconds: 60,
-  payload: 'full',
-  gone: false,
-  start: 'now',
-  key: null,
-};
-
 /** Policies that a file cannot express are omitted, with the reason in `omitted`. */
 export function describeConfiguration(
   keys: Iterable<KeyView>,
@@ -63,7 +53,7 @@ export function describeConfiguration(
       keys: [...policies].map(([name, policy]) => ({ name, policy })),
       instances: [...instances].map((view) => ({
         name: view.name,
-        ...omitDefaults(describeInstance(view), DEFAULTS),
+        ...omitDefaults(describeInstance(view), INSTANCE_DEFAULTS),
       })),
       ...(subscriptions.length === 0
         ? {}
