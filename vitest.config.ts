@@ -50,7 +50,7 @@ export default defineConfig({
     projects: [
       describeProject('most', 1, 4, ALL, { exclude: [HEAVY, BLOCKING] }),
       describeProject('heavy', 2, 3, HEAVY, { exclude: [MEMORY], globalSetup: [BUNDLE] }),
-      describeProject('memory', 3, 2, MEMORY, { globalSetup: [BUNDLE] }),
+      describeProject('memory', 3, 3, MEMORY, { globalSetup: [BUNDLE] }),
       describeProject('blocking', 4, 1, BLOCKING),
     ],
   },
