@@ -61,6 +61,8 @@ class ModelClass:
     analyze: Analyzer
     fields: dict[str, Field] = field(default_factory=dict)
     methods: list[Method] = field(default_factory=list)
+    # `_rec_name` and `_rec_names_search`, if the class sets them to constants.
+    names: dict[str, object] = field(default_factory=dict)
 
     @property
     def is_definition(self) -> bool:
@@ -195,7 +197,8 @@ def _describe_class(node: ast.ClassDef, module: str, analyze: Analyzer) -> Model
     is_transient = attributes.get("_transient", "TransientModel" in bases)
     kind = "abstract" if is_abstract else "transient" if is_transient else "stored"
     delegates = delegates if isinstance(delegates, dict) else {}
-    return ModelClass(name, module, inherit, delegates, kind, analyze)
+    names = {key: attributes[key] for key in ("_rec_name", "_rec_names_search") if key in attributes}
+    return ModelClass(name, module, inherit, delegates, kind, analyze, names=names)
 
 
 def _list_plain_bases(

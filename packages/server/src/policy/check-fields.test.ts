@@ -410,6 +410,34 @@ test('a product shows the fields of its variant, also in its name and in searche
   expect(checkOf('standard_price', 'display_name')).toBe(null);
 });
 
+describe('a search by name is denied with the fields of other models that it compares', () => {
+  const search = (model: string, fields: NonNullable<Policy['fields']>) =>
+    new FieldCheck(new FieldRules(fields), KNOWN).check(model, { path: [NAME_SEARCH], tail: null })?.rule
+      .name ?? null;
+
+  test.each([
+    ['sale.order.line', 'sale.order', 'name'],
+    ['account.move', 'res.partner', 'name'],
+    // Its partners and products are searched for by name in turn.
+    ['stock.quant', 'res.partner', 'vat'],
+    ['account.move.line', 'product.product', 'barcode'],
+    ['account.move.line', 'res.partner', 'name'],
+  ])('%s compares %s.%s', (model, other, field) => {
+    const rule = `fields["${other}"]`;
+    expect(search(model, { [other]: { deny: [field] } })).toBe(rule);
+    expect(search(model, { [other]: { allow: ['id'] } })).toBe(rule);
+  });
+
+  test.each([
+    ['sale.order.line', 'sale.order', 'note'],
+    ['sale.order.line', 'res.partner', 'vat'],
+    ['account.move', 'res.partner', 'vat'],
+    ['product.category', 'sale.order', 'name'],
+  ])('%s does not compare %s.%s', (model, other, field) => {
+    expect(search(model, { [other]: { deny: [field] } })).toBe(null);
+  });
+});
+
 test('vendors in the context are checked by `deny` alone, since other calls have them too', () => {
   const use = { path: ['product_code'], tail: null, model: 'product.supplierinfo', onlyDeny: true } as const;
   const checkUse = (fields: NonNullable<Policy['fields']>) =>

@@ -102,6 +102,28 @@ describe('a path', () => {
   });
 });
 
+describe('a search by name needs the models whose fields it compares', () => {
+  const searchFor = (model: string, models: Policy['models']) => {
+    const policy = compilePolicy({ instances: ['prod'], models: { [model]: ['name_search'], ...models } });
+    const uses = listFieldUses(model, 'name_search', readArguments('["BE0477"]', '{}'), 'read');
+    const decided = finish(
+      decidePaths(policy.mayReadByPath, { model, uses }, { types: TYPES, orders: null }),
+    );
+    return decided.kind === 'denied' ? decided.message : null;
+  };
+
+  test('stock.quant, whose owners are searched for by name', () => {
+    const others = { 'stock.*': ['read', 'search_read'], 'product.product': ['read'] };
+    expect(searchFor('stock.quant', others)).toContain('searches `res.partner` by name');
+    expect(searchFor('stock.quant', { ...others, 'res.partner': ['read'] })).toBeNull();
+  });
+
+  test('but not for the name that a many2one field shows', () => {
+    expect(searchFor('account.move', {})).toBeNull();
+    expect(searchFor('sale.order.line', {})).toBeNull();
+  });
+});
+
 test('names of records are shown behind a many2one field alone', () => {
   expect(check('export_data', [[1], ['partner_id', 'title', 'res_id']])).toBeNull();
   expect(check('export_data', [[1], ['line_ids']])).toContain('shows names of `x.line`');

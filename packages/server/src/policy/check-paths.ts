@@ -13,6 +13,7 @@ import {
   PARENTS,
 } from '../odoo/fields/field-sources.ts';
 import type { FieldUse } from '../odoo/fields/field-uses.ts';
+import { listSearchedElsewhere } from '../odoo/fields/name-searches.ts';
 import type { FieldType, FieldTypes } from '../odoo/values/field-types.ts';
 import type { LackingTypes } from './check-fields.ts';
 import { READING_METHODS } from './readable-models.ts';
@@ -88,6 +89,7 @@ export class PathCheck {
       if (name === ID && !isLast) continue;
       const used = this.#checkField(own, at, name, isWritten === true);
       if (used !== null) return { model: at.model, path, used };
+      if (name === NAME_SEARCH) return this.#checkSearch(own, at.model, path);
       if (isLast && !leadsOn(at.model, name, tail)) return null;
       if (at.model === null) continue;
       const type = this.#findType(at.model, name === PARENTS ? findParentField(at.model) : name);
@@ -119,11 +121,23 @@ export class PathCheck {
     path: DeniedPath['path'],
     tail: FieldUse['tail'],
   ): DeniedPath | null {
+    if (tail === 'searched') {
+      const isAllowed = this.#isReadable(own, model) || comparesNamesOnly(model);
+      return isAllowed ? this.#checkSearch(own, model, path) : { model, path, used: 'search' };
+    }
     if (this.#isReadable(own, model)) return null;
-    if (tail === 'searched') return comparesNamesOnly(model) ? null : { model, path, used: 'search' };
     if (tail === 'parents') return { model, path, used: 'parents' };
     if (tail === 'all') return { model, path, used: 'names' };
     return via === 'many2one' ? null : { model, path, used: 'names' };
+  }
+
+  /** A search by name can compare fields of further models, of which a many2one field shows no more than the name. */
+  #checkSearch(own: string, model: string | null, path: DeniedPath['path']): DeniedPath | null {
+    if (model === null) return null;
+    const hidden = listSearchedElsewhere(model).find(
+      ({ model: other, field }) => !this.#isReadable(own, other) && !isNameOnly(other, field),
+    );
+    return hidden === undefined ? null : { model: hidden.model, path, used: 'search' };
   }
 
   #isReadable(own: string, model: string | null): boolean {
@@ -156,6 +170,10 @@ function comparesNamesOnly(model: string | null): boolean {
   );
 }
 
+function isNameOnly(model: string, field: string): boolean {
+  return field === NAME_SEARCH ? comparesNamesOnly(model) : listNameFields(model).shown.includes(field);
+}
+
 /** Null: the field leads to no records. */
 function findNext(type: FieldType | null, isLast: boolean): Place | null {
   if (type === null) return { model: null, via: UNDESCRIBED };
@@ -171,7 +189,8 @@ export function describeDeniedPath({ model, path, used }: DeniedPath): string {
   if (model === null) {
     return `To which model \`${named}\` leads cannot be told from the fields that the server describes. Check the names, or leave it out: this key may not read all models.`;
   }
-  return `${USES[used](`\`${named}\``, `\`${model}\``)}, which this key may not read. ${ADVICE[used]}, or ask the operator to allow \`${READING_METHODS[0]}\` of \`${model}\` in \`models\`.`;
+  const shown = named === '' ? 'A name' : `\`${named}\``;
+  return `${USES[used](shown, `\`${model}\``)}, which this key may not read. ${ADVICE[used]}, or ask the operator to allow \`${READING_METHODS[0]}\` of \`${model}\` in \`models\`.`;
 }
 
 const USES: Record<DeniedPath['used'], (path: string, model: string) => string> = {

@@ -11,6 +11,7 @@ import {
   NAME_SEARCH,
   SPECIAL_NAME_MODELS,
 } from '../odoo/fields/field-sources.ts';
+import { listSearchedElsewhere } from '../odoo/fields/name-searches.ts';
 import { compilePatterns } from './pattern.ts';
 
 export interface CompiledFieldRule {
@@ -91,11 +92,13 @@ export class FieldRules {
     return rules.find(({ each, rule }) => 'deny' in rule.rule && denies(rule, field, each))?.rule ?? null;
   }
 
-  /** The rule for another model that denies a part of the display name; undefined if none does. */
+  /**
+   * The rule for another model that denies a part of the display name, or what a search by name compares; undefined if
+   * none does.
+   */
   #findDenyingOthers(model: string | null, field: string): CompiledFieldRule | undefined {
-    if (field !== DISPLAY_NAME) return undefined;
-    for (const shown of listNameFields(model).ofOthers) {
-      const found = this.ofModel(shown.model).find((rule) => denies(rule, shown.field, shown.model));
+    for (const other of listFieldsOfOthers(model, field)) {
+      const found = this.ofModel(other.model).find((rule) => denies(rule, other.field, other.model));
       if (found !== undefined) return found;
     }
     return undefined;
@@ -112,6 +115,14 @@ export class FieldRules {
   findDenyingAnywhere(field: string): CompiledFieldRule | null {
     return this.all.find((rule) => 'deny' in rule.rule && denies(rule, field, null)) ?? null;
   }
+}
+
+function listFieldsOfOthers(
+  model: string | null,
+  field: string,
+): readonly { model: string; field: string }[] {
+  if (field === DISPLAY_NAME) return listNameFields(model).ofOthers;
+  return field === NAME_SEARCH && model !== null ? listSearchedElsewhere(model) : [];
 }
 
 function compileField(patterns: readonly string[]): (field: string) => boolean {

@@ -40,13 +40,16 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       'library.log',
       'library.member',
       'library.named',
+      'library.pile',
+      'library.queue',
       'library.reader',
+      'library.reservation',
       'library.shelf',
       'library.team',
       'library.volume',
       'res.groups',
     ]);
-    expect(output.split('\n').filter((line) => line.startsWith('"library.'))).toHaveLength(14);
+    expect(output.split('\n').filter((line) => line.startsWith('"library.'))).toHaveLength(17);
   });
 
   test('have what models extend, inherit and delegate to', () => {
@@ -235,6 +238,19 @@ describe.skipIf(!hasCommand('python3'))('the table of computed fields (skipped w
     ]);
   });
 });
+
+test.skipIf(!hasCommand('python3'))(
+  'the table of searches by name has what they compare in other models (skipped without python3)',
+  () => {
+    const args = ['-B', `${folder}name_search_fields.py`, `18=${folder}fixture`];
+    const lines = execFileSync('python3', args, { encoding: 'utf8' }).split('\n');
+    expect(lines.filter((line) => line.startsWith('library.'))).toEqual([
+      'library.pile library.shelf:label',
+      'library.queue library.reservation',
+      'library.reservation library.shelf,library.shelf:label',
+    ]);
+  },
+);
 
 describe.skipIf(!hasCommand('python3'))(
   'the table of fields that change other models (skipped without python3)',

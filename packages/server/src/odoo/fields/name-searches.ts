@@ -1,0 +1,44 @@
+/**
+ * What a search by name compares in other models: `name_search` of an invoice also compares the name of its partner
+ * (docs/odoo-facts.md#name-search). Reads the table in name-searches-table.ts.
+ */
+import { NAME_SEARCH } from './field-sources.ts';
+import { NAME_SEARCHES } from './name-searches-table.ts';
+
+/** `field` is {@link NAME_SEARCH} if the records of the model are searched for by name in turn. */
+export interface SearchedField {
+  readonly model: string;
+  readonly field: string;
+}
+
+const NONE: readonly SearchedField[] = [];
+let table: ReadonlyMap<string, readonly SearchedField[]> | null = null;
+
+/** Also what is compared in turn. Each field once. */
+export function listSearchedElsewhere(model: string): readonly SearchedField[] {
+  table ??= readTable();
+  const found = [...(table.get(model) ?? NONE)];
+  for (const { model: next, field } of found) {
+    if (field !== NAME_SEARCH) continue;
+    for (const further of table.get(next) ?? NONE) {
+      const isKnown = found.some((known) => known.model === further.model && known.field === further.field);
+      if (!isKnown && further.model !== model) found.push(further);
+    }
+  }
+  return found;
+}
+
+function readTable(): ReadonlyMap<string, readonly SearchedField[]> {
+  return new Map(
+    NAME_SEARCHES.trim()
+      .split('\n')
+      .map((line) => {
+        const [model = '', sources = ''] = line.split(' ');
+        const fields = sources.split(',').map((source) => {
+          const [other = '', field = NAME_SEARCH] = source.split(':');
+          return { model: other, field };
+        });
+        return [model, fields];
+      }),
+  );
+}

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Prints which fields of other models a search by name compares: `name_search`, and a text in place of an id.
+
+Usage: name_search_fields.py 14=PATH 15=PATH ... > packages/server/src/odoo/fields/name-searches-table.ts
+
+Each PATH is a checkout, as for read_odoo.py. All versions together make one table. It has one model a line, with its
+sources: `model:field`, or `model` alone for a field that leads to records of that model, which are searched for by name
+in turn. Odoo compares the fields of `_rec_names_search`, or else the one of `_rec_name`. Methods that search in another
+way count with the paths of texts that their code names: other fields are not compared with a name. Fields of the model
+itself are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from odoo_sources import Field, ModelClass, read_checkout
+
+SEARCHES = {"_name_search", "name_search", "_search_display_name", "_rec_names_search"}
+RELATIONS = {"Many2one", "One2many", "Many2many"}
+TEXTS = {"Char", "Text", "Html"}
+
+
+def list_texts(node: ast.AST, _parameters: list[str], _constants: dict[str, object]) -> list[str]:
+    """The texts in the code of a function that searches by name."""
+    if getattr(node, "name", None) not in SEARCHES:
+        return []
+    return [each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+
+
+class Models:
+    def __init__(self, classes: list[ModelClass]) -> None:
+        self.classes: dict[str, list[ModelClass]] = {}
+        for each in classes:
+            self.classes.setdefault(each.name, []).append(each)
+
+    def lineage(self, model: str, seen: tuple[str, ...] = ()) -> Iterator[ModelClass]:
+        """Its classes, the last one first, and then those that it inherits from."""
+        own = list(reversed(self.classes.get(model, [])))
+        yield from own
+        for name in (name for each in own for name in each.inherit):
+            if name != model and name not in seen:
+                yield from self.lineage(name, (*seen, model))
+
+    def find_field(self, model: str, name: str, depth: int = 0) -> Field | None:
+        for each in self.lineage(model):
+            if name in each.fields:
+                return each.fields[name]
+        parents = [parent for each in self.lineage(model) for parent in each.delegates]
+        for parent in parents if depth < 3 else []:
+            found = self.find_field(parent, name, depth + 1)
+            if found is not None:
+                return found
+        return None
+
+    def find_relation(self, model: str, name: str, depth: int = 0) -> str | None:
+        """The model that a field leads to; None if it leads to none, or is not known."""
+        found = self.find_field(model, name)
+        if found is None or found.type not in RELATIONS:
+            return None
+        comodel = found.keywords.get("comodel_name")
+        if isinstance(comodel, str):
+            return comodel
+        related = found.keywords.get("related")
+        path = related.split(".") if isinstance(related, str) else related
+        at: str | None = model
+        for part in path or () if depth < 5 else ():
+            at = self.find_relation(at, part, depth + 1) if at is not None else None
+        return at if path else None
+
+    def list_paths(self, model: str) -> Iterator[str]:
+        names: dict[str, object] = {}
+        for each in self.lineage(model):
+            for key, value in each.names.items():
+                names.setdefault(key, value)
+            for method in each.methods:
+                for text in method.facts or ():
+                    if method.name == "_rec_names_search" or self.is_text_of_other(model, text):
+                        yield text
+        searched = names.get("_rec_names_search")
+        if not isinstance(searched, (list, tuple)):
+            searched = [names.get("_rec_name") or "name"]
+        yield from (name for name in searched if isinstance(name, str))
+
+    def is_text_of_other(self, model: str, path: str) -> bool:
+        source = self.find_source(model, path) if "." in path else None
+        other, _, name = (source or "").partition(":")
+        found = self.find_field(other, name)
+        return found is not None and found.type in TEXTS
+
+    def find_source(self, model: str, path: str) -> str | None:
+        """What the path compares in another model; None if it is a field of the model, or no path at all."""
+        at: str | None = model
+        *before, last = path.split(".")
+        for name in before:
+            at = self.find_relation(at, name) if at is not None else None
+        if at is None:
+            return None
+        relation = self.find_relation(at, last)
+        if relation is not None:
+            return relation
+        return f"{at}:{last}" if before and self.find_field(at, last) is not None else None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("checkouts", nargs="+", metavar="VERSION=PATH")
+    checkouts = dict(each.split("=", 1) for each in parser.parse_args().checkouts)
+    rows: dict[str, set[str]] = {}
+    for path in checkouts.values():
+        models = Models(read_checkout(Path(path), list_texts))
+        for model in models.classes:
+            sources = {models.find_source(model, path) for path in models.list_paths(model)} - {None, model}
+            if sources:
+                rows.setdefault(model, set()).update(sources)
+    print("/**")
+    print(f" * What a search by name compares in other models of Odoo Community {', '.join(checkouts)}. Written by")
+    print(" * scripts/odoo-tables/name_search_fields.py, which describes the form.")
+    print(" */")
+    print("export const NAME_SEARCHES = `")
+    for model, sources in sorted(rows.items()):
+        print(f"{model} {','.join(sorted(sources))}")
+    print("`;")
+
+
+if __name__ == "__main__":
+    main()
