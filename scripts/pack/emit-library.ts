@@ -10,8 +10,8 @@ import type { Manifest } from './manifest.ts';
 import { root } from './root.ts';
 
 const COMPILER = join(root, 'node_modules/typescript/bin/tsc');
-/** A package of this repository. */
-const OWN_PACKAGE = /^@erp-proxy\/(\w+)$/;
+/** A package of this repository, or an entry of one, which is the index of a folder. */
+const OWN_PACKAGE = /^@erp-proxy\/(\w+)(?:\/(\w+))?$/;
 /** A source file. The compiler leaves its name as it is in declarations. */
 const SOURCE_FILE = /^(\..*)\.ts$/;
 
@@ -21,7 +21,9 @@ export function emitLibrary(source: string, folder: string): Pick<Manifest, 'exp
   for (const file of compile(source, dist)) {
     const text = rewriteImports(file, readFileSync(file, 'utf8'), (name) =>
       name
-        .replace(OWN_PACKAGE, (_, own: string) => relate(dirname(file), join(dist, own, 'src/index.js')))
+        .replace(OWN_PACKAGE, (_, own: string, entry = '') =>
+          relate(dirname(file), join(dist, own, 'src', entry, 'index.js')),
+        )
         .replace(SOURCE_FILE, '$1.js'),
     );
     writeFileSync(file, text);

@@ -1,19 +1,19 @@
 /** Stored Odoo servers, each with one of its users. */
 import { z } from 'zod';
 import { named, optional, PAGE_QUERY, pageOf, search, time, version } from './schema-names.ts';
+import { INSTANCE_CHECK_MEMBERS } from './values.ts';
 
 const protocol = z.enum(['auto', 'jsonrpc', 'json2'], 'must be "auto", "jsonrpc" or "json2"');
 export type InstanceProtocol = z.infer<typeof protocol>;
 
 const FLAG_RULE = 'must be true or false';
-const NEEDS_KEY = 'A change needs the key again.';
 
 /**
  * The members that an operator sets and may read, in the order of the commands. Input, views, the store, the commands,
  * `apply` and `config export` follow from them. packages/server/src/instances/members.ts has further rules.
  */
 export const INSTANCE_MEMBERS = {
-  url: z.string().describe(`Address of the Odoo server. ${NEEDS_KEY}`),
+  url: z.string().describe('Address of the Odoo server.'),
   db: z.string().describe('Name of the database.'),
   user_id: z.int().describe('Id of the user in Odoo, 1 or more.'),
   protocol: protocol.describe('Protocol to Odoo. Default: `auto`.'),
@@ -30,14 +30,10 @@ export const INSTANCE_MEMBERS = {
   certificates: z
     .string()
     .nullable()
-    .describe(
-      `PEM certificates to trust in place of the public ones. Default, and null: the public ones. ${NEEDS_KEY}`,
-    ),
+    .describe('PEM certificates to trust in place of the public ones. Default, and null: the public ones.'),
   allow_private: z
     .boolean(FLAG_RULE)
-    .describe(
-      'Allow a private address or plain http, as if `egress.allow` listed it. To turn it on needs the key again.',
-    ),
+    .describe('Allow a private address or plain http, as if `egress.allow` listed it.'),
   rotate_key: z
     .boolean(FLAG_RULE)
     .describe('Let the proxy replace the key before it expires (Odoo 19 and later).'),
@@ -71,27 +67,36 @@ export const instanceView = named(
 );
 export type InstanceView = z.infer<typeof instanceView>;
 
+const { url, db, user_id, ...FURTHER } = INSTANCE_MEMBERS;
+
 /** What an operator may give: the same, and members that no view has in this form. */
 export const INSTANCE_INPUT = {
-  ...INSTANCE_MEMBERS,
+  url,
+  db,
+  user_id,
   api_key: z.string().meta({ writeOnly: true }).describe("The user's API key in Odoo."),
+  ...FURTHER,
   key_expires_at: time
     .nullable()
     .describe('Expiry of the key, if Odoo does not report it, as in 2027-01-31T00:00:00Z. Default: null.'),
 };
-const { url, db, user_id, api_key, ...DEFAULTED } = INSTANCE_INPUT;
+const { api_key, key_expires_at } = INSTANCE_INPUT;
 
-/**
- * Omitted members keep their values. A new `url`, changed `certificates`, and turning on `allow_private` require the
- * `api_key` again: a stored key is never sent to another server, nor to one that could impersonate its own.
- */
-export const instanceChanges = named('InstanceChanges', z.strictObject(optional(INSTANCE_INPUT)));
+/** A stored key is never sent to another server, nor to one that could impersonate its own. */
+export const instanceChanges = named(
+  'InstanceChanges',
+  z
+    .strictObject(optional(INSTANCE_INPUT))
+    .describe(
+      'Omitted members keep their values. A new `url`, changed `certificates`, and turning on `allow_private` need the `api_key` again.',
+    ),
+);
 export type InstanceChanges = z.infer<typeof instanceChanges>;
 
 export const instanceInput = named(
   'InstanceInput',
   z.strictObject({
-    ...optional(DEFAULTED),
+    ...optional({ ...FURTHER, key_expires_at }),
     name: z.string(),
     url,
     db,
@@ -101,18 +106,22 @@ export const instanceInput = named(
 );
 export type InstanceInput = z.infer<typeof instanceInput>;
 
+const CHECKED: readonly string[] = INSTANCE_CHECK_MEMBERS;
+const CHECK_MEMBERS = Object.entries(instanceInput.shape).filter(([name]) => CHECKED.includes(name));
+type CheckMembers = Pick<typeof instanceInput.shape, (typeof INSTANCE_CHECK_MEMBERS)[number]>;
+
 /** An Odoo server with a user that is not stored, to check it. */
 export const instanceCheckInput = named(
   'InstanceCheckInput',
-  instanceInput
-    .omit({ name: true, user_id: true, concurrency: true, rotate_key: true, key_expires_at: true })
-    .extend({
-      user_id: user_id.exactOptional(),
-      login: z
-        .string()
-        .describe('Login of the user, in place of `user_id`, which the answer has then.')
-        .exactOptional(),
-    }),
+  z.strictObject({
+    ...(Object.fromEntries(CHECK_MEMBERS) as CheckMembers),
+    timeout_ms: FURTHER.timeout_ms.describe('Time limit of each request, in milliseconds.').exactOptional(),
+    user_id: user_id.exactOptional(),
+    login: z
+      .string()
+      .describe('Login of the user, in place of `user_id`, which the answer has then.')
+      .exactOptional(),
+  }),
 );
 export type InstanceCheckInput = z.infer<typeof instanceCheckInput>;
 

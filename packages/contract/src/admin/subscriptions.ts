@@ -5,7 +5,9 @@ import { SUBSCRIPTION_EVENTS } from './values.ts';
 
 const events = z
   .array(z.enum(SUBSCRIPTION_EVENTS))
-  .describe('Events of the proxy, in place of an instance, a model and fields.');
+  .describe(
+    'Events of the proxy, in place of an instance, a model and fields. `key.ends`: a client key ends soon, or has ended.',
+  );
 const payload = z.enum(['full', 'thin']);
 export type SubscriptionPayload = z.infer<typeof payload>;
 const start = z.enum(['now', 'all']);
@@ -16,8 +18,12 @@ export const SUBSCRIPTION_MEMBERS = {
   events,
   instance: z.string().describe('Name of the stored instance.'),
   model: z.string().describe('Model whose changes are sent, such as `res.partner`.'),
-  domain: z.array(z.unknown()).describe('Only records that match, as Odoo takes it. Default: all records.'),
-  fields: z.array(z.string()).describe('Fields whose values are sent, such as `name,email`.'),
+  domain: z
+    .array(z.unknown())
+    .describe(
+      'Only records that match, as Odoo takes it: `[["is_company","=",true]]`. Default: all records.',
+    ),
+  fields: z.array(z.string()).describe('Fields whose values are sent.'),
   url: z.string().describe('Address that receives the changes by `POST`.'),
   interval_seconds: z.int().describe('Seconds between two readings: 5 to 86400. Default: 60.'),
   payload: payload.describe('`thin`: without the values of the record. Default: `full`.'),

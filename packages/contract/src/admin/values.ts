@@ -1,4 +1,4 @@
-/** The names that the admin API uses, for programs that list them. They never change. */
+/** Names and defaults of the admin API, for programs that do not check input. Names never change. */
 
 /** What makes calls beside the routes of calls. `console`: an administrator. */
 export const CALL_SOURCES = [
@@ -67,7 +67,27 @@ export const INSTANCE_DEFAULTS = {
   key_expires_at: null,
 } as const;
 
-/** The same for a subscription. */
+/** The members of an instance that a check of its server needs, beside its user. */
+export const INSTANCE_CHECK_MEMBERS = [
+  'url',
+  'db',
+  'api_key',
+  'protocol',
+  'timeout_ms',
+  'certificates',
+  'allow_private',
+] as const;
+
+/** Those of the given members that a check needs. */
+export function pickCheckMembers<Members extends object>(
+  members: Members,
+): Pick<Members, keyof Members & (typeof INSTANCE_CHECK_MEMBERS)[number]> {
+  const needed: readonly string[] = INSTANCE_CHECK_MEMBERS;
+  const picked = Object.entries(members).filter(([name]) => needed.includes(name));
+  return Object.fromEntries(picked) as Members;
+}
+
+/** The members of a subscription that need not be given, and what they are then. */
 export const SUBSCRIPTION_DEFAULTS = {
   domain: [],
   interval_seconds: 60,

@@ -1,6 +1,7 @@
 /** Converts stored keys and instances to the views that administrators see. */
 import type { InstanceView, KeyState, KeyView, UpstreamView } from '@erp-proxy/contract';
 import type { InstanceRecord } from '../instances/instances.ts';
+import { MEMBERS, type Members } from '../instances/members.ts';
 import { checkKey } from '../key-rotation/expiry.ts';
 import { readStoredPolicy, StoredPolicyError } from '../keys/stored-policy.ts';
 import type { KeyRecord } from '../stores/ports/keys.ts';
@@ -23,10 +24,10 @@ export function showKey(key: KeyRecord, now: number): KeyView {
 }
 
 export function showInstance(instance: InstanceRecord, now: number): InstanceView {
-  const { id: _, name, key, rotate_key, createdAt, updatedAt, version, ...members } = instance;
+  const { name, key, rotate_key, createdAt, updatedAt, version } = instance;
   return {
     name,
-    ...members,
+    ...pickShown(instance),
     key: {
       expires_at: showTimeOrNull(key.expiresAt),
       state: checkKey(key, now),
@@ -37,6 +38,12 @@ export function showInstance(instance: InstanceRecord, now: number): InstanceVie
     updated_at: showTime(updatedAt),
     version,
   };
+}
+
+function pickShown(instance: InstanceRecord): Omit<Members, 'rotate_key'> {
+  const { rotate_key: _, ...shown } = MEMBERS;
+  const names = Object.keys(shown) as (keyof typeof shown)[];
+  return Object.fromEntries(names.map((name) => [name, instance[name]])) as unknown as Members;
 }
 
 /** What the limiters know of one upstream database. */

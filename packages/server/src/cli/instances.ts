@@ -1,5 +1,5 @@
 /** `instances …`: manages stored Odoo servers. No command shows their keys. */
-import type { InstanceInput, InstanceView } from '@erp-proxy/contract';
+import { type InstanceInput, type InstanceView, pickCheckMembers } from '@erp-proxy/contract';
 import { INSTANCE_INPUT } from '@erp-proxy/contract/admin';
 import type { Admin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
@@ -116,7 +116,7 @@ export const instancesCommands: readonly Command[] = [
     summary:
       'Change a stored instance. Omitted members stay. A change that could lead to another server needs the key.',
     options: {
-      ...listMemberOptions(INSTANCE_INPUT, INSTANCE_OPTIONS, { hasOpposites: true }),
+      ...listMemberOptions(INSTANCE_INPUT, INSTANCE_OPTIONS, { isChange: true }),
       ...ADMIN_OPTIONS,
     },
     async run(input) {
@@ -179,10 +179,9 @@ interface SignedIn {
 
 /** Throws a {@link CommandError} if the server refuses the user, or if a login cannot be looked up. */
 async function signIn(admin: Admin, { draft, userId, login }: Given): Promise<SignedIn> {
-  const { name: _, concurrency: __, rotate_key: ___, key_expires_at: ____, ...checked } = draft;
   checkMembers({ ...draft, user_id: userId ?? 1 });
   const { checks, user } = await admin
-    .examineDraft({ ...checked, ...pickGiven({ user_id: userId, login }) })
+    .examineDraft({ ...pickCheckMembers(draft), ...pickGiven({ user_id: userId, login }) })
     .catch(explainByOptions);
   const failed = checks.find(({ state }) => state === 'failed');
   const problem = failed && `${failed.name}: ${failed.text}`;

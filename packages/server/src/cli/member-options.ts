@@ -17,31 +17,35 @@ export type OptionRules = Readonly<Record<string, OptionRule>>;
 /** Removes the value of a member, which is null in the schema. */
 const NONE = 'none';
 
-/** `hasOpposites`: with `--no-…` for each switch, as a change needs. */
+/** `isChange`: omitted members stay, so that there are no defaults, and each switch has an opposite. */
 export function listMemberOptions(
   members: Members,
   rules: OptionRules,
-  { hasOpposites = false } = {},
+  { isChange = false } = {},
 ): Record<string, CommandOption> {
   const options: Record<string, CommandOption> = {};
   for (const [member, schema] of Object.entries(members)) {
     const name = nameOption(member, rules);
     const value = unwrap(schema);
     const isFile = rules[member]?.file !== undefined;
-    const text = (schema.description ?? '')
-      .replaceAll('null', `"${NONE}"`)
-      .replaceAll(/`(\w+)`/g, (quoted, named) =>
-        named in members ? `--${nameOption(named, rules)}` : quoted,
-      );
+    const text = explain(schema.description ?? '', isChange).replaceAll(/`(\w+)`/g, (quoted, named) =>
+      Object.hasOwn(members, named) ? `--${nameOption(named, rules)}` : quoted,
+    );
     const description = isFile ? `${text} The option names a file with it; - for standard input.` : text;
     if (value instanceof z.ZodBoolean) {
       options[name] = { description };
-      if (hasOpposites) options[`no-${name}`] = { description: `The opposite of --${name}.` };
+      if (isChange) options[`no-${name}`] = { description: `The opposite of --${name}.` };
     } else if (value instanceof z.ZodEnum) {
       options[name] = { choices: value.options.map(String), description };
     } else options[name] = { value: isFile ? 'file' : nameKind(value), description };
   }
   return options;
+}
+
+/** The description of a member, with the words of the command line. */
+function explain(description: string, isChange: boolean): string {
+  const text = description.replaceAll('null', `"${NONE}"`);
+  return isChange ? text.replace(/ Default, and /, ' ').replace(/ Default: .*$/, '') : text;
 }
 
 /** The members that are given. The admin service refuses invalid values, all at once. */
@@ -97,7 +101,7 @@ export function nameOption(member: string, rules: OptionRules): string {
 
 function nameKind(value: z.ZodType): string {
   if (value instanceof z.ZodNumber) return 'number';
-  if (value instanceof z.ZodArray) return isOfNames(value) ? 'names' : 'json';
+  if (value instanceof z.ZodArray) return isOfNames(value) ? 'name,…' : 'json';
   return value.meta()?.format === 'date-time' ? 'time' : 'text';
 }
 

@@ -112,7 +112,7 @@ export const subscriptionsCommands: readonly Command[] = [
     arguments: ['<name>'],
     summary: 'Change a subscription. Omitted members stay. Other records or fields begin anew.',
     options: {
-      ...listMemberOptions(SUBSCRIPTION_MEMBERS, OPTIONS, { hasOpposites: true }),
+      ...listMemberOptions(SUBSCRIPTION_MEMBERS, OPTIONS, { isChange: true }),
       ...ADMIN_OPTIONS,
     },
     async run(input) {
@@ -262,7 +262,6 @@ export const subscriptionsCommands: readonly Command[] = [
   },
 ];
 
-/** The given members. The admin service refuses invalid values, all at once. */
 function describeMembers({ receiver, secrets, ...members }: SubscriptionView): string {
   const nested = Object.entries(receiver).map(([name, value]) => [`receiver.${name}`, value]);
   const shown = [...Object.entries(members), ...nested, ['secrets', secrets.length]].map(([name, value]) => [

@@ -5,6 +5,7 @@ import {
   type InstanceCheckInput,
   type InstanceInput,
   type InstanceView,
+  pickCheckMembers,
 } from '@erp-proxy/contract';
 import { isSame } from '../../parts/compare-members.ts';
 
@@ -40,14 +41,8 @@ export function toInstanceInput({ user_id, certificates, ...draft }: InstanceDra
 }
 
 export function toCheckInput(draft: InstanceDraft): InstanceCheckInput {
-  const {
-    name: _,
-    concurrency: __,
-    rotate_key: ___,
-    key_expires_at: ____,
-    ...checked
-  } = toInstanceInput(draft);
-  return checked;
+  const input = toInstanceInput(draft);
+  return { ...pickCheckMembers(input), user_id: input.user_id };
 }
 
 /** What differs from `before`. The Odoo key is sent only if one was typed. */
