@@ -38,8 +38,6 @@ const BUNDLED: readonly string[] = [
   'yaml',
   'zod',
 ];
-/** The types of the library are those of zod's schemas, so that programs that import it need zod. */
-const NEEDED_FOR_TYPES: readonly string[] = ['zod'];
 const PACKAGE = /^(?:@[\w-]+\/)?\w[\w.-]*/;
 
 /** Whether an import stays one in the bundle: of Node, or of a package that is installed beside it. */
@@ -48,7 +46,7 @@ const isForeign = (id: string) => {
   return name !== undefined && !name.startsWith('@erp-proxy/') && !BUNDLED.includes(name);
 };
 
-/** Returns the names of the dependencies that the package does not need, because they are part of the bundle. */
+/** Returns the names of the dependencies that became part of the bundle. */
 export async function bundleProgram(folder: string): Promise<readonly string[]> {
   const bundle = await rolldown({
     cwd: root,
@@ -68,7 +66,7 @@ export async function bundleProgram(folder: string): Promise<readonly string[]> 
   for (const path of ASSETS) cpSync(join(SOURCE, path), join(folder, 'dist', basename(path)));
   writeBin(folder);
   writeLicenses(folder);
-  return BUNDLED.filter((name) => !NEEDED_FOR_TYPES.includes(name));
+  return BUNDLED;
 }
 
 /** Their licenses ask for this. */

@@ -3,7 +3,7 @@
  * the packages of this repository that it imports.
  */
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { parseSync, Visitor } from 'rolldown/utils';
 import type { Manifest } from './manifest.ts';
@@ -12,15 +12,26 @@ import { root } from './root.ts';
 const COMPILER = join(root, 'node_modules/typescript/bin/tsc');
 /** A package of this repository, or an entry of one, which is the index of a folder. */
 const OWN_PACKAGE = /^@erp-proxy\/(\w+)(?:\/(\w+))?$/;
+/** Schemas, of which only the types are exported. */
+const IMPORTS_ZOD = /^import .* from ['"]zod['"];$/m;
 /** A source file. The compiler leaves its name as it is in declarations. */
 const SOURCE_FILE = /^(\..*)\.ts$/;
 
 /** Returns the members of the package.json that name the files. */
 export function emitLibrary(source: string, folder: string): Pick<Manifest, 'exports' | 'types'> {
   const dist = join(folder, 'dist');
-  for (const file of compile(source, dist)) {
-    const text = rewriteImports(file, readFileSync(file, 'utf8'), (name) =>
+  const files = compile(source, dist);
+  for (const file of files) {
+    const code = readFileSync(file, 'utf8');
+    const needsZod = IMPORTS_ZOD.test(code);
+    if (needsZod && !file.endsWith('.d.ts')) {
+      rmSync(file);
+      continue;
+    }
+    if (needsZod) copyZodTypes(dist);
+    const text = rewriteImports(file, code, (name) =>
       name
+        .replace(/^zod$/, () => relate(dirname(file), join(dist, 'zod/index.js')))
         .replace(OWN_PACKAGE, (_, own: string, entry = '') =>
           relate(dirname(file), join(dist, own, 'src', entry, 'index.js')),
         )
@@ -28,12 +39,27 @@ export function emitLibrary(source: string, folder: string): Pick<Manifest, 'exp
     );
     writeFileSync(file, text);
   }
+  // What only passes schemas on.
+  for (const file of files) if (existsSync(file) && lacksImport(file)) rmSync(file);
   const entry = `./dist/${relative('packages', source)}/src/index`;
   const types = `${entry}.d.ts`;
   return {
     types,
     exports: { '.': { types, default: `${entry}.js` }, './package.json': './package.json' },
   };
+}
+
+function lacksImport(file: string): boolean {
+  if (!file.endsWith('.js')) return false;
+  const imports = readFileSync(file, 'utf8').matchAll(/ from ['"](\.[^'"]+)['"]/g);
+  return [...imports].some(([, path = '']) => !existsSync(join(dirname(file), path)));
+}
+
+/** The declarations alone: the package has no other use for zod, which takes 8 MB. */
+function copyZodTypes(dist: string): void {
+  const zod = join(root, 'node_modules/zod');
+  for (const path of globSync('{index.d.ts,LICENSE,v4/{classic,core,locales}/*.d.ts}', { cwd: zod }))
+    cpSync(join(zod, path), join(dist, 'zod', path));
 }
 
 /** Returns the files that it has written. */

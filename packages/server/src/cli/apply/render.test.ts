@@ -1,12 +1,14 @@
-import type { InstanceView, KeyView, Policy } from '@erp-proxy/contract';
+import type { InstanceView, KeyView, Policy, SubscriptionView } from '@erp-proxy/contract';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { countCases } from '../../../test/random-cases.ts';
 import { isKeyName } from '../../keys/key-name.ts';
 import { parsePolicy } from '../../policy/parse.ts';
 import { readConfiguration } from './configuration.ts';
+import { describeInstance } from './instance-members.ts';
 import { makePlan } from './plan.ts';
 import { describeConfiguration, renderConfiguration } from './render.ts';
+import { describeSubscription } from './subscription-members.ts';
 
 /** Includes texts that YAML could read as another type. */
 const name = fc.oneof(
@@ -120,4 +122,46 @@ test('keys of one name with the same policy are one entry; with different polici
     configuration: { keys: [{ name: 'app', policy: null }], instances: [] },
     omitted: [expect.stringContaining('keys named "shop" have different policies')],
   });
+});
+
+test('members of a subscription and an instance keep their order, and those of another version are left out', () => {
+  const subscription = {
+    url: 'https://shop.example',
+    note: 'of a newer proxy',
+    toString: 'x',
+    start: 'all',
+    interval_seconds: 5,
+    key: null,
+    gone: true,
+    payload: 'thin',
+    fields: ['name'],
+    domain: [['id', '>', 1]],
+    model: 'res.partner',
+    instance: 'prod',
+    name: 'contacts',
+  };
+  const names = [
+    'instance',
+    'model',
+    'domain',
+    'fields',
+    'url',
+    'interval_seconds',
+    'payload',
+    'gone',
+    'start',
+    'key',
+  ];
+  expect(Object.keys(describeSubscription(subscription as unknown as SubscriptionView))).toEqual(names);
+  const events = { ...subscription, events: ['key.ends'] };
+  expect(Object.keys(describeSubscription(events as unknown as SubscriptionView))).toEqual([
+    'events',
+    'url',
+    'interval_seconds',
+    'start',
+  ]);
+  const instance = { note: 'x', db: 'prod', url: 'https://erp.example', key: { rotate: true }, version: 1 };
+  expect(JSON.stringify(describeInstance(instance as unknown as InstanceView))).toBe(
+    '{"url":"https://erp.example","db":"prod","rotate_key":true}',
+  );
 });
