@@ -2,6 +2,9 @@
 import { wrapWords } from '../config/describe.ts';
 import { COMMON_OPTIONS, type Command, type CommandOption, nameValue } from './command.ts';
 
+/** Two columns less than the lines of pages have, for the indent of further lines. */
+const ITEM_LENGTH_MAX = 118;
+
 /** All commands, one line each. */
 export function renderHelp(commands: readonly Command[]): string {
   return [
@@ -80,7 +83,7 @@ export function renderCliMarkdown(commands: readonly Command[]): string {
 
 function listOptions(options: Command['options']): string[] {
   return Object.entries(options).map(([name, option]) =>
-    wrapWords(`- \`${describeOption(name, option)}\`: ${option.description}`).join('\n  '),
+    wrapWords(`- \`${describeOption(name, option)}\`: ${option.description}`, ITEM_LENGTH_MAX).join('\n  '),
   );
 }
 

@@ -95,12 +95,12 @@ function exemplifySetting(name: SettingName, indent: string): string {
 const LINE_LENGTH_MAX = 110;
 const ITEM_LENGTH_MAX = 120;
 
-/** Breaks prose into lines of at most {@link LINE_LENGTH_MAX} characters. */
-export function wrapWords(sentences: string): string[] {
+/** Breaks prose into lines of at most this many characters. */
+export function wrapWords(sentences: string, lengthMax = LINE_LENGTH_MAX): string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of sentences.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > LINE_LENGTH_MAX) {
+    if (line !== '' && line.length + 1 + word.length > lengthMax) {
       lines.push(line);
       line = word;
     } else {
