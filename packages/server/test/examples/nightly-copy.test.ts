@@ -70,6 +70,7 @@ describe.skipIf(missing !== '')(`the nightly copy${missing === '' ? '' : ` (${mi
   });
 
   test('leaves the table as it was if the export fails', async () => {
+    expect(await copy()).toMatchObject({ status: 0 });
     const before = (await database.query('SELECT count(*) FROM odoo_partner')).rows;
     const ran = await runProgram(['sh', `${root}examples/nightly-copy/copy-partners.sh`], shop, {
       key: 'ep_wrong',
