@@ -51,7 +51,15 @@ const instanceKey = z
   .describe('What is known of the Odoo key.');
 export type InstanceKeyView = z.infer<typeof instanceKey>;
 
+/** A view has `rotate_key` among what it tells of the key. */
 const { rotate_key: _, ...SHOWN_MEMBERS } = INSTANCE_MEMBERS;
+type ShownMembers = z.infer<z.ZodObject<typeof SHOWN_MEMBERS>>;
+
+/** The members that a view has as they are given, and nothing else. */
+export function pickShownMembers(from: ShownMembers): ShownMembers {
+  const names = Object.keys(SHOWN_MEMBERS) as (keyof ShownMembers)[];
+  return Object.fromEntries(names.map((name) => [name, from[name]])) as unknown as ShownMembers;
+}
 
 /** The Odoo key itself is never shown. */
 export const instanceView = named(

@@ -1,7 +1,7 @@
 /** Converts stored keys and instances to the views that administrators see. */
 import type { InstanceView, KeyState, KeyView, UpstreamView } from '@erp-proxy/contract';
+import { pickShownMembers } from '@erp-proxy/contract/admin';
 import type { InstanceRecord } from '../instances/instances.ts';
-import { MEMBERS, type Members } from '../instances/members.ts';
 import { checkKey } from '../key-rotation/expiry.ts';
 import { readStoredPolicy, StoredPolicyError } from '../keys/stored-policy.ts';
 import type { KeyRecord } from '../stores/ports/keys.ts';
@@ -27,7 +27,7 @@ export function showInstance(instance: InstanceRecord, now: number): InstanceVie
   const { name, key, rotate_key, createdAt, updatedAt, version } = instance;
   return {
     name,
-    ...pickShown(instance),
+    ...pickShownMembers(instance),
     key: {
       expires_at: showTimeOrNull(key.expiresAt),
       state: checkKey(key, now),
@@ -38,12 +38,6 @@ export function showInstance(instance: InstanceRecord, now: number): InstanceVie
     updated_at: showTime(updatedAt),
     version,
   };
-}
-
-function pickShown(instance: InstanceRecord): Omit<Members, 'rotate_key'> {
-  const { rotate_key: _, ...shown } = MEMBERS;
-  const names = Object.keys(shown) as (keyof typeof shown)[];
-  return Object.fromEntries(names.map((name) => [name, instance[name]])) as unknown as Members;
 }
 
 /** What the limiters know of one upstream database. */

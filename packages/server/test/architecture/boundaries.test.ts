@@ -63,7 +63,7 @@ const BOUNDARIES: Record<string, string> = {
     traces: egress execute/terms observe streams @opentelemetry node
     execute/terms: approvals egress idempotency instances json keys limits/database observe odoo/* streams @erp-proxy/contract
     naming: json @erp-proxy/contract
-    admin: approvals audit instances key-rotation keys odoo odoo/signatures policy statistics stores/ports streams subscriptions text @erp-proxy/contract zod node
+    admin: approvals audit instances key-rotation keys odoo odoo/signatures policy statistics stores/ports streams subscriptions text @erp-proxy/contract @erp-proxy/contract/admin zod node
     tokens: egress instances json keys policy stores stores/ports streams @erp-proxy/contract jose lru-cache node
     keys: json policy stores stores/ports streams @erp-proxy/contract ipaddr.js lru-cache node
     policy: egress json odoo/* text @erp-proxy/contract zod

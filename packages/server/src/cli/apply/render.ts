@@ -24,6 +24,7 @@ const HEADER = `# Written by erp-proxy config export, for erp-proxy apply. It ho
 # its api_key: { env: NAME } or { file: ./path }. The last line marks the end: apply --require-end refuses a file without it.
 `;
 const END_MARK = '...\n';
+
 /** Policies that a file cannot express are omitted, with the reason in `omitted`. */
 export function describeConfiguration(
   keys: Iterable<KeyView>,
