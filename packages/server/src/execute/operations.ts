@@ -93,13 +93,13 @@ export function createPipelines(deps: OperationDeps): Record<OperationName, Pipe
   };
 }
 
-/** The pipeline of requests whose execute calls `converse` makes. */
+/** The pipeline of requests whose execute calls `answer` makes. */
 export function createExecuteMultiCall(
   deps: OperationDeps,
   terms: MultiCallTerms,
-  converse: Parameters<typeof createMultiCall>[2],
+  answer: Parameters<typeof createMultiCall>[2],
 ): Pipeline {
-  return createMultiCall(createExecute(deps), terms, converse, deps);
+  return createMultiCall(createExecute(deps), terms, answer, deps);
 }
 
 /** Runs execute calls that no request asks for. */

@@ -136,18 +136,18 @@ export interface MultiCallTerms {
 }
 
 /**
- * The same for requests whose calls are not in their body: `converse` makes them one after the other, and answers.
+ * The same for requests whose calls are not in their body: `answer` makes them, one after the other.
  * Each may be given an idempotency key.
  */
 export function createMultiCall(
   operation: Operation,
   terms: MultiCallTerms,
-  converse: (runner: CallRunner) => Promise<Denial | null>,
+  answer: (runner: CallRunner) => Promise<Denial | null>,
   deps: RunRequestDeps,
 ): Pipeline {
   const service: Service = {
     ...terms,
-    serve: (received, incoming) => converse(createRunner(operation, terms, received, incoming, deps)),
+    serve: (received, incoming) => answer(createRunner(operation, terms, received, incoming, deps)),
   };
   return (exchange, dialect) => runRequest(service, exchange, dialect, deps);
 }

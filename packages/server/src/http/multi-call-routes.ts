@@ -31,7 +31,7 @@ export interface MultiCallRoute extends MultiCallTerms {
   /** The same route by another path, which the OpenAPI document does not have. */
   alias?: string;
   /** Answers the request, or returns why it is refused as a whole. */
-  serve(runner: CallRunner, multiCallServices: MultiCallServices): Promise<Denial | null>;
+  serve(runner: CallRunner, services: MultiCallServices): Promise<Denial | null>;
   /** For the OpenAPI document, as the members below: the name of the operation in generated clients. */
   id: string;
   summary: string;

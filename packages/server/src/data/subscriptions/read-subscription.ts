@@ -63,7 +63,7 @@ export function createSubscriptionReader({
   nowMs,
 }: SubscriptionReaderDeps): SubscriptionReader {
   /** Runs `work` as the key of the subscription, and explains why it gives nothing. */
-  async function converse<Result extends object>(
+  async function runCalls<Result extends object>(
     subscription: Source,
     signal: AbortSignal,
     work: (ask: Ask<QuestionFailure>, signal: AbortSignal) => Promise<Result | Obstacle>,
@@ -86,7 +86,7 @@ export function createSubscriptionReader({
 
   return {
     readChanges: (subscription, given, signal) =>
-      converse(subscription, signal, async (ask, ended) => {
+      runCalls(subscription, signal, async (ask, ended) => {
         const { state, isBeginning } = (given as State | null) ?? {
           state: null,
           isBeginning: subscription.start === 'now',
@@ -105,11 +105,11 @@ export function createSubscriptionReader({
         return isBeginning ? noteChanges(read, isCopySkipped) : sendChanges(read);
       }),
     listIds: (subscription, max, signal) =>
-      converse(subscription, signal, (ask) => listIds(ask, describeQuery(subscription), max)),
+      runCalls(subscription, signal, (ask) => listIds(ask, describeQuery(subscription), max)),
     findGone: (subscription, ids, signal) =>
-      converse(subscription, signal, (ask) => findGone(ask, describeQuery(subscription), ids)),
+      runCalls(subscription, signal, (ask) => findGone(ask, describeQuery(subscription), ids)),
     async checkReading({ fields, ...source }, signal) {
-      const checked = await converse(source, signal, async (ask) => {
+      const checked = await runCalls(source, signal, async (ask) => {
         const asked = await ask(askNothing(fields));
         return 'failure' in asked ? { failure: asked.failure } : {};
       });
