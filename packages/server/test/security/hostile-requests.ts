@@ -117,15 +117,18 @@ export function createGenerator(seed: number, options: { upstreamUrl: string; ke
   const makeFramed = (): HostileRequest => {
     const body = makeBody();
     const isChunked = random() < 0.1;
-    const line =
-      random() < 0.95 ? 'POST /api/erp/execute HTTP/1.1' : `${pick(METHODS)} ${pick(ODD_PATHS)} HTTP/1.1`;
+    const method = random() < 0.92 ? 'POST' : pick(METHODS);
+    const path = random() < 0.95 ? '/api/erp/execute' : pick(ODD_PATHS);
     const headers = [
       'host: proxy',
       isChunked ? 'transfer-encoding: chunked' : `content-length: ${body.length}`,
       ...makeHeaders(),
     ];
     return {
-      bytes: Buffer.concat([printHead(line, headers), isChunked ? chunk(body) : body]),
+      bytes: Buffer.concat([
+        printHead(`${method} ${path} HTTP/1.1`, headers),
+        isChunked ? chunk(body) : body,
+      ]),
       isFramed: true,
     };
   };
