@@ -1,4 +1,9 @@
+import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
+
+// Processes and threads that tests start keep the code that they have compiled. Each start from the sources takes half
+// the processor time then.
+process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node-compile-cache');
 
 /**
  * Four projects, which run one after the other. The name of a test file says where it belongs:
