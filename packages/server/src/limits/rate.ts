@@ -46,10 +46,10 @@ export class RateLimiter {
     return describeTaken(rate, count, isOk, isOk ? after : fullInMs);
   }
 
-  /** Counts calls that were admitted already, down to an empty burst. */
-  charge(key: string, rate: Rate, count: number): void {
+  /** Counts calls that were admitted already, down to an empty burst. It is full after `leastMs` at the earliest. */
+  charge(key: string, rate: Rate, count: number, leastMs = 0): void {
     const now = this.#nowMs();
-    const after = this.#fullInMs(key, rate, now) + count * readIntervalMs(rate);
+    const after = Math.max(this.#fullInMs(key, rate, now) + count * readIntervalMs(rate), leastMs);
     this.#keep(key, now + Math.min(after, readSpanMs(rate)), now);
   }
 

@@ -280,6 +280,22 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   });
 
   test.each([
+    ['admitted', 19],
+    ['refused', 20],
+  ])(
+    'a replica that is cut off grants nothing of a burst that others have used: its last call was %s',
+    async (_outcome, used) => {
+      const key = { id: 'a', policy: { rate: NEVER_FULL } };
+      const [hurt, well] = [await startReplica(testRedis.wire.url), await startReplica()];
+      expect((await well.limits.admitMore(key, used)).ok).toBe(true);
+      expect((await hurt.limits.admitMore(key, 1)).ok).toBe(used < 20);
+      testRedis.wire.cut();
+      await expect.poll(() => hurt.redis.trouble).not.toBeNull();
+      expect((await hurt.limits.admitMore(key, 1)).ok).toBe(false);
+    },
+  );
+
+  test.each([
     ['is cut off', 0, () => testRedis.wire.cut()],
     ['freezes', 1, () => testRedis.wire.freeze()],
     ['answers too late', 1, () => testRedis.wire.delay(2 * WIRE_TIMEOUT_MS)],
