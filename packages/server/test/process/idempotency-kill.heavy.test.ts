@@ -88,13 +88,17 @@ test('is the time limit of the call, even if the call waited for its permit befo
   await call('warm-up', makeCall(upstream.url), timeoutSeconds);
   const holder = call('holder', makeCall(upstream.url, { action: 'hold_turn' }), timeoutSeconds);
   await expect.poll(() => upstream.requests.some(({ body }) => body.includes('hold_turn'))).toBe(true);
+  let ended: unknown;
   const lost = call('order', makeCreate(), timeoutSeconds).catch(() => 'lost');
+  void lost.then((how) => {
+    ended = how ?? 'answered';
+  });
   await expect.poll(readWaiting).toBe(1);
   const begunMs = Date.now();
   await pause(LONGER_THAN_MORE_MS);
   letGo();
-  await holder;
-  await expect.poll(countCreates).toBe(1);
+  expect(await holder).toBeUndefined();
+  await expect.poll(() => ({ creates: countCreates(), ended })).toEqual({ creates: 1, ended: undefined });
   server.kill('SIGKILL');
   expect(await lost).toBe('lost');
   await server.ended;
