@@ -102,17 +102,6 @@ test.skipIf(!HAS_CHROMIUM)(
   },
 );
 
-test.skipIf(!HAS_CHROMIUM)('the pages fit on a phone in dark colours', async () => {
-  const opened = await openConsole({ width: 360, colorScheme: 'dark' });
-  const { page, goto } = opened;
-  const asked = await askForApproval(opened, { action: 'write', params: [[7], { name: 'w'.repeat(300) }] });
-  for (const path of ['/approvals', '/approvals?state=all', `/approvals/${asked.id}`]) {
-    await goto(path);
-    await page.getByText('127.0.0.1').first().waitFor();
-    await expectAccessible(page);
-  }
-});
-
 /** Sends a call that needs an approval. */
 async function askForApproval(
   { ask, proxy, addInstance }: OpenConsole,

@@ -162,26 +162,6 @@ test.skipIf(!HAS_CHROMIUM)(
   },
 );
 
-test.skipIf(!HAS_CHROMIUM)('the pages fit on a phone in dark colours', async () => {
-  const { page, addInstance, goto } = await openConsole({ width: 360, colorScheme: 'dark' });
-  await addInstance('a-name-of-an-instance.that-is-as-long-as-names-of-instances-can-');
-  for (const path of [
-    '/instances',
-    '/instances/new',
-    '/instances/a-name-of-an-instance.that-is-as-long-as-names-of-instances-can-',
-    '/instances/a-name-of-an-instance.that-is-as-long-as-names-of-instances-can-?tab=settings',
-  ]) {
-    await goto(path);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    await page
-      .getByText(/Address|Facts/)
-      .filter({ visible: true })
-      .first()
-      .waitFor();
-    await expectAccessible(page);
-  }
-});
-
 function describeServer({ url, db, users }: Sandbox) {
   return { url, db, user_id: users.admin.userId };
 }

@@ -262,23 +262,6 @@ test.skipIf(!HAS_CHROMIUM)('filters and pages of the list stand in the address',
   expect(await page.getByLabel('Search keys').inputValue()).toBe('Key');
 });
 
-test.skipIf(!HAS_CHROMIUM)('the pages fit on a phone in dark colours', async () => {
-  const { page, ask, goto } = await openConsole({ width: 360, colorScheme: 'dark' });
-  const key = await ask('POST', '/keys', { name: `${'long name '.repeat(15)}`.trim(), policy: POLICY });
-  for (const path of [
-    '/keys',
-    '/keys/new',
-    `/keys/${key.id}`,
-    `/keys/${key.id}?tab=policy`,
-    '/keys/denied-subjects',
-  ]) {
-    await goto(path);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    if (path.includes('new') || path.includes('tab')) await page.locator('.cm-content').first().waitFor();
-    await expectAccessible(page);
-  }
-});
-
 test.skipIf(!HAS_CHROMIUM)('a subject that no issuer can have is refused with the reason', async () => {
   const { page } = await openConsole({ path: '/keys/denied-subjects' });
   await page.getByRole('textbox', { name: 'Subject' }).fill('corp/3f6c');

@@ -139,23 +139,3 @@ test.skipIf(!HAS_CHROMIUM)('a subscription tells when client keys end', async ()
   await page.getByRole('button', { name: 'Save' }).click();
   await expect.poll(async () => (await ask('GET', '/subscriptions/key-ends')).interval_seconds).toBe(90);
 });
-
-test.skipIf(!HAS_CHROMIUM)('the pages fit on a phone in dark colours', async () => {
-  const { page, ask, addInstance, goto } = await openConsole({ ...OPTIONS, width: 360, colorScheme: 'dark' });
-  await addInstance();
-  await ask('POST', '/subscriptions', { ...SUBSCRIPTION, url: `http://127.0.0.1:1234/${'x'.repeat(300)}` });
-  for (const path of [
-    '/subscriptions',
-    '/subscriptions/new',
-    '/subscriptions/contacts',
-    '/subscriptions/contacts?tab=deliveries',
-    '/subscriptions/contacts?tab=settings',
-    '/subscriptions/contacts?tab=verify',
-  ]) {
-    await goto(path);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    if (path.includes('new') || path.includes('settings'))
-      await page.locator('.cm-content').first().waitFor();
-    await expectAccessible(page);
-  }
-});

@@ -80,17 +80,19 @@ export async function visitPages({
   }
 }
 
-/** Waits until the page has been the same in several frames. Charts and editors are drawn after their page. */
+/** Waits until nothing of the page has changed in several frames. Charts and editors are drawn after their page. */
 export async function waitForDrawing(page: Page): Promise<void> {
   await page.evaluate(`new Promise((resolve) => {
-    let before = '';
     let left = ${STILL_FRAMES};
+    const observer = new MutationObserver(() => {
+      left = ${STILL_FRAMES};
+    });
+    observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
     requestAnimationFrame(function look() {
-      const now = document.documentElement.outerHTML;
-      left = now === before ? left - 1 : ${STILL_FRAMES};
-      before = now;
-      if (left === 0) resolve();
-      else requestAnimationFrame(look);
+      left--;
+      if (left >= 0) return void requestAnimationFrame(look);
+      observer.disconnect();
+      resolve();
     });
   })`);
 }
