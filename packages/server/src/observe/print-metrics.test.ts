@@ -50,6 +50,30 @@ test('other callers run while the numbers of several processes are combined', as
   expect(turns).toBeGreaterThanOrEqual(50);
 });
 
+test('other callers run while thousands of numbers of one metric are combined', async () => {
+  const createCounter = (start: number, order: (labels: object) => object) => {
+    const registry = new Registry();
+    const registers = [registry];
+    const large = new Counter({ name: 'large', help: 'Large.', labelNames: ['index', 'of'], registers });
+    for (let index = start; index < start + 5000; index++) large.inc(order({ index, of: 'it' }));
+    return registry;
+  };
+  const reverse = (labels: object) => Object.fromEntries(Object.entries(labels).reverse());
+  const snapshots = await Promise.all([
+    takeSnapshot(createCounter(0, (labels) => labels)),
+    takeSnapshot(createCounter(2500, reverse)),
+  ]);
+  let text = '';
+  const turns = await countTurns(async () => {
+    text = await printCombined(snapshots);
+  });
+  const lines = text.split('\n').filter((line) => line.startsWith('large{'));
+  expect(lines).toHaveLength(7500);
+  expect(lines.filter((line) => line.endsWith(' 2'))).toHaveLength(2500);
+  // A turn for each of the fifteen slices, to combine and to print it.
+  expect(turns).toBeGreaterThanOrEqual(30);
+});
+
 test('other callers run while thousands of lines are printed', async () => {
   const registry = new Registry();
   const registers = [registry];

@@ -31,11 +31,38 @@ export async function takeSnapshot(registry: Registry): Promise<MetricsSnapshot>
 /** Combines the metrics of several processes, each by its aggregator. */
 export async function printCombined(snapshots: readonly MetricsSnapshot[]): Promise<string> {
   const combined: MetricWithValues[] = [];
-  for (const metrics of Map.groupBy(snapshots.flat(), ({ name }) => name).values()) {
-    combined.push(...(await takeSnapshot(AggregatorRegistry.aggregate(metrics.map((metric) => [metric])))));
+  for (const metrics of Map.groupBy(snapshots.flat(), ({ name }) => name).values())
+    combined.push(...(await combine(metrics)));
+  return printSnapshot(combined);
+}
+
+/** Combines one metric of several processes. All values with the same labels are in the same slice. */
+async function combine(metrics: MetricsSnapshot): Promise<MetricsSnapshot> {
+  const places = new Map<string, number>();
+  const slices: MetricWithValues[][] = [];
+  for (const metric of metrics) {
+    const parts = Map.groupBy(metric.values, ({ metricName = '', labels }) => {
+      const key = `${metricName} ${JSON.stringify(Object.entries(labels).sort())}`;
+      const place = places.get(key) ?? places.size;
+      places.set(key, place);
+      return Math.floor(place / SLICE_LINES);
+    });
+    // A metric without values is printed too.
+    if (parts.size === 0) parts.set(0, []);
+    for (const [index, values] of parts) {
+      slices[index] ??= [];
+      slices[index].push({ ...metric, values });
+    }
     await nextTurn();
   }
-  return printSnapshot(combined);
+  const combined: MetricsSnapshot[] = [];
+  for (const slice of slices) {
+    combined.push(await takeSnapshot(AggregatorRegistry.aggregate(slice.map((metric) => [metric]))));
+    await nextTurn();
+  }
+  // Empty if the aggregator of the metric omits it.
+  const [first] = combined.flat();
+  return first === undefined ? [] : [{ ...first, values: combined.flat().flatMap(({ values }) => values) }];
 }
 
 async function printSnapshot(snapshot: MetricsSnapshot): Promise<string> {
