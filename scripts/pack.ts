@@ -40,7 +40,7 @@ const PACKS: readonly Pack[] = [
     async build(folder) {
       const bundled = await bundleProgram(folder);
       const folders = copyConsole(join(root, 'packages/console'), folder);
-      writeOpenapi(join(folder, 'docs/openapi.json'));
+      await writeOpenapi(join(folder, 'docs/openapi.json'));
       const manifest = { ...emitLibrary('packages/contract', folder), engines: { node: '>=24' } };
       return { manifest, bundled, files: [...folders, 'docs/openapi.json'] };
     },
@@ -58,7 +58,7 @@ const PACKS: readonly Pack[] = [
 const out = resolve(process.argv[2] ?? join(root, 'out'));
 mkdirSync(out, { recursive: true });
 for (const old of globSync('*.tgz', { cwd: out })) rmSync(join(out, old));
-writeOpenapi(join(out, 'openapi.json'));
+await writeOpenapi(join(out, 'openapi.json'));
 for (const pack of PACKS) {
   process.stdout.write(`${join(out, await writeTarball(pack))}\n`);
 }
@@ -90,9 +90,9 @@ function writeReadme(source: string, folder: string): void {
   writeFileSync(join(folder, 'README.md'), text.replaceAll('](../../', ']('));
 }
 
-function writeOpenapi(target: string): void {
+async function writeOpenapi(target: string): Promise<void> {
   mkdirSync(dirname(target), { recursive: true });
-  const document = renderOpenapi(readManifest('packages/server').version);
+  const document = await renderOpenapi(readManifest('packages/server').version);
   writeFileSync(target, `${JSON.stringify(document, null, 2)}\n`);
 }
 

@@ -67,6 +67,16 @@ const CHECK_MS_MIN = 1000;
  */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
+/**
+ * No route has a schema of Fastify's: zod checks what the admin API gets. Without these functions, Fastify loads its
+ * validator and its serializer at each start.
+ */
+const NO_COMPILERS = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
+
+function refuseSchema(): never {
+  throw new Error('A route has a schema of Fastify. Check its input with zod instead.');
+}
+
 /** Builds the server, which does not listen yet. */
 export function createServer(deps: ServerDeps): FastifyInstance {
   const { http } = deps;
@@ -91,6 +101,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
         ? answerUnreadablePath(request, reply)
         : sendDenial(NO_ROUTE, readRequestId(request.headers), reply as Reply),
     exposeHeadRoutes: true,
+    schemaController: { compilersFactory: NO_COMPILERS },
   });
   // The pipeline reads the body itself, after it has checked the key.
   app.removeAllContentTypeParsers();

@@ -95,7 +95,7 @@ function findRoute(method: string, path: string): AdminRoute | undefined {
   );
 }
 
-const document: Json = renderOpenapi('1.2.3');
+const document: Json = await renderOpenapi('1.2.3');
 
 function listStatuses(route: AdminRoute): number[] {
   const path = `${ADMIN_PATH}${route.path.replaceAll(/:(\w+)/g, '{$1}')}`;

@@ -4,7 +4,7 @@ import { closeAfterTest } from '../close-after-test.ts';
 import { PROGRAM_VERSION, startProxy } from '../harness.ts';
 import { type Json, SETTINGS } from './admin-client.ts';
 
-const document: Json = renderOpenapi(PROGRAM_VERSION);
+const document: Json = await renderOpenapi(PROGRAM_VERSION);
 
 test('the served document is the rendered one', async () => {
   const proxy = closeAfterTest(await startProxy());

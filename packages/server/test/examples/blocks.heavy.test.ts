@@ -34,7 +34,7 @@ interface Block {
 
 const PAGES = findFiles('{*.md,docs/*.md,packages/*/README.md,examples/*.md,deploy/**/*.md}');
 const BLOCKS = PAGES.flatMap(listBlocks);
-const OPENAPI = JSON.parse(JSON.stringify(renderOpenapi(PROGRAM_VERSION)));
+const OPENAPI = JSON.parse(JSON.stringify(await renderOpenapi(PROGRAM_VERSION)));
 const LANGUAGES = [
   'conf',
   'cron',

@@ -33,6 +33,8 @@ export interface Posted {
 }
 
 export interface Stage {
+  /** Address of the proxy. */
+  url: string;
   /** Address of Odoo. */
   odoo: string;
   /** The answer to `search_read`: JSON text of the result, or the whole body. */
@@ -73,6 +75,7 @@ export async function startStage(settings: readonly string[] = []): Promise<Stag
   closeAfterTest({ close: () => agent.destroy() });
   let keys = 0;
   const stage: Stage = {
+    url: server.url,
     odoo: url,
     answer: { result: 'true' },
     post({ path = '/api/erp/execute', key, headers = {}, body }) {

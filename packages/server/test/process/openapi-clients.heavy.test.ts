@@ -18,7 +18,7 @@ const TIMEOUT_MS = 180_000;
 
 const { folder, node } = installTools('openapi-tools', TIMEOUT_MS);
 const DOCUMENT = join(folder, 'openapi.json');
-beforeAll(() => writeFileSync(DOCUMENT, JSON.stringify(renderOpenapi(PROGRAM_VERSION))));
+beforeAll(async () => writeFileSync(DOCUMENT, JSON.stringify(await renderOpenapi(PROGRAM_VERSION))));
 
 async function lint(path: string): Promise<string[]> {
   writeFileSync(

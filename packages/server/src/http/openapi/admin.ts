@@ -1,4 +1,5 @@
 /** The admin API in the OpenAPI document, generated from its table of routes. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { problem } from '@erp-proxy/contract/admin';
 import { SESSION_COOKIE } from '../admin/session.ts';
 import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute, needsBody } from '../admin/table.ts';
@@ -31,11 +32,12 @@ const PROBLEMS = {
   503: 'The store does not answer or takes no changes, or the vault has no master key.',
 } as const;
 
-export function describeAdminPaths(): Record<string, Record<string, object>> {
+export async function describeAdminPaths(): Promise<Record<string, Record<string, object>>> {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of ADMIN_ROUTES) {
     const path = `${ADMIN_PATH}${route.path.replaceAll(/:(\w+)/g, '{$1}')}`;
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeRoute(route) };
+    await nextTurn();
   }
   return paths;
 }

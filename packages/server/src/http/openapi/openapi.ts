@@ -3,6 +3,7 @@
  * models of an instance.
  */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Pipeline } from '../../execute/run-request.ts';
 import { Denial } from '../../execute/terms/denial.ts';
@@ -35,9 +36,9 @@ export function addOpenapiRoute(
   app: FastifyInstance,
   { version, publicUrl, loadShedder, execute }: OpenapiRouteDeps,
 ): void {
-  const { base, bytes } = renderOnce(version, publicUrl);
   const overloadAnswer = new OverloadAnswer(OWN_DIALECT);
-  app.get('/openapi.json', ({ raw: request, ip, query }, reply) => {
+  app.get('/openapi.json', async ({ raw: request, ip, query }, reply) => {
+    const { base, bytes } = await renderOnce(version, publicUrl);
     const given = query as Record<string, unknown>;
     if (given['instance'] === undefined && given['models'] === undefined) {
       return reply.header('content-type', 'application/json').send(bytes);
@@ -62,21 +63,24 @@ export function addOpenapiRoute(
 }
 
 interface Rendered {
-  base: ReturnType<typeof renderOpenapi>;
+  base: Awaited<ReturnType<typeof renderOpenapi>>;
   bytes: Buffer;
 }
 
-const RENDERED = new Map<string, Rendered>();
+const RENDERED = new Map<string, Promise<Rendered>>();
 
 /** Rendering takes tens of milliseconds, and tests start many proxies in one process. */
-function renderOnce(version: string, publicUrl: string | null): Rendered {
+function renderOnce(version: string, publicUrl: string | null): Promise<Rendered> {
   const name = `${version} ${publicUrl}`;
-  const known = RENDERED.get(name);
-  if (known !== undefined) return known;
-  const base = renderOpenapi(version, publicUrl);
-  const rendered = { base, bytes: Buffer.from(JSON.stringify(base)) };
-  RENDERED.set(name, rendered);
-  return rendered;
+  const known = RENDERED.get(name) ?? render(version, publicUrl);
+  RENDERED.set(name, known);
+  return known;
+}
+
+async function render(version: string, publicUrl: string | null): Promise<Rendered> {
+  const base = await renderOpenapi(version, publicUrl);
+  await nextTurn();
+  return { base, bytes: Buffer.from(JSON.stringify(base)) };
 }
 
 /** The pipeline checks the names. */
@@ -99,8 +103,16 @@ function invalid(path: string, message: string): Denial {
   return new Denial('invalid_request', message, { path });
 }
 
-/** `version` is the version of this program, and `publicUrl` the setting. */
-export function renderOpenapi(version: string, publicUrl: string | null = null) {
+/**
+ * `version` is the version of this program, and `publicUrl` the setting. Pauses between the parts: together they take
+ * longer than anything may keep the event loop.
+ */
+export async function renderOpenapi(version: string, publicUrl: string | null = null) {
+  const schemas = renderNamedSchemas();
+  await nextTurn();
+  const callPaths = describeCallPaths();
+  await nextTurn();
+  const adminPaths = await describeAdminPaths();
   return {
     openapi: '3.1.1',
     info: {
@@ -120,9 +132,9 @@ export function renderOpenapi(version: string, publicUrl: string | null = null) 
       { name: 'process', description: 'Health, metrics and documentation of the proxy.' },
       { name: 'compatible', description: "For callers that use ODXProxy's wire format." },
     ],
-    paths: { ...describeCallPaths(), ...describeAdminPaths() },
+    paths: { ...callPaths, ...adminPaths },
     components: {
-      schemas: renderNamedSchemas(),
+      schemas,
       securitySchemes: { ...CALL_SECURITY, ...ADMIN_SECURITY },
     },
   };
