@@ -44,7 +44,7 @@ export default defineConfig({
     // which halves the time of a whole run.
     experimental: { viteModuleRunner: false },
     isolate: false,
-    // Threads and processes that tests start from the sources find them compiled, which halves the time of a start.
+    // Threads, and processes that inherit the environment, find the sources compiled, which halves the time of a start.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/node-compile-cache') },
     // These end a test that hangs. They are no promise about time, and long enough for a busy machine.
     testTimeout: 120_000,

@@ -142,6 +142,7 @@ export async function startHostileProxy(): Promise<HostileProxy> {
       'subscription-settings': `/subscriptions/${LONG_NAME}?tab=settings`,
       'subscription-verify': `/subscriptions/${LONG_NAME}?tab=verify`,
       approvals: '/approvals?state=all',
+      'approvals-waiting': '/approvals',
       approval: `/approvals/${approvals[0].id}`,
       start: '/start',
       'start-key': `/start?step=key&instance=${LONG_NAME}`,

@@ -68,13 +68,13 @@ const CHECK_MS_MIN = 1000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
 /**
- * No route has a schema of Fastify's: zod checks what the admin API gets. Without these functions, Fastify loads its
+ * No route has a schema of Fastify: zod checks what the admin API gets. Without these functions, Fastify loads its
  * validator and its serializer at each start.
  */
 const NO_COMPILERS = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
 
 function refuseSchema(): never {
-  throw new Error('A route has a schema of Fastify. Check its input with zod instead.');
+  throw new Error('No route may have a schema of Fastify; check its input with zod.');
 }
 
 /** Builds the server, which does not listen yet. */

@@ -90,16 +90,18 @@ export class KeyLimits implements Limits {
     for (let index = 0; index < count; index++) this.#running.release(id);
   }
 
-  /**
-   * Counts calls that another instance of `Limits` has admitted. `fullInMs`: the time after which the burst is full
-   * there. A share of the burst is not fuller than the whole: other processes may have used all of it.
-   */
-  record(key: LimitedKey, calls: number, running: number, fullInMs: number): void {
+  /** Counts calls that another instance of `Limits` has admitted. */
+  record(key: LimitedKey, calls: number, running: number): void {
     const rate = readRate(this.#share(key));
-    if (rate !== null) this.#rates.charge(key.id, rate, calls, fullInMs);
-    if (calls > 0) this.#countPeriods(key, calls);
+    if (rate !== null) this.#rates.charge(key.id, rate, calls);
+    this.#countPeriods(key, calls);
     if (key.policy.concurrency === undefined) return;
     for (let index = 0; index < running; index++) this.#running.tryAcquire(key.id, Number.POSITIVE_INFINITY);
+  }
+
+  /** The burst of the key that all processes share is full in this time. */
+  noteWholeBurst(id: string, fullInMs: number): void {
+    this.#rates.noteWhole(id, fullInMs);
   }
 
   /** The calls that this process has admitted today (UTC), and the current day in days since 1970. */

@@ -23,6 +23,8 @@ const SLACK_MS = 0.001;
 export class RateLimiter {
   /** The time at which the burst of each key is full again. */
   readonly #fullAt = new Map<string, number>();
+  /** The same for the burst that all processes share, of which this limiter has a share. */
+  readonly #wholeFullAt = new Map<string, number>();
   readonly #nowMs: () => number;
   #sweepAt = SWEEP_MIN;
 
@@ -39,30 +41,43 @@ export class RateLimiter {
   /** Takes `count` calls from the key's burst, all or none. */
   take(key: string, rate: Rate, count: number): Taken {
     const now = this.#nowMs();
-    const fullInMs = this.#fullInMs(key, rate, now);
+    const fullInMs = Math.max(
+      this.#fullInMs(this.#fullAt, key, rate, now),
+      this.#fullInMs(this.#wholeFullAt, key, rate, now),
+    );
     const after = fullInMs + count * readIntervalMs(rate);
     const isOk = after <= readSpanMs(rate) + SLACK_MS;
-    if (isOk) this.#keep(key, now + after, now);
+    if (isOk) this.#keep(this.#fullAt, key, now + after, now);
     return describeTaken(rate, count, isOk, isOk ? after : fullInMs);
   }
 
-  /** Counts calls that were admitted already, down to an empty burst. It is full after `leastMs` at the earliest. */
-  charge(key: string, rate: Rate, count: number, leastMs = 0): void {
+  /** Counts calls that were admitted already, down to an empty burst. */
+  charge(key: string, rate: Rate, count: number): void {
     const now = this.#nowMs();
-    const after = Math.max(this.#fullInMs(key, rate, now) + count * readIntervalMs(rate), leastMs);
-    this.#keep(key, now + Math.min(after, readSpanMs(rate)), now);
+    const after = this.#fullInMs(this.#fullAt, key, rate, now) + count * readIntervalMs(rate);
+    this.#keep(this.#fullAt, key, now + Math.min(after, readSpanMs(rate)), now);
+  }
+
+  /**
+   * The burst that all processes share is full in this time. A share of it is no fuller: the others may have used the
+   * rest.
+   */
+  noteWhole(key: string, fullInMs: number): void {
+    const now = this.#nowMs();
+    this.#keep(this.#wholeFullAt, key, now + fullInMs, now);
   }
 
   /** At most the time of a full burst, so that a rate that was raised applies at once. */
-  #fullInMs(key: string, rate: Rate, now: number): number {
-    return Math.min(Math.max((this.#fullAt.get(key) ?? now) - now, 0), readSpanMs(rate));
+  #fullInMs(times: ReadonlyMap<string, number>, key: string, rate: Rate, now: number): number {
+    return Math.min(Math.max((times.get(key) ?? now) - now, 0), readSpanMs(rate));
   }
 
-  #keep(key: string, fullAt: number, now: number): void {
-    this.#fullAt.set(key, fullAt);
-    if (this.#fullAt.size < this.#sweepAt) return;
-    for (const [known, at] of this.#fullAt) if (at <= now) this.#fullAt.delete(known);
-    this.#sweepAt = Math.max(SWEEP_MIN, 2 * this.#fullAt.size);
+  #keep(times: Map<string, number>, key: string, fullAt: number, now: number): void {
+    times.set(key, fullAt);
+    if (times.size < this.#sweepAt) return;
+    for (const all of [this.#fullAt, this.#wholeFullAt])
+      for (const [known, at] of all) if (at <= now) all.delete(known);
+    this.#sweepAt = Math.max(SWEEP_MIN, 2 * this.#fullAt.size, 2 * this.#wholeFullAt.size);
   }
 }
 

@@ -41,19 +41,21 @@ async function combine(metrics: MetricsSnapshot): Promise<MetricsSnapshot> {
   const places = new Map<string, number>();
   const slices: MetricWithValues[][] = [];
   for (const metric of metrics) {
-    const parts = Map.groupBy(metric.values, ({ metricName = '', labels }) => {
-      const key = `${metricName} ${JSON.stringify(Object.entries(labels).sort())}`;
-      const place = places.get(key) ?? places.size;
-      places.set(key, place);
-      return Math.floor(place / SLICE_LINES);
-    });
     // A metric without values is printed too.
-    if (parts.size === 0) parts.set(0, []);
-    for (const [index, values] of parts) {
-      slices[index] ??= [];
-      slices[index].push({ ...metric, values });
+    for (let start = 0; start === 0 || start < metric.values.length; start += SLICE_LINES) {
+      const parts = Map.groupBy(metric.values.slice(start, start + SLICE_LINES), (value) => {
+        const key = nameSeries(value);
+        const place = places.get(key) ?? places.size;
+        places.set(key, place);
+        return Math.floor(place / SLICE_LINES);
+      });
+      if (parts.size === 0) parts.set(0, []);
+      for (const [index, values] of parts) {
+        slices[index] ??= [];
+        slices[index].push({ ...metric, values });
+      }
+      await nextTurn();
     }
-    await nextTurn();
   }
   const combined: MetricsSnapshot[] = [];
   for (const slice of slices) {
@@ -63,6 +65,14 @@ async function combine(metrics: MetricsSnapshot): Promise<MetricsSnapshot> {
   // Empty if the aggregator of the metric omits it.
   const [first] = combined.flat();
   return first === undefined ? [] : [{ ...first, values: combined.flat().flatMap(({ values }) => values) }];
+}
+
+/** The same for values that prom-client combines: labels are texts, in any order. */
+function nameSeries({ metricName = '', labels }: MetricValueWithName<string>): string {
+  let name = metricName;
+  for (const label of Object.keys(labels).sort())
+    if (labels[label] !== undefined) name += `\n${label}\n${labels[label]}`;
+  return name;
 }
 
 async function printSnapshot(snapshot: MetricsSnapshot): Promise<string> {

@@ -61,8 +61,8 @@ export class SharedKeyLimits implements Limits {
     const leases = this.#nameLeases(key, 1);
     const answer = await this.#ask(key, 1, leases);
     const admitted = answer === null ? this.#local.admit(key) : describeAnswer(key, 1, answer, this.#months);
-    if (admitted.ok) this.#count(key, 1, leases, answer);
-    else this.#count(key, 0, [], answer);
+    if (!admitted.ok) return admitted;
+    this.#count(key, 1, leases, answer);
     return admitted;
   }
 
@@ -73,7 +73,7 @@ export class SharedKeyLimits implements Limits {
       answer === null
         ? this.#local.admitMore(key, count, together)
         : describeAnswer(key, count, answer, this.#months);
-    this.#count(key, admitted.ok ? count : 0, [], answer);
+    if (admitted.ok) this.#count(key, count, [], answer);
     return checkRequest(admitted, key.policy, together);
   }
 
@@ -118,7 +118,9 @@ export class SharedKeyLimits implements Limits {
     }
     try {
       const answer = readAdmitAnswer(await this.#redis.runScript(ADMIT, keys, [JSON.stringify(request)]));
-      if (answer.refusedBy !== 0 && answer.refusedBy !== BY_RATE) this.#addUnreported(id, owed);
+      const isRateChecked = answer.refusedBy === 0 || answer.refusedBy === BY_RATE;
+      if (!isRateChecked) this.#addUnreported(id, owed);
+      else if (rate !== null) this.#local.noteWholeBurst(id, answer.fullInMs);
       return answer;
     } catch (error) {
       if (!(error instanceof RedisFailure)) throw error;
@@ -127,9 +129,9 @@ export class SharedKeyLimits implements Limits {
     }
   }
 
-  /** Counts admitted calls locally, and notes what Redis has left of the burst. */
+  /** Counts admitted calls locally. */
   #count(key: LimitedKey, calls: number, leases: string[], answer: AdmitAnswer | null): void {
-    if (answer !== null) this.#local.record(key, calls, leases.length, answer.fullInMs);
+    if (answer !== null) this.#local.record(key, calls, leases.length);
     else if (key.policy.rate !== undefined) this.#addUnreported(key.id, calls);
     if (leases.length === 0) return;
     const held = this.#leases.get(key.id);

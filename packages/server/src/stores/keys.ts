@@ -3,7 +3,7 @@ import { changeVersion, isDone } from './change-version.ts';
 import { createKeyList, RECORD_COLUMNS } from './key-list.ts';
 import type { Change } from './ports/change.ts';
 import type { EndingKey, KeyName, KeyRecord, KeyStore, RotationResult, StoredKey } from './ports/keys.ts';
-import { createParameters, isStorable, placeRows, splitRows } from './sql.ts';
+import { createParameters, isStorable, placeRows } from './sql.ts';
 import type { Databases, Statements } from './statements.ts';
 
 export function createKeys({ durable }: Databases): KeyStore {
@@ -76,21 +76,19 @@ export function createKeys({ durable }: Databases): KeyStore {
       ),
     async touch(uses) {
       if (uses.size === 0) return;
+      const { values, place } = createParameters();
+      const used = placeRows(place, ['text', 'bigint'], [...uses]);
       await durable.transact(async (statements) => {
         // Locks the rows in one order, so that two replicas cannot deadlock.
         if (forUpdate !== '') {
           const lock = `SELECT 1 FROM client_keys WHERE ${isIn('id', '$1')} ORDER BY id ${forUpdate}`;
           await statements.query(lock, [[...uses.keys()]]);
         }
-        for (const part of splitRows([...uses])) {
-          const { values, place } = createParameters();
-          const used = placeRows(place, ['text', 'bigint'], part);
-          await statements.change(
-            `UPDATE client_keys SET last_used_at = used.column2 FROM (VALUES ${used}) AS used
-             WHERE id = used.column1 AND (last_used_at IS NULL OR last_used_at < used.column2)`,
-            values,
-          );
-        }
+        await statements.change(
+          `UPDATE client_keys SET last_used_at = used.column2 FROM (VALUES ${used}) AS used
+           WHERE id = used.column1 AND (last_used_at IS NULL OR last_used_at < used.column2)`,
+          values,
+        );
       });
     },
     async getOrCreateHashSecret(candidate) {

@@ -22,7 +22,9 @@ export interface Tools {
 /** Installs before the tests of the file and removes after them. `name`: the folder below `scripts/`. */
 export function installTools(name: string, timeoutMs: number): Tools {
   const folder = mkdtempSync(join(tmpdir(), `erp-proxy-${name}-`));
-  const env = { ...process.env, PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter) };
+  const { NODE_COMPILE_CACHE: _, ...inherited } = process.env;
+  // Code in a folder that is removed must not stay in the compile cache.
+  const env = { ...inherited, PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter) };
   const run = async (command: string, ...args: string[]) => {
     try {
       return (await promisify(execFile)(command, args, { cwd: folder, env })).stdout;

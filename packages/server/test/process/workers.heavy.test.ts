@@ -32,9 +32,12 @@ import {
   startShell,
 } from './program.ts';
 
-/** Two are several, and each more is another process to start. */
+/** Enough where one worker differs from the others. Each more is another process to start. */
 const COUNT = 2;
-const ALL_LISTEN = new RegExp(`(?:"msg":"listening"[^]*){${COUNT}}`);
+/** Where all others must do the same. */
+const MANY = 3;
+/** Matches a log after this number of workers listen. */
+const listening = (count: number) => new RegExp(`(?:"msg":"listening"[^]*){${count}}`);
 /** The primary and its workers exchange a heartbeat each second. */
 const LONGER_THAN_A_HEARTBEAT_MS = 1500;
 /** A signal that follows another one sooner is taken for its echo, for 300 ms. */
@@ -51,11 +54,10 @@ beforeEach(async () => {
 afterEach(() => upstream.close());
 
 /** Resolves when all of them listen. */
-async function start(...args: string[]): Promise<Server> {
-  const server = await startServer([`--egress.allow=${upstream.url}`, `--workers=${COUNT}`, ...args], {
-    folder,
-  });
-  await server.waitFor(ALL_LISTEN);
+async function start(args: readonly string[] = [], count = COUNT): Promise<Server> {
+  const settings = [`--egress.allow=${upstream.url}`, `--workers=${count}`, ...args];
+  const server = await startServer(settings, { folder });
+  await server.waitFor(listening(count));
   return server;
 }
 
@@ -84,19 +86,19 @@ function isRunning(pid: number): boolean {
 }
 
 test('workers share a free port, a scrape has the numbers of all, and each refuses a revoked key', async () => {
-  const server = await start();
+  const server = await start([], MANY);
   const key = await makeKey(server);
-  for (let count = 0; count < 2 * COUNT; count++) expect((await call(server, key)).status).toBe(200);
+  for (let count = 0; count < 2 * MANY; count++) expect((await call(server, key)).status).toBe(200);
   await expect
     .poll(() => new Set(readLog(server, 'call').map(({ worker }) => worker)))
-    .toEqual(new Set([1, 2]));
+    .toEqual(new Set([1, 2, 3]));
   expect(new Set(readLog(server, 'listening').map(({ url }) => url))).toEqual(new Set([server.url]));
   expect(readLog(server, 'no client key')).toHaveLength(1);
 
-  for (let scrape = 0; scrape < COUNT; scrape++) {
+  for (let scrape = 0; scrape < MANY; scrape++) {
     const text = (await send(`${server.url}/metrics`)).body.toString();
-    expect(text).toMatch(new RegExp(`^erp_proxy_calls_total\\{.*outcome="ok".*\\} ${2 * COUNT}$`, 'm'));
-    expect(text).toMatch(new RegExp(`^erp_proxy_upstream_duration_seconds_count\\{.*\\} ${2 * COUNT}$`, 'm'));
+    expect(text).toMatch(new RegExp(`^erp_proxy_calls_total\\{.*outcome="ok".*\\} ${2 * MANY}$`, 'm'));
+    expect(text).toMatch(new RegExp(`^erp_proxy_upstream_duration_seconds_count\\{.*\\} ${2 * MANY}$`, 'm'));
     expect(text, 'what is the same everywhere is not summed').toMatch(/^erp_proxy_store_up 1$/m);
   }
 
@@ -105,12 +107,12 @@ test('workers share a free port, a scrape has the numbers of all, and each refus
   // The primary passes the connections to its workers in turn.
   const callEach = async () => {
     const statuses: number[] = [];
-    for (let worker = 0; worker < COUNT; worker++) statuses.push((await call(server, shop.key)).status);
+    for (let worker = 0; worker < MANY; worker++) statuses.push((await call(server, shop.key)).status);
     return statuses;
   };
-  expect(await callEach()).toEqual(Array(COUNT).fill(200));
+  expect(await callEach()).toEqual(Array(MANY).fill(200));
   await runProgram(['keys', 'revoke', shop.id], { folder });
-  await expect.poll(callEach).toEqual(Array(COUNT).fill(401));
+  await expect.poll(callEach).toEqual(Array(MANY).fill(401));
   expect((await call(server, key)).status).toBe(200);
 });
 
@@ -145,7 +147,7 @@ test('a worker that dies is replaced after a delay that doubles, and calls are s
 test('a worker that is replaced has the settings of the others, whatever the settings file has by now', async () => {
   writeFileSync(join(folder, 'erp-proxy.yaml'), `workers: ${COUNT}\n`);
   const server = await startServer([`--egress.allow=${upstream.url}`], { folder });
-  await server.waitFor(ALL_LISTEN);
+  await server.waitFor(listening(COUNT));
   const key = await makeKey(server);
   for (const [index, text] of ['workers: 1\nhttp: { port: 1 }\n', 'htp:\n'].entries()) {
     writeFileSync(join(folder, 'erp-proxy.yaml'), text);
@@ -230,7 +232,7 @@ describe('a worker that hangs', () => {
   let key: string;
   let hung: number;
   beforeEach(async () => {
-    server = await start();
+    server = await start([], MANY);
     key = await makeKey(server);
     hung = listWorkers(server)[1] as number;
     process.kill(hung, 'SIGSTOP');
@@ -242,12 +244,12 @@ describe('a worker that hangs', () => {
 
   test('is left out of a scrape, then replaced, and others serve its calls', async () => {
     await expectScrapeWithoutIt();
-    const calls = Array.from({ length: 2 * COUNT }, (_, id) => call(server, key, { params: [[id]] }));
+    const calls = Array.from({ length: 2 * MANY }, (_, id) => call(server, key, { params: [[id]] }));
     await expect.poll(() => readLog(server, 'worker hung')).toMatchObject([{ pid: hung }]);
     await expect.poll(() => isRunning(hung)).toBe(false);
     for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
-    await expect.poll(() => readLog(server, 'listening')).toHaveLength(COUNT + 1);
-    for (let count = 0; count < 2 * COUNT; count++) expect((await call(server, key)).status).toBe(200);
+    await expect.poll(() => readLog(server, 'listening')).toHaveLength(MANY + 1);
+    for (let count = 0; count < 2 * MANY; count++) expect((await call(server, key)).status).toBe(200);
     server.kill('SIGTERM');
     expect((await server.ended).status).toBe(0);
   });
@@ -260,15 +262,15 @@ describe('a worker that hangs', () => {
         () => answers++,
         () => {},
       );
-    for (let count = 0; count < COUNT; count++) void ask();
-    await expect.poll(() => answers).toBe(COUNT - 1);
+    for (let count = 0; count < MANY; count++) void ask();
+    await expect.poll(() => answers).toBe(MANY - 1);
     // On a busy machine, another worker too may not answer within the half second that a scrape waits.
     let text = '';
     const scrape = async () => {
       text = (await send(`${server.url}/metrics`)).body.toString();
       return text;
     };
-    await expect.poll(scrape).toMatch(/^erp_proxy_workers\{state="answering"\} 1$/m);
+    await expect.poll(scrape).toMatch(/^erp_proxy_workers\{state="answering"\} 2$/m);
     // It did not wait until the silent worker was killed.
     expect(readLog(server, 'worker hung')).toEqual([]);
     expect(text).toMatch(/^erp_proxy_workers\{state="silent"\} 1$/m);
@@ -300,12 +302,12 @@ test.each([
     await released;
     answerLikeOdoo(socket, printResult('"late"'));
   };
-  const server = await start();
+  const server = await start([], MANY);
   const key = await makeKey(server);
-  const running = Array.from({ length: COUNT }, () => call(server, key));
+  const running = Array.from({ length: MANY }, () => call(server, key));
   await expect.poll(() => upstream.requests.length).toBe(running.length);
   stop(server);
-  await expect.poll(() => readLog(server, 'stopping')).toHaveLength(COUNT);
+  await expect.poll(() => readLog(server, 'stopping')).toHaveLength(MANY);
   expect((await call(server, key)).status).toBe(503);
   release();
   for (const answer of await Promise.all(running)) {
@@ -313,7 +315,7 @@ test.each([
   }
   const { status, stderr } = await server.ended;
   expect([status, stderr]).toEqual([0, '']);
-  expect(new Set(readLog(server, 'call').map(({ worker }) => worker)).size).toBe(COUNT);
+  expect(new Set(readLog(server, 'call').map(({ worker }) => worker)).size).toBe(MANY);
 });
 
 test('ends at once at a second signal, and no worker remains', async () => {
@@ -333,11 +335,11 @@ test('ends at once at a second signal, and no worker remains', async () => {
 });
 
 test('all workers together have no more calls at once at a database than one process may', async () => {
-  const server = await start(
+  const server = await start([
     '--upstream.concurrency=6',
     '--upstream.concurrencyMin=6',
     '--upstream.protocol=jsonrpc',
-  );
+  ]);
   const key = await makeKey(server);
   // Metrics include a database once it has answered.
   for (let worker = 0; worker < COUNT; worker++) expect((await call(server, key)).status).toBe(200);
@@ -410,7 +412,7 @@ test('each worker exports its spans, and a stop exports those that wait', async 
       folder,
       env,
     });
-    await server.waitFor(ALL_LISTEN);
+    await server.waitFor(listening(COUNT));
     const key = await makeKey(server);
     for (let count = 0; count < 4 * COUNT; count++) expect((await call(server, key)).status).toBe(200);
     server.kill('SIGTERM');

@@ -417,15 +417,6 @@ function describeKeys(use: () => KeyStore): void {
     expect((await keys.findById('b'))?.lastUsedAt).toBe(100);
   });
 
-  test('notes the last use of more keys than a statement can have parameters', async () => {
-    await keys.insert(buildKey({ id: 'first' }));
-    await keys.insert(buildKey({ id: 'last' }));
-    const others = Array.from({ length: 40_000 }, (_, index): [string, number] => [`other ${index}`, 80]);
-    await keys.touch(new Map([['first', 80], ...others, ['last', 80]]));
-    expect((await keys.findById('first'))?.lastUsedAt).toBe(80);
-    expect((await keys.findById('last'))?.lastUsedAt).toBe(80);
-  });
-
   test('keeps the first hash secret forever', async () => {
     const first = await keys.getOrCreateHashSecret(new Uint8Array(32).fill(1));
     const second = await keys.getOrCreateHashSecret(new Uint8Array(32).fill(2));

@@ -72,9 +72,12 @@ const RENDERED = new Map<string, Promise<Rendered>>();
 /** Rendering takes tens of milliseconds, and tests start many proxies in one process. */
 function renderOnce(version: string, publicUrl: string | null): Promise<Rendered> {
   const name = `${version} ${publicUrl}`;
-  const known = RENDERED.get(name) ?? render(version, publicUrl);
-  RENDERED.set(name, known);
-  return known;
+  const known = RENDERED.get(name);
+  if (known !== undefined) return known;
+  const rendering = render(version, publicUrl);
+  RENDERED.set(name, rendering);
+  rendering.catch(() => RENDERED.delete(name));
+  return rendering;
 }
 
 async function render(version: string, publicUrl: string | null): Promise<Rendered> {
@@ -105,7 +108,7 @@ function invalid(path: string, message: string): Denial {
 
 /**
  * `version` is the version of this program, and `publicUrl` the setting. Pauses between the parts: together they take
- * longer than anything may keep the event loop.
+ * longer than anything may keep the event loop. The named schemas take the longest, and zod renders them at once.
  */
 export async function renderOpenapi(version: string, publicUrl: string | null = null) {
   const schemas = renderNamedSchemas();
