@@ -1,6 +1,6 @@
 import { connect, createServer } from 'node:net';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listenOnFreePort } from '../../../test/listen.ts';
 import {
   buildKey,
@@ -13,7 +13,7 @@ import { pause } from '../../../test/time.ts';
 import { makeBatch } from '../audit-batch.fixture.ts';
 import type { Store } from '../ports/store.ts';
 import { StoreError } from '../store-error.ts';
-import { createTestSchema, type TestSchema } from './database.fixture.ts';
+import { createTestSchema, keepRows, type TestSchema } from './database.fixture.ts';
 import { IDLE_TIMEOUT_MS } from './migrations.ts';
 import { openPostgresStore } from './store.ts';
 
@@ -27,6 +27,40 @@ const SHORT_MS = 5;
 const READ_MAX_MS = 10_000;
 
 describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names', () => {
+  let schema: TestSchema;
+  let restore: () => Promise<void>;
+  let opened: Store[] = [];
+
+  beforeAll(async () => {
+    schema = await createTestSchema(SERVER_URL);
+    await (await openPostgresStore(schema.url)).close();
+    restore = await keepRows(schema);
+  });
+  afterEach(async () => {
+    await Promise.all(opened.map((store) => store.close()));
+    opened = [];
+    await schema.query('DROP FUNCTION IF EXISTS refuse CASCADE');
+    await restore();
+  });
+  afterAll(() => schema.drop());
+
+  describeStore({
+    name: 'PostgreSQL',
+    async open() {
+      const store = await openPostgresStore(schema.url);
+      opened.push(store);
+      return store;
+    },
+    shared: {
+      refuseAudit: () =>
+        schema.query(`
+          CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no audit today'; END $$;
+          CREATE TRIGGER refuse BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION refuse()`),
+    },
+  });
+});
+
+describe.skipIf(SERVER_URL === '')('in a schema of its own on that server', () => {
   let schema: TestSchema;
   let opened: Store[];
 
@@ -55,17 +89,6 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
       DROP TABLE deliveries;
       DELETE FROM erp_proxy_migrations WHERE version > 4`);
   }
-
-  describeStore({
-    name: 'PostgreSQL',
-    open: () => open(),
-    shared: {
-      refuseAudit: () =>
-        schema.query(`
-          CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no audit today'; END $$;
-          CREATE TRIGGER refuse BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION refuse()`),
-    },
-  });
 
   test('a new lease removes those that have expired', async () => {
     const [one, two] = [await open(), await open()];
