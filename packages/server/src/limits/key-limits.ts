@@ -99,9 +99,9 @@ export class KeyLimits implements Limits {
     for (let index = 0; index < running; index++) this.#running.tryAcquire(key.id, Number.POSITIVE_INFINITY);
   }
 
-  /** The burst of the key that all processes share is full in this time. */
-  noteWholeBurst(id: string, fullInMs: number): void {
-    this.#rates.noteWhole(id, fullInMs);
+  /** Notes when the burst of the key that all processes share is full again. */
+  noteSharedBurst(id: string, fullInMs: number): void {
+    this.#rates.noteSharedBurst(id, fullInMs);
   }
 
   /** The calls that this process has admitted today (UTC), and the current day in days since 1970. */

@@ -23,8 +23,8 @@ const SLACK_MS = 0.001;
 export class RateLimiter {
   /** The time at which the burst of each key is full again. */
   readonly #fullAt = new Map<string, number>();
-  /** The same for the burst that all processes share, of which this limiter has a share. */
-  readonly #wholeFullAt = new Map<string, number>();
+  /** The time at which the burst that all processes share is full again, of which this limiter has a share. */
+  readonly #sharedFullAt = new Map<string, number>();
   readonly #nowMs: () => number;
   #sweepAt = SWEEP_MIN;
 
@@ -43,7 +43,7 @@ export class RateLimiter {
     const now = this.#nowMs();
     const fullInMs = Math.max(
       this.#fullInMs(this.#fullAt, key, rate, now),
-      this.#fullInMs(this.#wholeFullAt, key, rate, now),
+      this.#fullInMs(this.#sharedFullAt, key, rate, now),
     );
     const after = fullInMs + count * readIntervalMs(rate);
     const isOk = after <= readSpanMs(rate) + SLACK_MS;
@@ -59,12 +59,12 @@ export class RateLimiter {
   }
 
   /**
-   * The burst that all processes share is full in this time. A share of it is no fuller: the others may have used the
-   * rest.
+   * Notes when the burst that all processes share is full again. A share of it is no fuller: the other processes may
+   * have used the rest.
    */
-  noteWhole(key: string, fullInMs: number): void {
+  noteSharedBurst(key: string, fullInMs: number): void {
     const now = this.#nowMs();
-    this.#keep(this.#wholeFullAt, key, now + fullInMs, now);
+    this.#keep(this.#sharedFullAt, key, now + fullInMs, now);
   }
 
   /** At most the time of a full burst, so that a rate that was raised applies at once. */
@@ -75,9 +75,9 @@ export class RateLimiter {
   #keep(times: Map<string, number>, key: string, fullAt: number, now: number): void {
     times.set(key, fullAt);
     if (times.size < this.#sweepAt) return;
-    for (const all of [this.#fullAt, this.#wholeFullAt])
+    for (const all of [this.#fullAt, this.#sharedFullAt])
       for (const [known, at] of all) if (at <= now) all.delete(known);
-    this.#sweepAt = Math.max(SWEEP_MIN, 2 * this.#fullAt.size, 2 * this.#wholeFullAt.size);
+    this.#sweepAt = Math.max(SWEEP_MIN, 2 * this.#fullAt.size, 2 * this.#sharedFullAt.size);
   }
 }
 
