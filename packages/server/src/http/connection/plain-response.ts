@@ -2,13 +2,11 @@
  * A response that is written to the connection itself, without Node's HTTP (RFC 9112). A response that is complete when
  * it is sent takes one write.
  */
+import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { AnswerHeaders } from '../../streams/answer-writer.ts';
 import { atTurnEnd } from '../../streams/turn-end.ts';
 import type { HttpResponse } from '../response.ts';
-
-// `import` reads every export of the module, and one of them loads Node's fetch: a tenth of the time of a start.
-const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /** The connection of a response. */
 export interface ResponseConnection {
