@@ -3,10 +3,7 @@
  * both.
  */
 import { readFileSync } from 'node:fs';
-import { readDocument } from '../src/json/document.ts';
-import { readElements } from '../src/json/elements.ts';
-import { readMembers } from '../src/json/members.ts';
-import type { JsonSpan } from '../src/json/span.ts';
+import { type JsonSpan, readDocument, readElements, readMembers } from '@erp-proxy/json';
 
 export interface RecordedJson2 {
   name: string;

@@ -8,7 +8,7 @@ import type {
   NewKeyView,
   StarMeaning,
 } from '@erp-proxy/contract';
-import { DuplicateMemberError, readValue } from '../json/read-value.ts';
+import { DuplicateMemberError, readValue } from '@erp-proxy/json';
 import { listModelsWithoutFields } from '../policy/publishable.ts';
 import { explainUnreadable } from './apply/explain-unreadable.ts';
 import {

@@ -1,5 +1,5 @@
 /** Checks the answers of a running proxy, as far as commands depend on them, and cleans their texts for a terminal. */
-import { isObject } from '../json/is-object.ts';
+import { isObject } from '@erp-proxy/json';
 
 export type Shape = (value: unknown) => boolean;
 

@@ -2,9 +2,10 @@
  * Makes one call of a request that moves data, and collects its answer. The call passes the execute pipeline, so that
  * policy, limits and audit apply to it as to any other.
  */
+
+import { readMembers } from '@erp-proxy/json';
 import type { AnswerFacts, CallRunner, RunOptions } from '../execute/terms/call-runner.ts';
 import { Denial } from '../execute/terms/denial.ts';
-import { readMembers } from '../json/members.ts';
 import { AnswerCollector } from '../streams/answer-collector.ts';
 import { type DataRequest, readMemberBytes } from './data-request.ts';
 

@@ -1,6 +1,8 @@
 /**
  * Reads the body of a route that moves data. Members that go into calls on Odoo stay byte spans: the calls check them.
  */
+
+import { findValue, type JsonMember, type JsonSpan, readMembers } from '@erp-proxy/json';
 import { parseDocument } from '../execute/call/parse.ts';
 import {
   checkCharacters,
@@ -14,8 +16,6 @@ import {
 } from '../execute/call/read-members.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import { NULL_ID } from '../execute/terms/parsed-body.ts';
-import { findValue, readMembers } from '../json/members.ts';
-import type { JsonMember, JsonSpan } from '../json/span.ts';
 
 /** A body whose own members are valid. */
 export interface DataRequest {

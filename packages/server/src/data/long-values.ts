@@ -1,8 +1,14 @@
 /** Reads JSON values of megabytes in slices: one long value must not keep other callers waiting. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { readMembers, readMembersInSlices } from '../json/members.ts';
-import { isScalar, skipValue, skipValueInSlices } from '../json/skip.ts';
-import type { JsonMember, JsonSpan } from '../json/span.ts';
+import {
+  isScalar,
+  type JsonMember,
+  type JsonSpan,
+  readMembers,
+  readMembersInSlices,
+  skipValue,
+  skipValueInSlices,
+} from '@erp-proxy/json';
 
 const SLICE_BYTES = 128 * 1024;
 

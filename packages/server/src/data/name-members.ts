@@ -2,7 +2,7 @@
  * Names members as the caller of a route that moves data did, in an error about the call that was built from them.
  * Pure.
  */
-import { viewAsBuffer } from '../json/buffer.ts';
+import { viewAsBuffer } from '@erp-proxy/json';
 
 const ERROR_START = ',"error":';
 /** What a text names, or the member `path`. */

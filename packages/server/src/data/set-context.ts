@@ -1,12 +1,8 @@
 /** Sets members of the context of a request that moves data. */
+
+import { isEmptyArray, type JsonSpan, joinParts, readKind, readMembers, setMembers } from '@erp-proxy/json';
 import { describe, invalid } from '../execute/call/read-members.ts';
 import type { Denial } from '../execute/terms/denial.ts';
-import { joinParts } from '../json/edit.ts';
-import { isEmptyArray } from '../json/empty-array.ts';
-import { readMembers } from '../json/members.ts';
-import { setMembers } from '../json/set-members.ts';
-import { readKind } from '../json/skip.ts';
-import type { JsonSpan } from '../json/span.ts';
 
 /** Calls accept as many. */
 const MEMBERS_MAX = 1000;

@@ -1,7 +1,7 @@
 /** The API keys of an instance's user, as Odoo lists them: names and dates, without the keys themselves. */
 
+import { isObject } from '@erp-proxy/json';
 import type { InstanceRecord, KeyState } from '../instances/views.ts';
-import { isObject } from '../json/is-object.ts';
 import { isApiKeyShaped } from '../odoo/json2/json2-request.ts';
 import type { AskOdoo, OdooAnswer } from './ask-odoo.ts';
 

@@ -2,7 +2,7 @@
  * Reads the stored policy of a key. A key whose policy cannot be read makes no calls. That is not the caller's error.
  */
 import type { Policy } from '@erp-proxy/contract';
-import { readValue } from '../json/read-value.ts';
+import { readValue } from '@erp-proxy/json';
 import { parsePolicy } from '../policy/parse.ts';
 import type { KeyRecord } from '../stores/ports/keys.ts';
 

@@ -1,5 +1,5 @@
 /** The records, groups or ids in a result of Odoo. */
-import { isObject } from '../json/is-object.ts';
+import { isObject } from '@erp-proxy/json';
 
 export interface RecordRow extends Record<string, unknown> {
   id: number;

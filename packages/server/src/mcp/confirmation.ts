@@ -3,8 +3,8 @@
  * and for the question as they have read it: if a record has another name or state by then, it is another question.
  */
 import { createHash } from 'node:crypto';
+import { isObject } from '@erp-proxy/json';
 import type { InstanceRecord } from '../instances/instances.ts';
-import { isObject } from '../json/is-object.ts';
 
 export interface Question {
   text: string;

@@ -1,6 +1,7 @@
 /** The buttons of a dialog, as its form has them. */
+
+import { isObject } from '@erp-proxy/json';
 import type { InstanceRecord } from '../instances/instances.ts';
-import { isObject } from '../json/is-object.ts';
 import { mayCall } from '../policy/abilities.ts';
 import type { Session } from './session.ts';
 import { cleanText, stripTags } from './show.ts';

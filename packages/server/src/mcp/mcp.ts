@@ -2,10 +2,11 @@
  * Serves `POST /mcp`: requests of the Model Context Protocol, whose tools call Odoo. Keys, limits and addresses were
  * checked before.
  */
+
+import { isObject } from '@erp-proxy/json';
 import type { CallRunner } from '../execute/terms/call-runner.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import type { Instances } from '../instances/instances.ts';
-import { isObject } from '../json/is-object.ts';
 import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
 import { SingleFlightCache } from '../streams/single-flight-cache.ts';
 import { weighFields } from './fields.ts';

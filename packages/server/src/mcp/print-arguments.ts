@@ -3,7 +3,7 @@
  * can look like the end of the question. Pure.
  */
 import { cutText } from '@erp-proxy/contract';
-import { isObject } from '../json/is-object.ts';
+import { isObject } from '@erp-proxy/json';
 import { cleanText } from './show.ts';
 
 /** Maximum length of all texts, names and numbers. */

@@ -3,9 +3,9 @@
  * value for a list of one, digits for a number, and a number beyond the maximum, which stands for the maximum. All
  * others get an error that says what to send.
  */
+
+import { isObject, readDocument } from '@erp-proxy/json';
 import { z } from 'zod';
-import { readDocument } from '../json/document.ts';
-import { isObject } from '../json/is-object.ts';
 import { findNearestName } from '../text/nearest.ts';
 import { DEPTH_MAX } from './read-body.ts';
 import type { Tool } from './tool.ts';

@@ -3,6 +3,7 @@
  * without sessions. Each request gets a server of its own, made for its key.
  */
 import { cutText } from '@erp-proxy/contract';
+import { isObject } from '@erp-proxy/json';
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
@@ -20,7 +21,6 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { CallRunner } from '../execute/terms/call-runner.ts';
-import { isObject } from '../json/is-object.ts';
 import { ANSWER, canShowQuestions, QUESTION_SCHEMA, readConfirmation } from './confirmation.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import { listTools } from './list-tools.ts';

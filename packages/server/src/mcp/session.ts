@@ -4,14 +4,12 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type DataRoute, LIMIT_HEADER } from '@erp-proxy/contract';
+import { findExcess, isObject, viewAsBuffer } from '@erp-proxy/json';
 import type { AnswerFacts, CallRunner } from '../execute/terms/call-runner.ts';
 import type { Denial } from '../execute/terms/denial.ts';
 import type { NeededConfirmation } from '../execute/terms/request.ts';
 import { isIdempotencyKey } from '../idempotency/call-names.ts';
 import type { InstanceRecord } from '../instances/instances.ts';
-import { viewAsBuffer } from '../json/buffer.ts';
-import { findExcess } from '../json/count-members.ts';
-import { isObject } from '../json/is-object.ts';
 import { createTimePrinter, type PrintTime } from '../odoo/local-time.ts';
 import { isTimeZone } from '../odoo/time-zone.ts';
 import { mayUseField, mayUseModel } from '../policy/abilities.ts';

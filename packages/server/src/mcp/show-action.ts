@@ -2,7 +2,7 @@
  * Recognizes an action, which Odoo's methods return for its own pages: a window, a message, a report. Shows what of it
  * a model can use, and says what it means. Pure.
  */
-import { isObject } from '../json/is-object.ts';
+import { isObject } from '@erp-proxy/json';
 import { type ShownValue, SINGLE_TEXT_MAX, showValue } from './show.ts';
 
 /** Shown without the layout of pages. */

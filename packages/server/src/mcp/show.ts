@@ -4,7 +4,7 @@
  */
 
 import { cutText } from '@erp-proxy/contract';
-import { isObject } from '../json/is-object.ts';
+import { isObject } from '@erp-proxy/json';
 import type { PrintTime } from '../odoo/local-time.ts';
 import type { Fields } from './fields.ts';
 

@@ -1,5 +1,5 @@
 /** Finds in the arguments of a call which records it concerns. Reads no record, and knows no policy. Pure. */
-import { isObject } from '../json/is-object.ts';
+import { isObject } from '@erp-proxy/json';
 
 export interface ConcernedCall {
   readonly model: string;

@@ -6,7 +6,7 @@
 
 import type { ConcernedRecord, ConcernedRecords } from '@erp-proxy/contract';
 import { clipText } from '@erp-proxy/contract';
-import { isObject } from '../json/is-object.ts';
+import { isObject } from '@erp-proxy/json';
 import { type ConcernedCall, readConcerned, readRemovals } from './concerned-records.ts';
 
 export interface ReadableField {

@@ -1,7 +1,5 @@
 /** Reads arguments from the text of `params` and `keyword`. */
-import { readElements } from '../json/elements.ts';
-import { readMembers } from '../json/members.ts';
-import type { JsonSpan } from '../json/span.ts';
+import { type JsonSpan, readElements, readMembers } from '@erp-proxy/json';
 import { type Arguments, POSITIONAL_MAX } from './arguments.ts';
 
 export function readArguments(params: string, keyword = '{}'): Arguments {

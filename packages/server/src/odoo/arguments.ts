@@ -1,7 +1,5 @@
 /** The positional and named arguments of a call, as spans of its bytes. Knows no method. */
-import { readElements } from '../json/elements.ts';
-import { readMembers } from '../json/members.ts';
-import type { JsonMember, JsonSpan } from '../json/span.ts';
+import { type JsonMember, type JsonSpan, readElements, readMembers } from '@erp-proxy/json';
 
 /** Known methods take fewer positional arguments; a body can hold millions. */
 export const POSITIONAL_MAX = 16;

@@ -1,5 +1,5 @@
 /** Which methods of the ORM have the same effect on the records of a call as its own method. Knows no policy. */
-import { isEmptyArray } from '../json/empty-array.ts';
+import { isEmptyArray } from '@erp-proxy/json';
 import { type Arguments, findArgument, isLeftOut } from './arguments.ts';
 
 /**

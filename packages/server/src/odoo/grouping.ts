@@ -2,7 +2,7 @@
  * Visits the strings with which a grouping read names its groups and aggregates: `date:month`, `amount:sum`,
  * `partner_id.country_id`. Does not interpret them.
  */
-import { someString } from '../json/strings.ts';
+import { someString } from '@erp-proxy/json';
 import type { Arguments } from './arguments.ts';
 
 /** All of these take the domain as their first argument (docs/odoo-facts.md#parameters). */

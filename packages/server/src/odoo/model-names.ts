@@ -1,9 +1,12 @@
 /** The names of a database's models, as `ir.model` lists them to a user who may read it. */
-import { readDocument } from '../json/document.ts';
-import { readElements } from '../json/elements.ts';
-import { findValue, readMembers } from '../json/members.ts';
-import { decodeString } from '../json/string.ts';
-import { JsonSyntaxError } from '../json/syntax-error.ts';
+import {
+  decodeString,
+  findValue,
+  JsonSyntaxError,
+  readDocument,
+  readElements,
+  readMembers,
+} from '@erp-proxy/json';
 
 /** The most models that are asked for. A database with all of Odoo's modules has some 1500. */
 const MODELS_MAX = 5000;

@@ -3,7 +3,7 @@
  * up to 15 and `domain` from 16 on, and some models still use `args` (docs/odoo-facts.md#domain-by-name). The position
  * is the same in all versions. A pure function.
  */
-import type { JsonMember } from '../json/span.ts';
+import type { JsonMember } from '@erp-proxy/json';
 
 const METHODS: ReadonlySet<string> = new Set(['search', 'search_count']);
 

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { countReads } from '../json/counted-bytes.fixture.ts';
+import { countReads } from '../../../json/test/counted-bytes.ts';
 import { readArguments } from './arguments.fixture.ts';
 import type { Arguments } from './arguments.ts';
 import { isReadOnlyMethod } from './methods.ts';

@@ -2,10 +2,7 @@
  * Determines from the arguments of a read how many records it can return, and where its limit is. Positions are the
  * same in every version from 14 (docs/odoo-facts.md#parameters). Knows no policy.
  */
-import { readElements } from '../json/elements.ts';
-import { readInteger } from '../json/number.ts';
-import type { JsonSpan } from '../json/span.ts';
-import { isWrittenAt } from '../json/strings.ts';
+import { isWrittenAt, type JsonSpan, readElements, readInteger } from '@erp-proxy/json';
 import { type Arguments, findArgument, isLeftOut } from './arguments.ts';
 import { isGrouping, someGroupingText } from './grouping.ts';
 import { isReadOnlyMethod } from './methods.ts';

@@ -1,5 +1,5 @@
 /** Asks `/jsonrpc` for the id of the user with a login. Pure functions. */
-import { isObject } from '../json/is-object.ts';
+import { isObject } from '@erp-proxy/json';
 
 /** The body of `common.authenticate`. As no browser signs in, Odoo takes an API key in place of the password. */
 export function buildSignIn({

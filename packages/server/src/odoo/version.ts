@@ -1,5 +1,5 @@
 /** How to ask for Odoo's version without side effects on the server, and how to read the answer. Pure functions. */
-import { isObject } from '../json/is-object.ts';
+import { isObject } from '@erp-proxy/json';
 
 /** The answer of `common.version`, with Odoo's own member names. */
 export interface OdooVersion {

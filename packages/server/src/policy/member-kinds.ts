@@ -5,8 +5,8 @@
 
 import type { FieldRule } from '@erp-proxy/contract';
 import { cutText } from '@erp-proxy/contract';
+import { isObject } from '@erp-proxy/json';
 import { z } from 'zod';
-import { isObject } from '../json/is-object.ts';
 import { findNearestName } from '../text/nearest.ts';
 
 export interface MemberKind<Value> {

@@ -3,7 +3,7 @@
  * member that can never take effect, is refused: nothing is guessed or corrected.
  */
 import { compileGlob, type InvalidMember, type Policy } from '@erp-proxy/contract';
-import { isObject } from '../json/is-object.ts';
+import { isObject } from '@erp-proxy/json';
 import { isReadOnlyMethod } from '../odoo/methods.ts';
 import { type Members, pathOfEntry, type Report, reportUnknownNames } from './member-kinds.ts';
 import { POLICY_MEMBERS } from './members.ts';

@@ -1,8 +1,8 @@
 /** Fetches the keys of an issuer, through the egress guard. Redirects are not followed. */
 import { cutText } from '@erp-proxy/contract';
+import { readValue } from '@erp-proxy/json';
 import type { EgressDispatcher, EgressTrust } from '../egress/dispatcher.ts';
 import { fetchWhole } from '../egress/fetch-whole.ts';
-import { readValue } from '../json/read-value.ts';
 import type { Issuer } from './issuer.ts';
 import { type KeySet, KeySetError, readKeySet } from './key-set.ts';
 

@@ -3,8 +3,8 @@
  * no symmetric keys, no private parts, no RSA keys under 2048 bits. Knows neither HTTP nor when keys are read.
  */
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
+import { readValue } from '@erp-proxy/json';
 import { calculateJwkThumbprint, createLocalJWKSet, exportJWK, type JWK, type JWTVerifyGetKey } from 'jose';
-import { readValue } from '../json/read-value.ts';
 import { createPauses } from '../streams/create-pauses.ts';
 
 /** More keys than any provider has. Each costs time when it is read. */

@@ -4,9 +4,9 @@
  */
 
 import { compileGlob, cutText, type Policy } from '@erp-proxy/contract';
+import { isObject } from '@erp-proxy/json';
 import { findCertificateError } from '../instances/certificates.ts';
 import { trustOf } from '../instances/trust.ts';
-import { isObject } from '../json/is-object.ts';
 import { compilePolicy } from '../policy/compile.ts';
 import {
   flag,

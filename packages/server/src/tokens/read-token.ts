@@ -2,7 +2,7 @@
  * Reads the parts of a JSON Web Token (RFC 7519) before its signature is verified. Accepts only what one reader can
  * understand in one way: canonical base64url, and objects without duplicate members. Pure.
  */
-import { readValue } from '../json/read-value.ts';
+import { readValue } from '@erp-proxy/json';
 import type { Claims } from './issuer.ts';
 
 /** Larger tokens are refused unread. Common ones have 1 to 3 KiB. */

@@ -1,8 +1,9 @@
 /**
  * Which folder may import which. A row names a folder and what its files import beside their own folder: folders below
  * it in the table, packages, and modules of Node. `odoo/*` is a folder with all folders in it, and `node` is each module
- * of Node except those that reach out of the process ({@link GUARDED}), which are named. The linter refuses circles of
- * files (`noImportCycles` in biome.json). Tests may import anything.
+ * of Node except those that reach out of the process ({@link GUARDED}), which are named. A package of {@link SHARED}
+ * needs no name, if `package.json` has it. The linter refuses circles of files (`noImportCycles` in biome.json). Tests
+ * may import anything, but of a package with doors only these.
  */
 import { dirname, join, relative } from 'node:path/posix';
 import { expect, test } from 'vitest';
@@ -16,10 +17,11 @@ const BOUNDARIES: Record<string, string> = {
   console: `
     .: app @mantine react-dom
     app: api parts pages/* @mantine @tanstack react
-    pages/*: app api parts/* @erp-proxy/contract @mantine @tanstack react
-    parts: api @erp-proxy/contract @mantine @tanstack react
-    parts/json-editor: api @codemirror @erp-proxy/contract @lezer @mantine react
-    api: @erp-proxy/contract @tanstack`,
+    pages/*: app api parts/* @mantine @tanstack react
+    parts: api @mantine @tanstack react
+    parts/json-editor: api @codemirror @lezer @mantine react
+    api: @tanstack`,
+  json: '.: node',
   sandbox: `
     .: data http json rpc versions node:http node:net
     http: doc json orm rpc versions node node:http node:net
@@ -33,71 +35,76 @@ const BOUNDARIES: Record<string, string> = {
     json: node`,
   server: `
     .: cli config node
-    cli: admin app audit cli/* config egress execute/call instances json key-rotation keys observe policy stores streams text tokens @erp-proxy/contract @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:cluster
-    cli/apply: config instances json keys policy subscriptions text @erp-proxy/contract @erp-proxy/contract/admin yaml node
-    cli/types: cli json @erp-proxy/client
+    cli: admin app audit cli/* config egress execute/call instances key-rotation keys observe policy stores streams text tokens @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:cluster
+    cli/apply: config instances keys policy subscriptions text @erp-proxy/contract/admin yaml node
+    cli/types: cli @erp-proxy/client
     cli/export:
     cli/mcp: mcp @modelcontextprotocol node
-    app: admin approvals audit config data/* egress examine execute/* http/* idempotency instances key-rotation keys limits/* mcp observe odoo policy redis statistics stores stores/ports streams subscriptions tokens traces @erp-proxy/contract node
-    http: config data/* execute execute/request execute/terms http/* mcp observe streams threads @erp-proxy/contract @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
-    http/admin: admin audit config execute execute/terms http http/openapi json keys observe policy streams text @erp-proxy/contract @erp-proxy/contract/admin fastify lru-cache zod node
-    http/openapi: admin config execute execute/request execute/terms http http/admin http/connection http/shedding json streams @erp-proxy/contract @erp-proxy/contract/admin fastify zod node
-    http/connection: execute/request execute/terms http http/shedding streams text threads @erp-proxy/contract node node:http node:net
+    app: admin approvals audit config data/* egress examine execute/* http/* idempotency instances key-rotation keys limits/* mcp observe odoo policy redis statistics stores stores/ports streams subscriptions tokens traces node
+    http: config data/* execute execute/request execute/terms http/* mcp observe streams threads @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
+    http/admin: admin audit config execute execute/terms http http/openapi keys observe policy streams text @erp-proxy/contract/admin fastify lru-cache zod node
+    http/openapi: admin config execute execute/request execute/terms http http/admin http/connection http/shedding streams @erp-proxy/contract/admin fastify zod node
+    http/connection: execute/request execute/terms http http/shedding streams text threads node node:http node:net
     http/console: http fastify node
     http/reference: fastify node
     http/shedding:
-    data/subscriptions: data data/changes execute execute/call execute/terms instances json keys streams subscriptions @erp-proxy/contract node
-    data/changes: data execute/call execute/request execute/terms instances json streams text @erp-proxy/contract node
-    data/export: data execute/call execute/request execute/terms json observe streams @erp-proxy/contract node
-    data/files: data execute/call execute/request execute/terms json odoo/faults policy streams @erp-proxy/contract node
-    data: execute/call execute/terms json odoo policy streams @erp-proxy/contract node
-    mcp: execute/terms execute/thread idempotency instances json mcp/tools naming odoo policy streams text @erp-proxy/contract @modelcontextprotocol lru-cache zod node
-    mcp/tools: instances json mcp mcp/documents odoo policy text @erp-proxy/contract zod
+    data/subscriptions: data data/changes execute execute/call execute/terms instances keys streams subscriptions node
+    data/changes: data execute/call execute/request execute/terms instances streams text node
+    data/export: data execute/call execute/request execute/terms observe streams node
+    data/files: data execute/call execute/request execute/terms odoo/faults policy streams node
+    data: execute/call execute/terms odoo policy streams node
+    mcp: execute/terms execute/thread idempotency instances mcp/tools naming odoo policy streams text @modelcontextprotocol lru-cache zod node
+    mcp/tools: instances mcp mcp/documents odoo policy text zod
     mcp/documents: fflate unpdf node
-    examine: egress execute/terms execute/upstream key-rotation odoo/* streams @erp-proxy/contract node
-    execute: execute/* keys limits naming observe odoo/faults policy streams @erp-proxy/contract node
-    execute/request: approvals egress execute/terms idempotency keys limits observe streams @erp-proxy/contract node
-    execute/call: egress execute/terms execute/thread instances json keys odoo/* policy stores/ports streams text @erp-proxy/contract node
-    execute/upstream: approvals egress execute/terms execute/thread idempotency json keys limits/* observe odoo/* policy sharing streams text threads @erp-proxy/contract lru-cache node
-    execute/thread: execute/call execute/terms execute/upstream json keys odoo/* policy streams threads @erp-proxy/contract node
+    examine: egress execute/terms execute/upstream key-rotation odoo/* streams node
+    execute: execute/* keys limits naming observe odoo/faults policy streams node
+    execute/request: approvals egress execute/terms idempotency keys limits observe streams node
+    execute/call: egress execute/terms execute/thread instances keys odoo/* policy stores/ports streams text node
+    execute/upstream: approvals egress execute/terms execute/thread idempotency keys limits/* observe odoo/* policy sharing streams text threads lru-cache node
+    execute/thread: execute/call execute/terms execute/upstream keys odoo/* policy streams threads node
     traces: egress execute/terms observe streams @opentelemetry node
-    execute/terms: approvals egress idempotency instances json keys limits/database observe odoo/* streams @erp-proxy/contract
-    naming: json @erp-proxy/contract
-    admin: approvals audit instances key-rotation keys odoo odoo/signatures policy statistics stores/ports streams subscriptions text @erp-proxy/contract @erp-proxy/contract/admin zod node
-    tokens: egress instances json keys policy stores stores/ports streams @erp-proxy/contract jose lru-cache node
-    keys: json policy stores stores/ports streams @erp-proxy/contract ipaddr.js lru-cache node
-    policy: egress json odoo/* text @erp-proxy/contract zod
-    key-rotation: egress instances json odoo odoo/faults odoo/json2 stores/ports @erp-proxy/contract lru-cache zod node
+    execute/terms: approvals egress idempotency instances keys limits/database observe odoo/* streams
+    naming:
+    admin: approvals audit instances key-rotation keys odoo odoo/signatures policy statistics stores/ports streams subscriptions text @erp-proxy/contract/admin zod node
+    tokens: egress instances keys policy stores stores/ports streams jose lru-cache node
+    keys: policy stores stores/ports streams ipaddr.js lru-cache node
+    policy: egress odoo/* text zod
+    key-rotation: egress instances odoo odoo/faults odoo/json2 stores/ports lru-cache zod node
     redis: idempotency limits/* sharing stores/ports streams ioredis lru-cache node
-    config: stores text @erp-proxy/contract yaml zod node node:net
-    approvals: idempotency instances stores/ports streams @erp-proxy/contract node
-    subscriptions: egress instances observe stores stores/ports streams text @erp-proxy/contract @erp-proxy/contract/admin zod node
-    idempotency: stores/ports streams @erp-proxy/contract lru-cache node
-    instances: egress odoo stores stores/ports @erp-proxy/contract @erp-proxy/contract/admin lru-cache zod node
-    audit: observe stores stores/ports streams text @erp-proxy/contract lru-cache node
-    statistics: observe stores/ports streams @erp-proxy/contract node
-    odoo/related: json odoo odoo/fields odoo/sensitive odoo/signatures odoo/values
-    odoo/json2: json odoo odoo/faults odoo/signatures @erp-proxy/contract
-    odoo/faults: json odoo odoo/signatures @erp-proxy/contract
-    odoo/values: json odoo streams @erp-proxy/contract lru-cache
-    odoo/sensitive: json odoo
-    odoo/fields: json odoo
-    odoo/signatures: json
-    odoo: json @erp-proxy/contract
+    config: stores text yaml zod node node:net
+    approvals: idempotency instances stores/ports streams node
+    subscriptions: egress instances observe stores stores/ports streams text @erp-proxy/contract/admin zod node
+    idempotency: stores/ports streams lru-cache node
+    instances: egress odoo stores stores/ports @erp-proxy/contract/admin lru-cache zod node
+    audit: observe stores stores/ports streams text lru-cache node
+    statistics: observe stores/ports streams node
+    odoo/related: odoo odoo/fields odoo/sensitive odoo/signatures odoo/values
+    odoo/json2: odoo odoo/faults odoo/signatures
+    odoo/faults: odoo odoo/signatures
+    odoo/values: odoo streams lru-cache
+    odoo/sensitive: odoo
+    odoo/fields: odoo
+    odoo/signatures:
+    odoo:
     egress: streams text ipaddr.js lru-cache node node:dns node:net node:tls
     sharing: streams lru-cache node
-    limits: limits/* stores stores/ports streams @erp-proxy/contract
+    limits: limits/* stores stores/ports streams
     limits/database: limits
-    stores: stores/* streams @erp-proxy/contract lru-cache node
-    stores/sqlite: stores stores/ports streams @erp-proxy/contract lru-cache node node:sqlite
-    stores/postgres: stores stores/ports streams @erp-proxy/contract lru-cache pg node node:tls
+    stores: stores/* streams lru-cache node
+    stores/sqlite: stores stores/ports streams lru-cache node node:sqlite
+    stores/postgres: stores stores/ports streams lru-cache pg node node:tls
     stores/ports: node
-    json: @erp-proxy/contract node
-    observe: streams text @erp-proxy/contract prom-client node
+    observe: streams text prom-client node
     threads: streams node
-    streams: @erp-proxy/contract lru-cache node
+    streams: lru-cache node
     text: node`,
 };
+
+/** Packages with the terms in which all other parts are written. */
+const SHARED = ['@erp-proxy/contract', '@erp-proxy/json'];
+
+/** Packages that others use by the doors in `exports` of their `package.json` alone. */
+const CLOSED = /^packages\/(json)\/src\//;
 
 /** Folders that import a folder above them. A folder may also import the one that it is in, if its row names it. */
 const UPWARDS = [
@@ -123,9 +130,22 @@ test.each(Object.keys(BOUNDARIES))('files of packages/%s import what their folde
   const unused = listRows(name).filter(([row = '']) => ![...folders].some((folder) => covers(row, folder)));
   expect(unused, 'rows without a folder').toEqual([]);
   const faults = files.flatMap((file) =>
-    [...readText(file).matchAll(IMPORT)].flatMap(([, one, two, three]) => {
-      const fault = findFault(file, one ?? two ?? three ?? '');
+    listImports(file).flatMap((specifier) => {
+      const fault = findFault(file, specifier);
       return fault === null ? [] : [fault];
+    }),
+  );
+  expect(faults).toEqual([]);
+});
+
+test('what is behind the doors of a package is imported by this package alone', () => {
+  const files = findFiles('{bench,chaos,examples,packages,scripts}/**/*.{js,mjs,ts,tsx}');
+  const faults = files.flatMap((file) =>
+    listImports(file).flatMap((specifier) => {
+      const [, owner] = CLOSED.exec(join(dirname(file), specifier)) ?? [];
+      const isFault =
+        owner !== undefined && specifier.startsWith('.') && !file.startsWith(`packages/${owner}/`);
+      return isFault ? [`${file} imports ${specifier}`] : [];
     }),
   );
   expect(faults).toEqual([]);
@@ -135,17 +155,22 @@ test.each([
   ['contract/src/probe.ts', 'node:buffer'],
   ['console/src/pages/calls/probe.tsx', '../keys/route.ts'],
   ['console/src/api/probe.ts', '@erp-proxy/contract/admin'],
-  ['sandbox/src/http/probe.ts', '../../../server/src/json/document.ts'],
+  ['sandbox/src/http/probe.ts', '../../../json/src/document.ts'],
   ['server/src/main.ts', './app/app.ts'],
-  ['server/src/http/probe.ts', '../json/document.ts'],
+  ['server/src/http/probe.ts', '../odoo/methods.ts'],
+  ['sandbox/src/http/probe.ts', '@erp-proxy/json'],
   ['server/src/http/probe.ts', 'node:https'],
   ['server/src/keys/probe.ts', '../stores/sqlite/store.ts'],
   ['server/src/execute/terms/probe.ts', '../call/base-url.ts'],
-  ['server/src/text/probe.ts', '../json/document.ts'],
+  ['server/src/text/probe.ts', '../keys/keys.ts'],
   ['server/src/newcomer/probe.ts', 'node:fs'],
 ])('packages/%s may not import %s', (file, specifier) => {
   expect(findFault(`packages/${file}`, specifier)).toContain(`packages/${file} imports ${specifier}`);
 });
+
+function listImports(file: string): string[] {
+  return [...readText(file).matchAll(IMPORT)].map(([, one, two, three]) => one ?? two ?? three ?? '');
+}
 
 /** Names the file, the import and the rule that it breaks, or is null. */
 function findFault(file: string, specifier: string): string | null {
@@ -159,7 +184,8 @@ function findFault(file: string, specifier: string): string | null {
   const isNamed = (imported: string) => words.split(' ').some((word) => covers(word, imported));
   if (!specifier.startsWith('.')) {
     const imported = specifier.startsWith('node:') && !GUARDED.test(specifier) ? 'node' : specifier;
-    return isNamed(imported) ? null : refuse(`the row of ${row} does not name ${imported}`);
+    const isShared = SHARED.includes(specifier) && listDependencies(name).includes(specifier);
+    return isShared || isNamed(imported) ? null : refuse(`the row of ${row} does not name ${imported}`);
   }
   const target = findFolder(name, join(dirname(file), specifier));
   if (target === folder) return null;
@@ -167,6 +193,11 @@ function findFault(file: string, specifier: string): string | null {
   const isBelow = findPlace(folder) < findPlace(target);
   if (isBelow || target === dirname(folder) || UPWARDS.includes(`${row} ${target}`)) return null;
   return refuse(`${target} is above ${row} in the table`);
+}
+
+function listDependencies(name: string): string[] {
+  const manifest: { dependencies?: object } = JSON.parse(readText(`packages/${name}/package.json`));
+  return Object.keys(manifest.dependencies ?? {});
 }
 
 function listRows(name: string): string[][] {

@@ -93,8 +93,8 @@ describe('the checks of this file', () => {
 
   test('find the paths of a code map', () => {
     expect(
-      listPaths('`json/` holds `json/document.ts`; see `packages/contract/src`, not `a call` or `/api`'),
-    ).toEqual(['json/', 'json/document.ts', 'packages/contract/src']);
+      listPaths('`keys/` holds `keys/keys.ts`; see `packages/contract/src`, not `a call` or `/api`'),
+    ).toEqual(['keys/', 'keys/keys.ts', 'packages/contract/src']);
   });
 });
 

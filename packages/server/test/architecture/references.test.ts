@@ -87,8 +87,8 @@ describe('the checks of this file', () => {
   });
 
   test('find names of files in comments and pages', () => {
-    const code = `// See pipeline.ts.\nconst name = 'x.ts';\n/** As ${'json'}/scan.ts does, not ../y.ts. */`;
-    expect(listFileNames('a.ts', code)).toEqual(['pipeline.ts', 'json/scan.ts']);
+    const code = `// See pipeline.ts.\nconst name = 'x.ts';\n/** As ${'keys'}/keys.ts does, not ../y.ts. */`;
+    expect(listFileNames('a.ts', code)).toEqual(['pipeline.ts', 'keys/keys.ts']);
     expect(listFileNames('a.md', 'See `pipeline.ts` and https://example.com/x.ts.')).toEqual(['pipeline.ts']);
     expect(listFileNames('a.json', 'pipeline.ts')).toEqual([]);
   });

@@ -2,8 +2,9 @@
  * docs/values.md#writing: a value that has none of the documented forms is refused with its path, and nothing is sent.
  * Odoo would store something else without a word, or fail with an exception of Python.
  */
+
+import { readDocument } from '@erp-proxy/json';
 import { describe, expect, test } from 'vitest';
-import { readDocument } from '../../src/json/document.ts';
 import { type FieldTypes, readFieldTypes } from '../../src/odoo/values/field-types.ts';
 import { convertWrittenValues } from '../../src/odoo/values/written-values.ts';
 import { RECORDED_VERSIONS, readRecordedModels } from '../data/recorded-fields.ts';

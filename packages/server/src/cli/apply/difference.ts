@@ -1,7 +1,7 @@
 /** Compares two JSON values, member by member. */
 
 import { isDeepStrictEqual } from 'node:util';
-import { isObject } from '../../json/is-object.ts';
+import { isObject } from '@erp-proxy/json';
 
 /** Changes by the path of the member, e.g. `policy.models["res.partner"]`. A missing member is undefined. */
 export type Difference = Record<string, { from: unknown; to: unknown }>;

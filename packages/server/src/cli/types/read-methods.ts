@@ -1,5 +1,5 @@
 /** Finds the methods that a server tells of a model: those that the buttons of its form call. */
-import { isObject } from '../../json/is-object.ts';
+import { isObject } from '@erp-proxy/json';
 import { type Ask, Refusal } from './ask.ts';
 
 /** The name of the method that describes a view: from Odoo 16 on, and before. */

@@ -1,5 +1,5 @@
 /** Reads the models that match patterns, with their fields, through a proxy. */
-import { isObject } from '../../json/is-object.ts';
+import { isObject } from '@erp-proxy/json';
 import { CommandError } from '../command.ts';
 import { type Ask, Refusal } from './ask.ts';
 import { type FieldDescription, findLackingDefaults } from './lacking-defaults.ts';

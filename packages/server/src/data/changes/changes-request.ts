@@ -1,9 +1,8 @@
 /** Reads the body of `POST /api/erp/changes`. Pure. */
+
+import { findValue, type JsonSpan, readInteger } from '@erp-proxy/json';
 import { describe, invalid, readText } from '../../execute/call/read-members.ts';
 import { Denial } from '../../execute/terms/denial.ts';
-import { findValue } from '../../json/members.ts';
-import { readInteger } from '../../json/number.ts';
-import type { JsonSpan } from '../../json/span.ts';
 import { type DataRequest, denyLimit, findGiven, readDataRequest, readMemberBytes } from '../data-request.ts';
 import { dropsRecords } from '../dropped-records.ts';
 import { readFields } from '../read-fields.ts';

@@ -1,9 +1,6 @@
 /** Finds the records of an answer of Odoo as bytes. Works in slices, so that other callers need not wait. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { findValue } from '../../json/members.ts';
-import { readInteger } from '../../json/number.ts';
-import { skipWhiteSpace } from '../../json/scan.ts';
-import type { JsonMember } from '../../json/span.ts';
+import { findValue, type JsonMember, readInteger, skipWhiteSpace } from '@erp-proxy/json';
 import { findEnd, listMembers } from '../long-values.ts';
 
 export interface ReadRow {

@@ -2,10 +2,15 @@
  * Prints records as CSV (RFC 4180), from their JSON with normalized values. Pure. docs/export.md#csv describes the
  * cells.
  */
-import { viewAsBuffer } from '../../json/buffer.ts';
-import { findValue, readMembers } from '../../json/members.ts';
-import type { JsonMember, JsonSpan } from '../../json/span.ts';
-import { decodeString, decodeStringParts } from '../../json/string.ts';
+import {
+  decodeString,
+  decodeStringParts,
+  findValue,
+  type JsonMember,
+  type JsonSpan,
+  readMembers,
+  viewAsBuffer,
+} from '@erp-proxy/json';
 import { listMembers } from '../long-values.ts';
 
 export interface CsvForm {

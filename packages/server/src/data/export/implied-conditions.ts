@@ -2,9 +2,7 @@
  * Conditions that Odoo adds to a search unless the domain names certain fields. Each page but the first names `id`, and
  * must find what the domain alone finds. Pure.
  */
-import { readElements } from '../../json/elements.ts';
-import type { JsonSpan } from '../../json/span.ts';
-import { decodeString } from '../../json/string.ts';
+import { decodeString, type JsonSpan, readElements } from '@erp-proxy/json';
 
 interface ImpliedCondition {
   /** JSON text. */

@@ -1,6 +1,6 @@
 /** Prints the records of a page in the format of the export, slice by slice. */
 
-import type { JsonSpan } from '../../json/span.ts';
+import type { JsonSpan } from '@erp-proxy/json';
 import { type CsvForm, listColumns, printHeader, printLongRow, printRow, USUAL_FORM } from './csv.ts';
 import type { ExportFormat } from './export-request.ts';
 import type { Page } from './split-page.ts';

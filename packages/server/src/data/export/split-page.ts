@@ -3,9 +3,7 @@
  * that nothing is assumed of the bytes. Works in slices: a page of megabytes must not keep other callers waiting.
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { findValue } from '../../json/members.ts';
-import { readInteger } from '../../json/number.ts';
-import { skipWhiteSpace } from '../../json/scan.ts';
+import { findValue, readInteger, skipWhiteSpace } from '@erp-proxy/json';
 import { findEnd, listMembers } from '../long-values.ts';
 
 export interface Page {

@@ -2,7 +2,7 @@
  * Decodes base64 that arrives in pieces, as the content of a JSON string. Odoo wraps some values into lines, so the
  * escapes of white space between the digits are skipped. Everything else that is not base64 is an error. Pure.
  */
-import { viewAsBuffer } from '../../json/buffer.ts';
+import { viewAsBuffer } from '@erp-proxy/json';
 
 /** Digits of one group, which is three bytes. */
 const GROUP = 4;

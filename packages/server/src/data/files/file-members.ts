@@ -1,8 +1,8 @@
 /** Reads the members that a download and an upload share: the record, and its field with the file. */
+
+import { findValue, readInteger } from '@erp-proxy/json';
 import { describe, invalid, readText } from '../../execute/call/read-members.ts';
 import { Denial } from '../../execute/terms/denial.ts';
-import { findValue } from '../../json/members.ts';
-import { readInteger } from '../../json/number.ts';
 import type { DataRequest } from '../data-request.ts';
 
 /** The names of fields in Python are at most 63 bytes long in a database. */

@@ -3,9 +3,7 @@
  * arrives in pieces, and the file is too large to wait for. Odoo prints the fields in the order in which they were
  * asked for. Pure.
  */
-import { skipWhiteSpace } from '../../json/scan.ts';
-import { readKind, skipString, skipValue } from '../../json/skip.ts';
-import { decodeString } from '../../json/string.ts';
+import { decodeString, readKind, skipString, skipValue, skipWhiteSpace } from '@erp-proxy/json';
 
 const QUOTE = 0x22;
 const COLON = 0x3a;

@@ -3,11 +3,11 @@
  * file into a binary field of a record, or creates a record with it.
  */
 import { cutText } from '@erp-proxy/contract';
+import { findDuplicate, findValue, readMembers } from '@erp-proxy/json';
 import { invalid } from '../../execute/call/read-members.ts';
 import type { CallRunner } from '../../execute/terms/call-runner.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import { NULL_ID } from '../../execute/terms/parsed-body.ts';
-import { findDuplicate, findValue, readMembers } from '../../json/members.ts';
 import { AnswerCollector } from '../../streams/answer-collector.ts';
 import { frameCall } from '../ask-odoo.ts';
 import { type DataRequest, readDataRequest, readMemberBytes } from '../data-request.ts';

@@ -2,8 +2,8 @@
 import type { Policy } from '@erp-proxy/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { countReads } from '../../../../json/test/counted-bytes.ts';
 import { countCases } from '../../../test/random-cases.ts';
-import { countReads } from '../../json/counted-bytes.fixture.ts';
 import { compilePolicy } from '../../policy/compile.ts';
 import { Denial } from '../terms/denial.ts';
 import { OWN_DIALECT } from '../terms/dialect.ts';

@@ -4,10 +4,7 @@
  */
 
 import type { DataRoute } from '@erp-proxy/contract';
-import { readElements } from '../../json/elements.ts';
-import { readMembers } from '../../json/members.ts';
-import { setMembers } from '../../json/set-members.ts';
-import type { JsonSpan } from '../../json/span.ts';
+import { type JsonSpan, readElements, readMembers, setMembers } from '@erp-proxy/json';
 import type { Client } from '../../keys/keys.ts';
 import type { Arguments } from '../../odoo/arguments.ts';
 import { findLimitPosition } from '../../odoo/record-count.ts';

@@ -2,10 +2,14 @@
  * Step: applies the rules of `keyword.limit` (docs/execute.md#limit), and builds the arguments for Odoo in a form that
  * every version accepts. Their values stay the caller's bytes.
  */
-import { joinParts, removeMembers } from '../../json/edit.ts';
-import { readElements } from '../../json/elements.ts';
-import { isEmptyArray } from '../../json/empty-array.ts';
-import type { JsonMember, JsonSpan } from '../../json/span.ts';
+import {
+  isEmptyArray,
+  type JsonMember,
+  type JsonSpan,
+  joinParts,
+  readElements,
+  removeMembers,
+} from '@erp-proxy/json';
 import { isReadOnlyMethod, limitRule } from '../../odoo/methods.ts';
 import { findNamedDomain } from '../../odoo/named-domain.ts';
 import { Denial } from '../terms/denial.ts';

@@ -3,13 +3,18 @@
  * keep their bytes.
  */
 import { cutText } from '@erp-proxy/contract';
-import { removeMembers } from '../../json/edit.ts';
-import { readElements } from '../../json/elements.ts';
-import { isEmptyArray } from '../../json/empty-array.ts';
-import { findDuplicate, readMembers } from '../../json/members.ts';
-import { readInteger } from '../../json/number.ts';
-import type { ByteRange, JsonMember, JsonSpan } from '../../json/span.ts';
-import { decodeString } from '../../json/string.ts';
+import {
+  type ByteRange,
+  decodeString,
+  findDuplicate,
+  isEmptyArray,
+  type JsonMember,
+  type JsonSpan,
+  readElements,
+  readInteger,
+  readMembers,
+  removeMembers,
+} from '@erp-proxy/json';
 import { isLeftOut } from '../../odoo/arguments.ts';
 import { isTimeZone } from '../../odoo/time-zone.ts';
 import { Denial } from '../terms/denial.ts';

@@ -2,9 +2,9 @@
  * Step: parses the bytes of a call of `/json/2`. Refuses names that such a request cannot contain. The arguments stay a
  * byte span, and the server checks them.
  */
+
+import { findValue, type JsonMember, type JsonSpan, readMembers } from '@erp-proxy/json';
 import { URL_LENGTH_MAX } from '../../egress/base-url.ts';
-import { findValue, readMembers } from '../../json/members.ts';
-import type { JsonMember, JsonSpan } from '../../json/span.ts';
 import { DATABASE_NAME } from '../../odoo/database-name.ts';
 import { HEADER_WORD } from '../../odoo/json2/json2-request.ts';
 import { Denial } from '../terms/denial.ts';

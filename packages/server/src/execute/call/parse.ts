@@ -4,13 +4,19 @@
  * body.
  */
 import { BATCH_CALLS_MAX } from '@erp-proxy/contract';
+import {
+  findValue,
+  JsonDepthError,
+  type JsonDocument,
+  type JsonMember,
+  type JsonSpan,
+  JsonSyntaxError,
+  readDocument,
+  readElements,
+  readInteger,
+  readMembers,
+} from '@erp-proxy/json';
 import { URL_LENGTH_MAX } from '../../egress/base-url.ts';
-import { type JsonDocument, readDocument } from '../../json/document.ts';
-import { readElements } from '../../json/elements.ts';
-import { findValue, readMembers } from '../../json/members.ts';
-import { readInteger } from '../../json/number.ts';
-import type { JsonMember, JsonSpan } from '../../json/span.ts';
-import { JsonDepthError, JsonSyntaxError } from '../../json/syntax-error.ts';
 import { isLeftOut } from '../../odoo/arguments.ts';
 import { DATABASE_NAME } from '../../odoo/database-name.ts';
 import { Denial } from '../terms/denial.ts';

@@ -2,10 +2,14 @@
  * Moves the name and the domain of a `name_search` to their positions in `params`, because the domain is `args` up to
  * 18 and `domain` from 19 on (docs/odoo-facts.md#domain-by-name): one body serves every version.
  */
-import { joinParts, removeMembers } from '../../json/edit.ts';
-import { readElements } from '../../json/elements.ts';
-import { findValue, readMembers } from '../../json/members.ts';
-import type { JsonSpan } from '../../json/span.ts';
+import {
+  findValue,
+  type JsonSpan,
+  joinParts,
+  readElements,
+  readMembers,
+  removeMembers,
+} from '@erp-proxy/json';
 import type { ArgumentSpans } from './place-ids.ts';
 
 const METHOD = 'name_search';

@@ -2,10 +2,15 @@
  * Moves the records of `keyword.ids` to the first position of `params`, where `execute_kw` expects them. After this,
  * the call equals one that sent its ids by position: for policies, limits, shared reads and both protocols.
  */
-import { joinParts, removeMembers } from '../../json/edit.ts';
-import { isEmptyArray } from '../../json/empty-array.ts';
-import { findValue, readMembers } from '../../json/members.ts';
-import type { ByteRange, JsonSpan } from '../../json/span.ts';
+import {
+  type ByteRange,
+  findValue,
+  isEmptyArray,
+  type JsonSpan,
+  joinParts,
+  readMembers,
+  removeMembers,
+} from '@erp-proxy/json';
 import { findSignature } from '../../odoo/signatures/signatures.ts';
 import { denyIds } from '../terms/caller-denials.ts';
 import { Denial } from '../terms/denial.ts';

@@ -3,11 +3,15 @@
  * allows. Makes no decisions, and changes nothing.
  */
 import type { ContextDefaults } from '@erp-proxy/contract';
-import { readElements } from '../../json/elements.ts';
-import { isEmptyArray } from '../../json/empty-array.ts';
-import { findDuplicate, readMembers } from '../../json/members.ts';
-import { readInteger } from '../../json/number.ts';
-import type { JsonMember, JsonSpan } from '../../json/span.ts';
+import {
+  findDuplicate,
+  isEmptyArray,
+  type JsonMember,
+  type JsonSpan,
+  readElements,
+  readInteger,
+  readMembers,
+} from '@erp-proxy/json';
 import { type Arguments, isLeftOut, POSITIONAL_MAX } from '../../odoo/arguments.ts';
 import { listEquivalents } from '../../odoo/equivalent-methods.ts';
 import { listFieldUses } from '../../odoo/fields/field-uses.ts';

@@ -3,13 +3,17 @@
  * path. Values of named arguments stay byte spans of the body.
  */
 import { clipText, ID_LENGTH_MAX } from '@erp-proxy/contract';
-import { isEmptyArray } from '../../json/empty-array.ts';
-import { findHalfSurrogate } from '../../json/half-surrogate.ts';
-import { locate } from '../../json/locate.ts';
-import { findDuplicate, readMembers } from '../../json/members.ts';
-import { readInteger } from '../../json/number.ts';
-import type { JsonMember, JsonSpan } from '../../json/span.ts';
-import { decodeString } from '../../json/string.ts';
+import {
+  decodeString,
+  findDuplicate,
+  findHalfSurrogate,
+  isEmptyArray,
+  type JsonMember,
+  type JsonSpan,
+  locate,
+  readInteger,
+  readMembers,
+} from '@erp-proxy/json';
 import { findNearestName } from '../../text/nearest.ts';
 import { Denial } from '../terms/denial.ts';
 import { NULL_ID } from '../terms/parsed-body.ts';

@@ -1,9 +1,12 @@
 /** Builds a call with other values of some arguments. All other bytes stay those of the caller. */
-import { joinParts } from '../../json/edit.ts';
-import { readMembers } from '../../json/members.ts';
-import { setMembers } from '../../json/set-members.ts';
-import { skipValue } from '../../json/skip.ts';
-import type { ByteRange, JsonSpan } from '../../json/span.ts';
+import {
+  type ByteRange,
+  type JsonSpan,
+  joinParts,
+  readMembers,
+  setMembers,
+  skipValue,
+} from '@erp-proxy/json';
 import type { Json2Call } from './parse-json2.ts';
 import type { ArgumentSpans } from './place-ids.ts';
 

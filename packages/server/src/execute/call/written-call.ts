@@ -1,6 +1,5 @@
 /** Converts the normalized values that a call writes (docs/values.md#writing). All other bytes stay. */
-import { readElements } from '../../json/elements.ts';
-import type { ByteRange, JsonSpan } from '../../json/span.ts';
+import { type ByteRange, type JsonSpan, readElements } from '@erp-proxy/json';
 import type { LearntTypes } from '../../odoo/values/field-types.ts';
 import { convertWrittenValues, type Parts, type WrittenValues } from '../../odoo/values/written-values.ts';
 import type { Call } from './parse.ts';

@@ -1,5 +1,5 @@
 /** The body of a request as a list of calls, before and after each of them is parsed. */
-import type { JsonMember, JsonSpan } from '../../json/span.ts';
+import type { JsonMember, JsonSpan } from '@erp-proxy/json';
 import type { Denial } from './denial.ts';
 
 /** One call or a batch, each call as a span of the bytes. */

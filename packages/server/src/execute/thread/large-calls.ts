@@ -3,7 +3,7 @@
  * thread, because they would block the event loop. Each promise rejects with {@link TaskAborted} if the signal is
  * aborted first.
  */
-import type { JsonDocument } from '../../json/document.ts';
+import type { JsonDocument } from '@erp-proxy/json';
 import type { Client } from '../../keys/keys.ts';
 import { readArguments } from '../../odoo/arguments.ts';
 import type { ClassifyOptions, Fault } from '../../odoo/faults/faults.ts';

@@ -2,8 +2,7 @@
  * Decides whether a person must confirm a call before it is sent. If that depends on the values, they
  * are checked as Odoo gets them, by the types of fields. What cannot be known counts as a removal.
  */
-import { readDocument } from '../../json/document.ts';
-import { findValue, readMembers } from '../../json/members.ts';
+import { findValue, readDocument, readMembers } from '@erp-proxy/json';
 import { findRemoval, type LackingFields } from '../../odoo/related/removals.ts';
 import type { FieldTypes } from '../../odoo/values/field-types.ts';
 import type { CallContext } from '../terms/call-context.ts';

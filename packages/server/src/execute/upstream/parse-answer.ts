@@ -1,8 +1,12 @@
 /** Parses a complete answer of `/jsonrpc`, whatever the order and spacing of its envelope. Does not check a fault. */
-import { type JsonDocument, readDocument } from '../../json/document.ts';
-import { readMembers } from '../../json/members.ts';
-import type { JsonMember, JsonSpan } from '../../json/span.ts';
-import { JsonSyntaxError } from '../../json/syntax-error.ts';
+import {
+  type JsonDocument,
+  type JsonMember,
+  type JsonSpan,
+  JsonSyntaxError,
+  readDocument,
+  readMembers,
+} from '@erp-proxy/json';
 import { parseFault } from '../../odoo/faults/read-fault.ts';
 import { listNonNumbers, replaceNonNumbers } from '../../odoo/values/non-numbers.ts';
 

@@ -4,12 +4,12 @@
  */
 
 import { ALL_ERRORS, BUSINESS_ERRORS, type ErrorBody } from '@erp-proxy/contract';
+import { isObject } from '@erp-proxy/json';
 import { buildErrorAnswer, describeDenial } from '../../execute/request/envelope.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
 import type { Exchange } from '../../execute/terms/exchange.ts';
 import { NULL_ID } from '../../execute/terms/parsed-body.ts';
-import { isObject } from '../../json/is-object.ts';
 import { AnswerCollector } from '../../streams/answer-collector.ts';
 import type { AnswerHeaders, AnswerWriter } from '../../streams/answer-writer.ts';
 

@@ -1,7 +1,8 @@
 /** `aggregate_records`: sums, averages and counts by group. */
+
+import { isObject } from '@erp-proxy/json';
 import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
-import { isObject } from '../../json/is-object.ts';
 import { NAMED_COUNT } from '../../odoo/grouping.ts';
 import type { PrintTime } from '../../odoo/local-time.ts';
 import { mayCallAnywhere } from '../../policy/abilities.ts';

@@ -1,7 +1,8 @@
 /** `call_method`: a method of business logic. */
+
+import { isObject } from '@erp-proxy/json';
 import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
-import { isObject } from '../../json/is-object.ts';
 import { isReadOnlyMethod } from '../../odoo/methods.ts';
 import { mayCall, mayCallBusinessMethods } from '../../policy/abilities.ts';
 import { readNewIds } from '../as-rows.ts';

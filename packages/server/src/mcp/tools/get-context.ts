@@ -1,7 +1,8 @@
 /** `get_context`: who calls, where and when. */
+
+import { isObject } from '@erp-proxy/json';
 import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
-import { isObject } from '../../json/is-object.ts';
 import { mayCall } from '../../policy/abilities.ts';
 import { asRows } from '../as-rows.ts';
 import { nullIfRefused, type Session } from '../session.ts';

@@ -1,6 +1,7 @@
 /** `list_changes`: what was made or changed since an earlier answer. */
+
+import { isObject } from '@erp-proxy/json';
 import { z } from 'zod';
-import { isObject } from '../../json/is-object.ts';
 import { mayCallAnywhere, mayUseData } from '../../policy/abilities.ts';
 import { pickMembers } from '../as-rows.ts';
 import { chooseShown } from '../fields.ts';

@@ -1,7 +1,8 @@
 /** `read_file`: the text of a file in a binary field, or what the file is and how it can be downloaded. */
+
+import { isObject } from '@erp-proxy/json';
 import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
-import { isObject } from '../../json/is-object.ts';
 import { mayCallAnywhere, mayUseData } from '../../policy/abilities.ts';
 import { readDocument } from '../documents/read-document.ts';
 import type { Session } from '../session.ts';

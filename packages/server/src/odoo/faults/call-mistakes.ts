@@ -6,11 +6,7 @@
 
 import type { BusinessErrorType } from '@erp-proxy/contract';
 import { clipText } from '@erp-proxy/contract';
-import { readElements } from '../../json/elements.ts';
-import { readMembers } from '../../json/members.ts';
-import { readInteger } from '../../json/number.ts';
-import type { JsonSpan } from '../../json/span.ts';
-import { decodeString } from '../../json/string.ts';
+import { decodeString, type JsonSpan, readElements, readInteger, readMembers } from '@erp-proxy/json';
 import { type Arguments, findArgument } from '../arguments.ts';
 import { findSignature } from '../signatures/signatures.ts';
 

@@ -4,7 +4,7 @@
  */
 
 import { BUSINESS_CODES, BUSINESS_ERRORS, type BusinessErrorType } from '@erp-proxy/contract';
-import { isObject } from '../../json/is-object.ts';
+import { isObject } from '@erp-proxy/json';
 import { createFaultCleaner, type FaultCleaner } from './fault-cleaner.ts';
 import { FAULT_RULES, type FaultRule } from './fault-rules.ts';
 import { findInnermostFrame } from './innermost-frame.ts';

@@ -1,6 +1,6 @@
+import { readDocument } from '@erp-proxy/json';
 import { describe, expect, test, vi } from 'vitest';
 import { expectCpuBelow } from '../../../test/time.ts';
-import { readDocument } from '../../json/document.ts';
 import { classifyFault } from './faults.ts';
 import { parseFault } from './read-fault.ts';
 

@@ -3,8 +3,7 @@
  * kilobytes. A longer fault may repeat a value of the call. Only the used parts are parsed, because parsing all of it
  * would delay other calls.
  */
-import { readMembers } from '../../json/members.ts';
-import type { JsonSpan } from '../../json/span.ts';
+import { type JsonSpan, readMembers } from '@erp-proxy/json';
 
 /** A fault up to this length in bytes is parsed completely, as is each member of a longer one. */
 const BYTES_MAX = 131_072;

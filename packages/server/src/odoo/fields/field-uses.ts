@@ -2,11 +2,14 @@
  * Lists the fields that a call names, as paths from its model. field-methods.ts has the forms of the arguments. What
  * cannot be read counts as unreadable, never as nothing. Knows no policy and no types of fields.
  */
-import { readElements } from '../../json/elements.ts';
-import { readMembers } from '../../json/members.ts';
-import { skipWhiteSpace } from '../../json/scan.ts';
-import type { JsonMember, JsonSpan } from '../../json/span.ts';
-import { decodeString } from '../../json/string.ts';
+import {
+  decodeString,
+  type JsonMember,
+  type JsonSpan,
+  readElements,
+  readMembers,
+  skipWhiteSpace,
+} from '@erp-proxy/json';
 import { type Arguments, findArgument, isLeftOut } from '../arguments.ts';
 import { CONTEXT_FIELDS, CONTEXT_GROUPS, CONTEXT_PREFIXES, type ContextFields } from './field-context.ts';
 import {

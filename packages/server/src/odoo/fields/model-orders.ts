@@ -3,12 +3,15 @@
  * (docs/odoo-facts.md#model-order). For a user who may not read them, the orders of common models of Odoo Community are
  * listed here. Contains no decisions.
  */
-import { readDocument } from '../../json/document.ts';
-import { readElements } from '../../json/elements.ts';
-import { findValue, readMembers } from '../../json/members.ts';
-import type { JsonSpan } from '../../json/span.ts';
-import { decodeString } from '../../json/string.ts';
-import { JsonSyntaxError } from '../../json/syntax-error.ts';
+import {
+  decodeString,
+  findValue,
+  type JsonSpan,
+  JsonSyntaxError,
+  readDocument,
+  readElements,
+  readMembers,
+} from '@erp-proxy/json';
 import { type Path, parseOrder } from './field-texts.ts';
 
 /** Orders by model, as the server described them. */

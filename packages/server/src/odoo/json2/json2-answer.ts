@@ -2,8 +2,7 @@
  * Classifies an answer of `/json/2` by its status, its header and (except for results) its body. Knows the answers of
  * Odoo and of proxies in front of it, not what our caller gets.
  */
-import { readDocument } from '../../json/document.ts';
-import { JsonSyntaxError } from '../../json/syntax-error.ts';
+import { JsonSyntaxError, readDocument } from '@erp-proxy/json';
 import { type ClassifyOptions, classifyFault, type Fault } from '../faults/faults.ts';
 import { parseFault } from '../faults/read-fault.ts';
 import { type AnswerStatus, classifyStatus, isConclusive, readHeader } from '../http-status.ts';

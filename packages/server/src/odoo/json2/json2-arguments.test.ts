@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { printedJson } from '../../../../json/test/printed-json.ts';
 import { countCases, IS_LONG } from '../../../test/random-cases.ts';
 import { recordedExecuteKw, recordedJson2 } from '../../../test/recorded-protocols.ts';
-import { printedJson } from '../../json/printed-json.fixture.ts';
 import { classifyFault } from '../faults/faults.ts';
 import { parseSignature, type Signature } from '../signatures/signature.ts';
 import { findSignature } from '../signatures/signatures.ts';

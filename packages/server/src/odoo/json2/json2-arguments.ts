@@ -4,10 +4,7 @@
  * but `create`, and nothing of the request around the body.
  */
 import { clipText } from '@erp-proxy/contract';
-import { readElements } from '../../json/elements.ts';
-import { isEmptyArray } from '../../json/empty-array.ts';
-import { readMembers } from '../../json/members.ts';
-import type { JsonSpan } from '../../json/span.ts';
+import { isEmptyArray, type JsonSpan, readElements, readMembers } from '@erp-proxy/json';
 import { classifyFault, type Fault } from '../faults/faults.ts';
 import type { Parameter, Signature } from '../signatures/signature.ts';
 

@@ -2,12 +2,16 @@
  * Converts a call of a method with unknown signature. It can use `/json/2` only if it is certain which argument is the
  * records, and all others have names. Values keep their bytes.
  */
-import { joinParts, removeMembers } from '../../json/edit.ts';
-import { readElements } from '../../json/elements.ts';
-import { isEmptyArray } from '../../json/empty-array.ts';
-import { readMembers } from '../../json/members.ts';
-import { readInteger } from '../../json/number.ts';
-import type { JsonMember, JsonSpan } from '../../json/span.ts';
+import {
+  isEmptyArray,
+  type JsonMember,
+  type JsonSpan,
+  joinParts,
+  readElements,
+  readInteger,
+  readMembers,
+  removeMembers,
+} from '@erp-proxy/json';
 
 export interface NamedCall {
   /** A JSON array without surrounding white space: the positional arguments. */

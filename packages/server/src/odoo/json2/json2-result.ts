@@ -3,10 +3,7 @@
  * docs/odoo-facts.md#create-result): for the values of one record, `create` returns a list over `/json/2` and a number
  * over `/jsonrpc`. All other results are the same bytes; None is `null` here.
  */
-import { readDocument } from '../../json/document.ts';
-import { readElements } from '../../json/elements.ts';
-import type { JsonSpan } from '../../json/span.ts';
-import { JsonSyntaxError } from '../../json/syntax-error.ts';
+import { type JsonSpan, JsonSyntaxError, readDocument, readElements } from '@erp-proxy/json';
 
 /**
  * `same`: pass on as it arrives. `unwrap_one`: a few bytes, which must be read completely and passed to {@link

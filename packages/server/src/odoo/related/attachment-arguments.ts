@@ -3,7 +3,7 @@
  * to see files of any record. From the public methods of Odoo Community 14 to 19 with an argument `attachment_ids`.
  * Methods of messages, which take it by name only, are in sensitive-members.ts.
  */
-import type { JsonSpan } from '../../json/span.ts';
+import type { JsonSpan } from '@erp-proxy/json';
 import { type Arguments, findArgument } from '../arguments.ts';
 
 export const ATTACHMENTS = 'ir.attachment';

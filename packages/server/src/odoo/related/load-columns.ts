@@ -1,6 +1,5 @@
 /** Finds what the columns of `load` change: `user_ids/login` creates and changes users, `user_ids/id` links them. */
-import { decodeString } from '../../json/string.ts';
-import { someString } from '../../json/strings.ts';
+import { decodeString, someString } from '@erp-proxy/json';
 import { type Arguments, findArgument } from '../arguments.ts';
 import { findNamedRecord } from './named-records.ts';
 import { CREATE, type RelatedFindings, UNDETERMINED, WRITE } from './related-findings.ts';

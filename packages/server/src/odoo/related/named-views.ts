@@ -2,11 +2,7 @@
  * Finds the views that a call names. Methods that describe the views of a model return any view by its id or its
  * external id, also one of another model (`_get_view` in ir_ui_view.py of Odoo 16 to 19, models.py of 14 and 15).
  */
-import { readElements } from '../../json/elements.ts';
-import { isEmptyArray } from '../../json/empty-array.ts';
-import { readMembers } from '../../json/members.ts';
-import { readInteger } from '../../json/number.ts';
-import type { JsonSpan } from '../../json/span.ts';
+import { isEmptyArray, type JsonSpan, readElements, readInteger, readMembers } from '@erp-proxy/json';
 import { type Arguments, findArgument, isLeftOut } from '../arguments.ts';
 
 /** The model of views. */

@@ -1,8 +1,13 @@
 /** Finds the members of a context through which a call changes records of sensitive models. Knows no policy. */
-import { readMembers } from '../../json/members.ts';
-import { readKind, skipString, skipValue } from '../../json/skip.ts';
-import type { JsonKind, JsonSpan } from '../../json/span.ts';
-import { someMember } from '../../json/strings.ts';
+import {
+  type JsonKind,
+  type JsonSpan,
+  readKind,
+  readMembers,
+  skipString,
+  skipValue,
+  someMember,
+} from '@erp-proxy/json';
 import { isWriteMethod } from '../methods.ts';
 import { SENSITIVE_CONTEXT, type SensitiveContextMember } from '../sensitive/sensitive-members.ts';
 

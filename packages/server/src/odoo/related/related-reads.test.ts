@@ -1,6 +1,6 @@
 /** Calls that read fields of other models through their own records. */
 import { describe, expect, test } from 'vitest';
-import { countReads } from '../../json/counted-bytes.fixture.ts';
+import { countReads } from '../../../../json/test/counted-bytes.ts';
 import { readArguments } from '../arguments.fixture.ts';
 import { findFieldMethod } from '../fields/field-methods.ts';
 import { listRelatedArguments, RELATED_ARGUMENTS } from './related-arguments.ts';

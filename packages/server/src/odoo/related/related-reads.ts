@@ -3,11 +3,17 @@
  * related records, whose models only Odoo knows. If it cannot be determined, the answer is yes. Knows no policy;
  * related-arguments.ts lists the arguments to check.
  */
-import { readMembers } from '../../json/members.ts';
-import { skipWhiteSpace } from '../../json/scan.ts';
-import { readKind, skipValue } from '../../json/skip.ts';
-import type { JsonSpan } from '../../json/span.ts';
-import { isWrittenAt, someMember, someName, someString } from '../../json/strings.ts';
+import {
+  isWrittenAt,
+  type JsonSpan,
+  readKind,
+  readMembers,
+  skipValue,
+  skipWhiteSpace,
+  someMember,
+  someName,
+  someString,
+} from '@erp-proxy/json';
 import { type Arguments, findArgument, POSITIONAL_MAX } from '../arguments.ts';
 import { type FieldMethod, findFieldMethod } from '../fields/field-methods.ts';
 import { isGrouping, someGroupingText } from '../grouping.ts';

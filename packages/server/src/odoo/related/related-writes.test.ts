@@ -1,8 +1,8 @@
 /** Calls that change users, groups, rights, code and the like through the values of another record. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { countReads } from '../../../../json/test/counted-bytes.ts';
 import { countCases } from '../../../test/random-cases.ts';
-import { countReads } from '../../json/counted-bytes.fixture.ts';
 import { readArguments } from '../arguments.fixture.ts';
 import { SENSITIVE_CONTEXT, SENSITIVE_MEMBERS } from '../sensitive/sensitive-members.ts';
 import { findSensitivity } from '../sensitive/sensitive-methods.ts';

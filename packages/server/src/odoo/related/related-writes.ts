@@ -4,14 +4,18 @@
  * values is known, the types of its fields tell what a command changes. Otherwise, a table of names does. If it cannot
  * be determined, the answer is yes. Knows no policy.
  */
-import { isEmptyArray } from '../../json/empty-array.ts';
-import { readMembers } from '../../json/members.ts';
-import { decodeName } from '../../json/name.ts';
-import { skipWhiteSpace } from '../../json/scan.ts';
-import { readKind, skipString } from '../../json/skip.ts';
-import type { ByteRange, JsonSpan } from '../../json/span.ts';
-import { decodeString } from '../../json/string.ts';
-import { someMember } from '../../json/strings.ts';
+import {
+  type ByteRange,
+  decodeName,
+  decodeString,
+  isEmptyArray,
+  type JsonSpan,
+  readKind,
+  readMembers,
+  skipString,
+  skipWhiteSpace,
+  someMember,
+} from '@erp-proxy/json';
 import { type Arguments, findArgument, POSITIONAL_MAX } from '../arguments.ts';
 import { isWriteMethod } from '../methods.ts';
 import { findMember, MEMBER_NAMES } from '../sensitive/member-names.ts';

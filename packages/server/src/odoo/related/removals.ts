@@ -5,9 +5,7 @@
  * deletes a property with its values in all records. It is told the types of fields, and tells which ones it lacks.
  * Knows no policy.
  */
-import { decodeName } from '../../json/name.ts';
-import { skipWhiteSpace } from '../../json/scan.ts';
-import type { ByteRange } from '../../json/span.ts';
+import { type ByteRange, decodeName, skipWhiteSpace } from '@erp-proxy/json';
 import { COMMANDS, type CommandVisitor, INSIDE, someCommand } from './x2many-commands.ts';
 
 export interface LearntFields {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { countReads } from '../../json/counted-bytes.fixture.ts';
+import { countReads } from '../../../../json/test/counted-bytes.ts';
 import { readArguments } from '../arguments.fixture.ts';
 import { hasUnboundedField } from './specification-limits.ts';
 

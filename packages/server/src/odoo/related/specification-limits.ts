@@ -2,9 +2,7 @@
  * Whether a specification of fields bounds the records of its x2many fields: `{"order_line": {"fields": {"name": {}},
  * "limit": 80}}` (`web_read` of Odoo 17 to 19). Knows no policy.
  */
-import { readMembers } from '../../json/members.ts';
-import { readInteger } from '../../json/number.ts';
-import type { JsonSpan } from '../../json/span.ts';
+import { type JsonSpan, readInteger, readMembers } from '@erp-proxy/json';
 import { type Arguments, findArgument, isLeftOut } from '../arguments.ts';
 import { listRelatedArguments } from './related-arguments.ts';
 import { hasPath } from './related-reads.ts';

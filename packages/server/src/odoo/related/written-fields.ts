@@ -3,8 +3,7 @@
  * what Odoo writes elsewhere when the field is set. Every result is kept for the call.
  */
 
-import type { JsonSpan } from '../../json/span.ts';
-import { someMember } from '../../json/strings.ts';
+import { type JsonSpan, someMember } from '@erp-proxy/json';
 import { findMember } from '../sensitive/member-names.ts';
 import { DEFAULT } from '../sensitive/name-filter.ts';
 import type { SensitiveMember } from '../sensitive/sensitive-members.ts';

@@ -1,8 +1,9 @@
 /** Commands in values, distinguished from similar values. */
+
+import type { ByteRange } from '@erp-proxy/json';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { countCases } from '../../../test/random-cases.ts';
-import type { ByteRange } from '../../json/span.ts';
 import { COMMANDS, type CommandVisitor, INSIDE, someCommand, someValueCommand } from './x2many-commands.ts';
 
 /** Names that begin with `x` are fields of interest. */

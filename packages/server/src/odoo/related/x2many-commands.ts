@@ -2,10 +2,16 @@
  * Visits the x2many commands in the values of a call. It needs one pass over bytes that readDocument has already
  * checked, even for commands inside commands. Knows no names of fields.
  */
-import { readInteger } from '../../json/number.ts';
-import { skipWhiteSpace } from '../../json/scan.ts';
-import { readKind, skipString, skipValue } from '../../json/skip.ts';
-import type { ByteRange, JsonKind, JsonSpan } from '../../json/span.ts';
+import {
+  type ByteRange,
+  type JsonKind,
+  type JsonSpan,
+  readInteger,
+  readKind,
+  skipString,
+  skipValue,
+  skipWhiteSpace,
+} from '@erp-proxy/json';
 
 /** The names of Odoo's `Command`, by number. */
 export const COMMANDS = ['create', 'update', 'delete', 'unlink', 'link', 'clear', 'set'] as const;

@@ -1,5 +1,5 @@
 /** Rejects nearly all names by their last bytes, without decoding: a body can hold millions of names. */
-import type { ByteRange } from '../../json/span.ts';
+import type { ByteRange } from '@erp-proxy/json';
 
 /** False for nearly all names that are not given ones. The range includes the quotes; the name has no escapes. */
 export type NameFilter = (bytes: Uint8Array, name: ByteRange) => boolean;

@@ -2,7 +2,7 @@
  * Which fields change records of other models, or send something, when a call sets them. Reads the table in
  * written-models-data.ts, and rows of its form for what the script that writes it cannot see. Knows no policy.
  */
-import type { ByteRange } from '../../json/span.ts';
+import type { ByteRange } from '@erp-proxy/json';
 import { makeNameFilter, type NameFilter } from './name-filter.ts';
 import { WRITTEN_MODELS } from './written-models-data.ts';
 

@@ -3,7 +3,7 @@
  * unexpected shape is refused, and a method with an unexpected description is omitted, because an argument must never
  * get a wrong name. Does not fetch the page; the caller bounds its length.
  */
-import { isObject } from '../../json/is-object.ts';
+import { isObject } from '@erp-proxy/json';
 import type { Parameter, ParameterKind, Signature } from './signature.ts';
 
 export type DocPage =

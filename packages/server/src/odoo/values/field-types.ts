@@ -1,10 +1,14 @@
 /** The types of a model's fields, as `fields_get` describes them. */
-import { readDocument } from '../../json/document.ts';
-import { readElements } from '../../json/elements.ts';
-import { findValue, readMembers } from '../../json/members.ts';
-import type { JsonMember, JsonSpan } from '../../json/span.ts';
-import { decodeString } from '../../json/string.ts';
-import { JsonSyntaxError } from '../../json/syntax-error.ts';
+import {
+  decodeString,
+  findValue,
+  type JsonMember,
+  type JsonSpan,
+  JsonSyntaxError,
+  readDocument,
+  readElements,
+  readMembers,
+} from '@erp-proxy/json';
 
 export interface FieldType {
   /** Odoo's name of the type, such as `many2one`. */

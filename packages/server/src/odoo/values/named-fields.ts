@@ -1,8 +1,5 @@
 /** The fields that a read names: by `fields`, or with those of related records by `specification`. */
-import { readElements } from '../../json/elements.ts';
-import { findValue, readMembers } from '../../json/members.ts';
-import type { JsonSpan } from '../../json/span.ts';
-import { decodeString } from '../../json/string.ts';
+import { decodeString, findValue, type JsonSpan, readElements, readMembers } from '@erp-proxy/json';
 import { type Arguments, findArgument } from '../arguments.ts';
 
 export interface NamedFields {

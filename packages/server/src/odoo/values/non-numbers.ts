@@ -2,7 +2,7 @@
  * Finds `NaN`, `Infinity` and `-Infinity` in what Odoo prints. Python prints them for floats, but they are no JSON
  * (docs/odoo-facts.md#non-numbers). The rest must be JSON.
  */
-import { viewAsBuffer } from '../../json/buffer.ts';
+import { viewAsBuffer } from '@erp-proxy/json';
 
 export interface NonNumber {
   start: number;

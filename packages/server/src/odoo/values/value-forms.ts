@@ -2,9 +2,7 @@
  * The forms of single values that a field takes (docs/values.md#writing). Odoo takes most others too, and stores
  * something else: a text becomes an empty many2one or a true boolean (docs/odoo-facts.md#written-values).
  */
-import { readInteger } from '../../json/number.ts';
-import type { JsonSpan } from '../../json/span.ts';
-import { decodeString } from '../../json/string.ts';
+import { decodeString, type JsonSpan, readInteger } from '@erp-proxy/json';
 import { isDay } from '../zoned-time.ts';
 
 /** What a field of the type takes, for the error about another value. */

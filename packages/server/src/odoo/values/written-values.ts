@@ -3,11 +3,17 @@
  * told the types of fields, and tells which ones it lacks.
  */
 import { clipText } from '@erp-proxy/contract';
-import { readElements } from '../../json/elements.ts';
-import { findDuplicate, findValue, readMembers } from '../../json/members.ts';
-import { readInteger } from '../../json/number.ts';
-import type { ByteRange, JsonMember, JsonSpan } from '../../json/span.ts';
-import { decodeString } from '../../json/string.ts';
+import {
+  type ByteRange,
+  decodeString,
+  findDuplicate,
+  findValue,
+  type JsonMember,
+  type JsonSpan,
+  readElements,
+  readInteger,
+  readMembers,
+} from '@erp-proxy/json';
 import { readZonedTime } from '../zoned-time.ts';
 import type { FieldType, FieldTypes } from './field-types.ts';
 import { findExpectedForm, isPlainTime } from './value-forms.ts';

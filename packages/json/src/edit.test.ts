@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { countCases } from '../../test/random-cases.ts';
+import { countCases } from '../../server/test/random-cases.ts';
+import { printedObject } from '../test/printed-json.ts';
 import { readDocument } from './document.ts';
 import { joinParts, removeMembers } from './edit.ts';
 import { readMembers } from './members.ts';
-import { printedObject } from './printed-json.fixture.ts';
 
 describe('an object without some members', () => {
   test.each([

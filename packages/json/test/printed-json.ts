@@ -1,6 +1,6 @@
 /** Random JSON texts for tests, with the text of each part, which the spans must find again. */
 import fc from 'fast-check';
-import type { JsonKind } from './span.ts';
+import type { JsonKind } from '../src/span.ts';
 
 export interface PrintedJson {
   kind: JsonKind;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { countCases } from '../../test/random-cases.ts';
+import { countCases } from '../../server/test/random-cases.ts';
+import { printedJson } from '../test/printed-json.ts';
 import { readDocument } from './document.ts';
-import { printedJson } from './printed-json.fixture.ts';
 import { decodeString, decodeStringParts } from './string.ts';
 
 describe('a decoded string', () => {

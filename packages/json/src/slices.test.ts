@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { countCases } from '../../test/random-cases.ts';
+import { countCases } from '../../server/test/random-cases.ts';
+import { printedDocument } from '../test/printed-json.ts';
 import { readMembers, readMembersInSlices } from './members.ts';
-import { printedDocument } from './printed-json.fixture.ts';
 import { skipWhiteSpace } from './scan.ts';
 import { skipValue, skipValueInSlices } from './skip.ts';
 

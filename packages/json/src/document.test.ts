@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { countCases } from '../../test/random-cases.ts';
+import { countCases } from '../../server/test/random-cases.ts';
+import { type PrintedJson, printedDocument, printedObject } from '../test/printed-json.ts';
 import { readDocument } from './document.ts';
 import { readElements } from './elements.ts';
 import { readMembers } from './members.ts';
-import { type PrintedJson, printedDocument, printedObject } from './printed-json.fixture.ts';
 import type { JsonSpan } from './span.ts';
 import { JsonDepthError, JsonSyntaxError } from './syntax-error.ts';
 
