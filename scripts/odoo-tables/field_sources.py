@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints which fields of Odoo show the value of others, as far as `fields_get` does not tell it.
 
-Usage: field_sources.py 14=PATH 15=PATH ... > packages/server/src/odoo/fields/computed-fields-table.ts
+Usage: field_sources.py 14=PATH 15=PATH ... > packages/odoo/src/fields/computed-fields-table.ts
 
 Each PATH is a checkout, as for read_odoo.py. All versions together make one table. It has one model a line, with its
 fields; `any` stands for any model:
@@ -12,7 +12,7 @@ fields; `any` stands for any model:
 - `*` among the sources: all fields on which the field depends, though it is stored
 
 With `--keys`, prints the context keys that display names read instead, with what a condition on a key controls. Too
-much is listed there. Choose from it what packages/server/src/odoo/fields/field-context.ts needs.
+much is listed there. Choose from it what packages/odoo/src/fields/field-context.ts needs.
 
 Left out are:
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints the methods that `*` stands for in `models` of a policy, from tables of several versions of Odoo.
 
-Usage: known_methods.py 14.json … 19.json > packages/server/src/odoo/known-methods-data.ts
+Usage: known_methods.py 14.json … 19.json > packages/odoo/src/known-methods-data.ts
 
 The arguments are outputs of read_odoo.py. A method of a model is known if a version defines it on the model or on one
 that it inherits, and if no version has a reason why it reaches more than its records. A reason counts if one of its

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints which fields of other models a search by name compares: `name_search`, and a text in place of an id.
 
-Usage: name_search_fields.py 14=PATH 15=PATH ... > packages/server/src/odoo/fields/name-searches-table.ts
+Usage: name_search_fields.py 14=PATH 15=PATH ... > packages/odoo/src/fields/name-searches-table.ts
 
 Each PATH is a checkout, as for read_odoo.py. All versions together make one table. It has one model a line, with its
 sources: `model:field`, or `model` alone for a field that leads to records of that model, which are searched for by name

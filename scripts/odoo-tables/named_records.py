@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints fields by which a record names another one of any model, for the test of named-records.ts.
 
-Usage: named_records.py 14.json … 19.json > packages/server/test/data/named-records-14-to-19.json
+Usage: named_records.py 14.json … 19.json > packages/odoo/test/data/named-records-14-to-19.json
 
 The arguments are outputs of read_odoo.py. A field is found if its type is `Many2oneReference`, or if it is an id, or a
 text of ids, beside a field with the name or the id of a model: `res_id` beside `res_model`, `model` or `model_id`, and

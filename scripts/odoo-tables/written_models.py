@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints which fields of Odoo change records of other models, or send something, when a caller sets them.
 
-Usage: written_models.py 14=PATH 15=PATH ... > packages/server/src/odoo/sensitive/written-models-data.ts
+Usage: written_models.py 14=PATH 15=PATH ... > packages/odoo/src/sensitive/written-models-data.ts
 
 Each PATH is a checkout, as for read_odoo.py. A field is found if it has
 

@@ -1,19 +1,11 @@
 /** Describes the methods whose parameters are known, for forms. Pure. */
 import type { MethodView } from '@erp-proxy/contract';
-import { classifyAction, isReadOnlyMethod } from '../odoo/methods.ts';
-import { MODEL_SIGNATURES } from '../odoo/signatures/model-signatures.ts';
-import type { Signature } from '../odoo/signatures/signature.ts';
-import { OVERRIDES, SIGNATURES } from '../odoo/signatures/signatures.ts';
+import { classifyAction, isReadOnlyMethod } from '@erp-proxy/odoo';
+import { listSignatures, type Signature } from '@erp-proxy/odoo/signatures';
 
 /** Without methods that Odoo refuses. */
 export function describeMethods(): MethodView[] {
-  return [
-    ...Array.from(SIGNATURES, ([method, signature]) => ({ model: null, method, signature })),
-    ...Array.from([...OVERRIDES, ...MODEL_SIGNATURES], ([name, signature]) => {
-      const [model = '', method = ''] = name.split('/');
-      return { model, method, signature };
-    }),
-  ]
+  return listSignatures()
     .filter(({ signature }) => !signature.isPrivate)
     .map(({ model, method, signature }) => ({
       action: method,

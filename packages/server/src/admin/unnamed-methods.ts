@@ -5,8 +5,8 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AttentionItem } from '@erp-proxy/contract';
+import { findUnknown } from '@erp-proxy/odoo';
 import { readStoredPolicy, StoredPolicyError } from '../keys/stored-policy.ts';
-import { findUnknown } from '../odoo/known-methods.ts';
 import { findUnnamed, mayCall } from '../policy/abilities.ts';
 import { type CompiledPolicy, compilePolicy } from '../policy/compile.ts';
 import type { KeyRecord } from '../stores/ports/keys.ts';

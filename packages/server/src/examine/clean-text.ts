@@ -1,6 +1,6 @@
 /** Cleans texts of a server for the operator. Any program may answer, and may send back the key that it was given. */
 import { cutText } from '@erp-proxy/contract';
-import { createFaultCleaner } from '../odoo/faults/fault-cleaner.ts';
+import { createFaultCleaner } from '@erp-proxy/odoo/faults';
 
 /** A longer text is no name and no version. */
 const TEXT_LENGTH_MAX = 200;

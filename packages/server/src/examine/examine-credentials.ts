@@ -1,5 +1,6 @@
 /** Checks database, user and key: which of them is wrong, if Odoo reports it; who the user is; when the key expires. */
 import type { Examination, ExaminationCheck } from '@erp-proxy/contract';
+import { isApiKeyShaped } from '@erp-proxy/odoo/json2';
 import { startTrace } from '../execute/terms/call-trace.ts';
 import type { Deadline } from '../execute/terms/deadline.ts';
 import { Denial } from '../execute/terms/denial.ts';
@@ -14,7 +15,6 @@ import {
   type OdooKey,
   readOdooKeys,
 } from '../key-rotation/odoo-keys.ts';
-import { isApiKeyShaped } from '../odoo/json2/json2-request.ts';
 import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
 import { readStream } from '../streams/read-stream.ts';
 import type { CleanText } from './clean-text.ts';

@@ -1,5 +1,8 @@
 /** Finds the id of a user: by the login over `/jsonrpc`, or by the key, which alone decides over `/json/2`. */
 import type { ExaminationCheck } from '@erp-proxy/contract';
+import { classifyFault } from '@erp-proxy/odoo/faults';
+import { buildUserRequest, classifyJson2Answer, readUserId } from '@erp-proxy/odoo/json2';
+import { buildSignIn, readSignIn } from '@erp-proxy/odoo/jsonrpc';
 import { fetchWhole } from '../egress/fetch-whole.ts';
 import type { Deadline } from '../execute/terms/deadline.ts';
 import type { Target } from '../execute/terms/target.ts';
@@ -7,10 +10,6 @@ import { denyFailure } from '../execute/terms/upstream-denials.ts';
 import { READ_ONLY } from '../execute/upstream/find-version.ts';
 import type { Protocols } from '../execute/upstream/servers.ts';
 import { denyStatus } from '../execute/upstream/upstream-status.ts';
-import { classifyFault } from '../odoo/faults/faults.ts';
-import { classifyJson2Answer } from '../odoo/json2/json2-answer.ts';
-import { buildUserRequest, readUserId } from '../odoo/json2/json2-user.ts';
-import { buildSignIn, readSignIn } from '../odoo/sign-in.ts';
 import { createTextCleaner } from './clean-text.ts';
 import type { ExamineDeps } from './examine-deps.ts';
 import { explainAnswer } from './explain-answer.ts';

@@ -2,8 +2,9 @@
  * The operations, side by side: how a call of each is parsed, authorized, resolved and built, and the steps around
  * sending it, in their order. run-request.ts receives the request, and run-call.ts runs each of its calls.
  */
+
+import { classifyFault } from '@erp-proxy/odoo/faults';
 import type { Events } from '../observe/events.ts';
-import { classifyFault } from '../odoo/faults/faults.ts';
 import { applyFieldRules, applyFieldRulesToJson2 } from './call/apply-field-rules.ts';
 import { applyRelatedRules } from './call/apply-related-rules.ts';
 import { authorizeVersionQuestion } from './call/authorize.ts';

@@ -5,15 +5,14 @@
 
 import type { BusinessErrorType } from '@erp-proxy/contract';
 import { cutText } from '@erp-proxy/contract';
+import { classifyFault, type Fault } from '@erp-proxy/odoo/faults';
+import { buildJson2Request, classifyJson2Answer } from '@erp-proxy/odoo/json2';
+import { buildExecuteKw } from '@erp-proxy/odoo/jsonrpc';
+import { isRouteMissing } from '@erp-proxy/odoo/servers';
 import type { EgressDispatcher, EgressFailure } from '../egress/dispatcher.ts';
 import { fetchWhole, type WholeAnswer } from '../egress/fetch-whole.ts';
 import { trustOf } from '../instances/trust.ts';
 import type { InstanceRecord } from '../instances/views.ts';
-import { classifyFault, type Fault } from '../odoo/faults/faults.ts';
-import { isRouteMissing } from '../odoo/http-status.ts';
-import { classifyJson2Answer } from '../odoo/json2/json2-answer.ts';
-import { buildJson2Request } from '../odoo/json2/json2-request.ts';
-import { buildExecuteKw } from '../odoo/jsonrpc.ts';
 
 /** A call of a model's method, without records. */
 export interface Question {

@@ -1,8 +1,8 @@
 /** The API keys of an instance's user, as Odoo lists them: names and dates, without the keys themselves. */
 
 import { isObject } from '@erp-proxy/json';
+import { isApiKeyShaped } from '@erp-proxy/odoo/json2';
 import type { InstanceRecord, KeyState } from '../instances/views.ts';
-import { isApiKeyShaped } from '../odoo/json2/json2-request.ts';
 import type { AskOdoo, OdooAnswer } from './ask-odoo.ts';
 
 export const KEYS_MODEL = 'res.users.apikeys';

@@ -1,7 +1,7 @@
 /** The fields of a model as `fields_get` describes them: finding some by words, and choosing those to show. */
 import { cutText } from '@erp-proxy/contract';
 import { isObject } from '@erp-proxy/json';
-import { listOtherNames } from '../odoo/other-names.ts';
+import { listOtherNames } from '@erp-proxy/odoo';
 import { findNearestOfMany } from '../text/nearest.ts';
 import { listDefaultFields } from './default-fields.ts';
 

@@ -5,13 +5,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type DataRoute, LIMIT_HEADER } from '@erp-proxy/contract';
 import { findExcess, isObject, viewAsBuffer } from '@erp-proxy/json';
+import { createTimePrinter, isTimeZone, type PrintTime } from '@erp-proxy/odoo/times';
 import type { AnswerFacts, CallRunner } from '../execute/terms/call-runner.ts';
 import type { Denial } from '../execute/terms/denial.ts';
 import type { NeededConfirmation } from '../execute/terms/request.ts';
 import { isIdempotencyKey } from '../idempotency/call-names.ts';
 import type { InstanceRecord } from '../instances/instances.ts';
-import { createTimePrinter, type PrintTime } from '../odoo/local-time.ts';
-import { isTimeZone } from '../odoo/time-zone.ts';
 import { mayUseField, mayUseModel } from '../policy/abilities.ts';
 import type { CompiledPolicy } from '../policy/compile.ts';
 import { AnswerCollector } from '../streams/answer-collector.ts';

@@ -5,7 +5,7 @@
 
 import { cutText } from '@erp-proxy/contract';
 import { isObject } from '@erp-proxy/json';
-import type { PrintTime } from '../odoo/local-time.ts';
+import type { PrintTime } from '@erp-proxy/odoo/times';
 import type { Fields } from './fields.ts';
 
 /** Stands in each answer that has values of records. */

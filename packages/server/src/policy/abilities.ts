@@ -3,10 +3,9 @@
  * with its arguments (decide.ts).
  */
 import { compileGlob, type DataRoute, type StarMeaning } from '@erp-proxy/contract';
-import { NAME_SEARCH } from '../odoo/fields/field-sources.ts';
-import { findUnknown, listMethods } from '../odoo/known-methods.ts';
-import { isReadOnlyMethod } from '../odoo/methods.ts';
-import { findSensitivity } from '../odoo/sensitive/sensitive-methods.ts';
+import { findUnknown, isReadOnlyMethod, listMethods } from '@erp-proxy/odoo';
+import { NAME_SEARCH } from '@erp-proxy/odoo/fields';
+import { findSensitivity } from '@erp-proxy/odoo/sensitive';
 import type { CompiledPolicy } from './compile.ts';
 import { decideData } from './decide.ts';
 

@@ -1,9 +1,8 @@
 /** Which fields the rules of a policy allow, with and without the types of fields. */
 import type { FieldRule, Policy } from '@erp-proxy/contract';
+import { type FieldUse, NAME_SEARCH, PARENTS, type Tail } from '@erp-proxy/odoo/fields';
+import type { FieldType, FieldTypes } from '@erp-proxy/odoo/values';
 import { describe, expect, test } from 'vitest';
-import { NAME_SEARCH, PARENTS } from '../odoo/fields/field-sources.ts';
-import type { FieldUse, Tail } from '../odoo/fields/field-uses.ts';
-import type { FieldType, FieldTypes } from '../odoo/values/field-types.ts';
 import { FieldCheck, type Known, NOTHING_KNOWN } from './check-fields.ts';
 import { compilePolicy } from './compile.ts';
 import { FieldRules } from './field-rules.ts';

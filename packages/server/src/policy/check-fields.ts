@@ -3,19 +3,23 @@
  * leads to, and which fields have the value of another one. Pure: types that are not known yet are asked for by the
  * caller. Until then nothing that depends on them is denied.
  */
-import { type ComputedField, findComputedField, listShownAnywhere } from '../odoo/fields/computed-fields.ts';
 import {
+  type ComputedField,
+  type FieldUse,
+  findComputedField,
+  findModelOrder,
   findParentField,
   listNameFields,
+  listShownAnywhere,
   listShownFields,
+  type ModelOrders,
   NAME_SEARCH,
   PARENTS,
   RECORD_NAMES,
   showsInName,
-} from '../odoo/fields/field-sources.ts';
-import type { FieldUse, Tail } from '../odoo/fields/field-uses.ts';
-import { findModelOrder, type ModelOrders } from '../odoo/fields/model-orders.ts';
-import type { FieldType, FieldTypes } from '../odoo/values/field-types.ts';
+  type Tail,
+} from '@erp-proxy/odoo/fields';
+import type { FieldType, FieldTypes } from '@erp-proxy/odoo/values';
 import { DependencyMarks, type Expansion } from './dependency-marks.ts';
 import type { CompiledFieldRule, FieldRules } from './field-rules.ts';
 

@@ -1,8 +1,8 @@
 import type { Policy } from '@erp-proxy/contract';
+import { listFieldUses } from '@erp-proxy/odoo/fields';
+import type { FieldType, FieldTypes } from '@erp-proxy/odoo/values';
 import { describe, expect, test } from 'vitest';
-import { readArguments } from '../odoo/arguments.fixture.ts';
-import { listFieldUses } from '../odoo/fields/field-uses.ts';
-import type { FieldType, FieldTypes } from '../odoo/values/field-types.ts';
+import { readArguments } from '../../../odoo/test/read-arguments.ts';
 import { compilePolicy } from './compile.ts';
 import { decidePaths, finish } from './decide-fields.ts';
 

@@ -6,15 +6,15 @@
  * these stay allowed.
  */
 import {
+  type FieldUse,
   findParentField,
   listNameFields,
+  listSearchedElsewhere,
   listSearchedFields,
   NAME_SEARCH,
   PARENTS,
-} from '../odoo/fields/field-sources.ts';
-import type { FieldUse } from '../odoo/fields/field-uses.ts';
-import { listSearchedElsewhere } from '../odoo/fields/name-searches.ts';
-import type { FieldType, FieldTypes } from '../odoo/values/field-types.ts';
+} from '@erp-proxy/odoo/fields';
+import type { FieldType, FieldTypes } from '@erp-proxy/odoo/values';
 import type { LackingTypes } from './check-fields.ts';
 import { READING_METHODS } from './readable-models.ts';
 

@@ -3,8 +3,7 @@
  * Pure; messages are for the caller.
  */
 import type { FieldRule } from '@erp-proxy/contract';
-import { NAME_SEARCH } from '../odoo/fields/field-sources.ts';
-import type { ArgumentPlace, FieldUses, UnnamedFields } from '../odoo/fields/field-uses.ts';
+import { type ArgumentPlace, type FieldUses, NAME_SEARCH, type UnnamedFields } from '@erp-proxy/odoo/fields';
 import {
   type DeniedField,
   FieldCheck,

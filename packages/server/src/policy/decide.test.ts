@@ -1,10 +1,10 @@
 /** Decisions and the rules that they name. The tests of the authorize step start from the bytes of a call. */
 import { compileGlob, type Policy } from '@erp-proxy/contract';
+import { NO_FIELD_USES } from '@erp-proxy/odoo/fields';
+import { NO_RELATED_WRITES } from '@erp-proxy/odoo/related';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { countCases } from '../../test/random-cases.ts';
-import { NO_FIELD_USES } from '../odoo/fields/field-uses.ts';
-import { NO_RELATED_WRITES } from '../odoo/related/related-writes.ts';
 import { compilePolicy } from './compile.ts';
 import {
   type Caller,

@@ -3,16 +3,17 @@
  * and reveal nothing else of the policy.
  */
 import type { ContextDefaults, DataRoute, FieldRule } from '@erp-proxy/contract';
-import type { FieldUses } from '../odoo/fields/field-uses.ts';
-import { findUnknown } from '../odoo/known-methods.ts';
-import { isReadingMember } from '../odoo/reading-context.ts';
-import type { RecordCount } from '../odoo/record-count.ts';
-import { type RelatedMethod, UNDETERMINED } from '../odoo/related/related-findings.ts';
-import type { RelatedRead } from '../odoo/related/related-reads.ts';
-import { NOTHING_LEARNT, type RelatedWrites } from '../odoo/related/related-writes.ts';
-import { listDelegates } from '../odoo/sensitive/delegating-models.ts';
-import { findSensitivity } from '../odoo/sensitive/sensitive-methods.ts';
-import type { LearntTypes } from '../odoo/values/field-types.ts';
+import { findUnknown, isReadingMember, type RecordCount } from '@erp-proxy/odoo';
+import type { FieldUses } from '@erp-proxy/odoo/fields';
+import {
+  NOTHING_LEARNT,
+  type RelatedMethod,
+  type RelatedRead,
+  type RelatedWrites,
+  UNDETERMINED,
+} from '@erp-proxy/odoo/related';
+import { findSensitivity, listDelegates } from '@erp-proxy/odoo/sensitive';
+import type { LearntTypes } from '@erp-proxy/odoo/values';
 import { NOTHING_KNOWN } from './check-fields.ts';
 import type { CompiledPolicy } from './compile.ts';
 import { decideFields, describeFields, finish } from './decide-fields.ts';

@@ -7,11 +7,11 @@ import {
   INHERITED_MODELS,
   listNameFields,
   listSameFields,
+  listSearchedElsewhere,
   listSearchedFields,
   NAME_SEARCH,
   SPECIAL_NAME_MODELS,
-} from '../odoo/fields/field-sources.ts';
-import { listSearchedElsewhere } from '../odoo/fields/name-searches.ts';
+} from '@erp-proxy/odoo/fields';
 import { compilePatterns } from './pattern.ts';
 
 export interface CompiledFieldRule {

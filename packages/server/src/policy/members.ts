@@ -3,9 +3,9 @@
  * this table.
  */
 import { DATA_ROUTES, type Policy } from '@erp-proxy/contract';
+import { isTimeZone } from '@erp-proxy/odoo/times';
 import { z } from 'zod';
 import { parseBlock } from '../egress/address.ts';
-import { isTimeZone } from '../odoo/time-zone.ts';
 import { findFieldError } from './field-pattern.ts';
 import {
   choices,

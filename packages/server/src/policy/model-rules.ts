@@ -1,6 +1,6 @@
 /** Compiles the entries of a policy that name models and their methods, such as `models` and `approve`. Pure. */
 import { compileGlob } from '@erp-proxy/contract';
-import { findUnknown } from '../odoo/known-methods.ts';
+import { findUnknown } from '@erp-proxy/odoo';
 import { compilePatterns, type Patterns } from './pattern.ts';
 
 export interface ModelRule {

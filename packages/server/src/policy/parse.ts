@@ -4,7 +4,7 @@
  */
 import { compileGlob, type InvalidMember, type Policy } from '@erp-proxy/contract';
 import { isObject } from '@erp-proxy/json';
-import { isReadOnlyMethod } from '../odoo/methods.ts';
+import { isReadOnlyMethod } from '@erp-proxy/odoo';
 import { type Members, pathOfEntry, type Report, reportUnknownNames } from './member-kinds.ts';
 import { POLICY_MEMBERS } from './members.ts';
 import { compilePatterns } from './pattern.ts';

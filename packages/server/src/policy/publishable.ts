@@ -3,7 +3,7 @@
  * be harmless in the hands of any of them. Pure.
  */
 import { compileGlob, type Policy } from '@erp-proxy/contract';
-import { findSensitivity } from '../odoo/sensitive/sensitive-methods.ts';
+import { findSensitivity } from '@erp-proxy/odoo/sensitive';
 import { type Members, pathOfEntry, type Report } from './member-kinds.ts';
 import { readOrigin } from './origin-pattern.ts';
 

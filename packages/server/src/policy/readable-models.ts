@@ -2,7 +2,7 @@
  * Which models a path of a call may lead into: those that the policy lets be read. Pure. check-paths.ts applies it to
  * the paths that a call names.
  */
-import { findSensitivity } from '../odoo/sensitive/sensitive-methods.ts';
+import { findSensitivity } from '@erp-proxy/odoo/sensitive';
 import type { ModelRule } from './model-rules.ts';
 
 /** Methods that return whatever fields of their model a call names. One of them is enough. */

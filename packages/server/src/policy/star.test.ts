@@ -1,13 +1,12 @@
 /** What `*` stands for as a method in the entries of a policy. */
 import type { Policy } from '@erp-proxy/contract';
+import { findUnknown, isReadOnlyMethod, listMethods, listModels } from '@erp-proxy/odoo';
+import { NO_FIELD_USES } from '@erp-proxy/odoo/fields';
+import { NO_RELATED_WRITES } from '@erp-proxy/odoo/related';
+import { findSensitivity } from '@erp-proxy/odoo/sensitive';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { countCases } from '../../test/random-cases.ts';
-import { NO_FIELD_USES } from '../odoo/fields/field-uses.ts';
-import { findUnknown, listMethods, listModels } from '../odoo/known-methods.ts';
-import { isReadOnlyMethod } from '../odoo/methods.ts';
-import { NO_RELATED_WRITES } from '../odoo/related/related-writes.ts';
-import { findSensitivity } from '../odoo/sensitive/sensitive-methods.ts';
 import { describeStar, findUnnamed, mayCall, mayCallAnywhere, mayCallUnattended } from './abilities.ts';
 import { compilePolicy } from './compile.ts';
 import { type Decision, decide, decideApproval } from './decide.ts';

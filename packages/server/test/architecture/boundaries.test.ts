@@ -1,6 +1,6 @@
 /**
  * Which folder may import which. A row names a folder and what its files import beside their own folder: folders below
- * it in the table, packages, and modules of Node. `odoo/*` is a folder with all folders in it, and `node` is each module
+ * it in the table, packages, and modules of Node. `data/*` is a folder with all folders in it, and `node` is each module
  * of Node except those that reach out of the process ({@link GUARDED}), which are named. A package of {@link SHARED}
  * needs no name, if `package.json` has it. The linter refuses circles of files (`noImportCycles` in biome.json). Tests
  * may import anything, but of a package with doors only these.
@@ -22,6 +22,18 @@ const BOUNDARIES: Record<string, string> = {
     parts/json-editor: api @codemirror @lezer @mantine react
     api: @tanstack`,
   json: '.: node',
+  odoo: `
+    related: . fields sensitive signatures values
+    json2: faults servers signatures
+    faults: . signatures
+    values: . times
+    sensitive: .
+    fields: .
+    jsonrpc:
+    servers:
+    signatures:
+    times:
+    .:`,
   sandbox: `
     .: data http json rpc versions node:http node:net
     http: doc json orm rpc versions node node:http node:net
@@ -40,7 +52,7 @@ const BOUNDARIES: Record<string, string> = {
     cli/types: cli @erp-proxy/client
     cli/export:
     cli/mcp: mcp @modelcontextprotocol node
-    app: admin approvals audit config data/* egress examine execute/* http/* idempotency instances key-rotation keys limits/* mcp observe odoo policy redis statistics stores stores/ports streams subscriptions tokens traces node
+    app: admin approvals audit config data/* egress examine execute/* http/* idempotency instances key-rotation keys limits/* mcp observe policy redis statistics stores stores/ports streams subscriptions tokens traces @erp-proxy/odoo/* node
     http: config data/* execute execute/request execute/terms http/* mcp observe streams threads @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
     http/admin: admin audit config execute execute/terms http http/openapi keys observe policy streams text @erp-proxy/contract/admin fastify lru-cache zod node
     http/openapi: admin config execute execute/request execute/terms http http/admin http/connection http/shedding streams @erp-proxy/contract/admin fastify zod node
@@ -51,41 +63,33 @@ const BOUNDARIES: Record<string, string> = {
     data/subscriptions: data data/changes execute execute/call execute/terms instances keys streams subscriptions node
     data/changes: data execute/call execute/request execute/terms instances streams text node
     data/export: data execute/call execute/request execute/terms observe streams node
-    data/files: data execute/call execute/request execute/terms odoo/faults policy streams node
-    data: execute/call execute/terms odoo policy streams node
-    mcp: execute/terms execute/thread idempotency instances mcp/tools naming odoo policy streams text @modelcontextprotocol lru-cache zod node
-    mcp/tools: instances mcp mcp/documents odoo policy text zod
+    data/files: data execute/call execute/request execute/terms policy streams @erp-proxy/odoo/* node
+    data: execute/call execute/terms policy streams @erp-proxy/odoo/* node
+    mcp: execute/terms execute/thread idempotency instances mcp/tools naming policy streams text @erp-proxy/odoo/* @modelcontextprotocol lru-cache zod node
+    mcp/tools: instances mcp mcp/documents policy text @erp-proxy/odoo/* zod
     mcp/documents: fflate unpdf node
-    examine: egress execute/terms execute/upstream key-rotation odoo/* streams node
-    execute: execute/* keys limits naming observe odoo/faults policy streams node
+    examine: egress execute/terms execute/upstream key-rotation streams @erp-proxy/odoo/* node
+    execute: execute/* keys limits naming observe policy streams @erp-proxy/odoo/* node
     execute/request: approvals egress execute/terms idempotency keys limits observe streams node
-    execute/call: egress execute/terms execute/thread instances keys odoo/* policy stores/ports streams text node
-    execute/upstream: approvals egress execute/terms execute/thread idempotency keys limits/* observe odoo/* policy sharing streams text threads lru-cache node
-    execute/thread: execute/call execute/terms execute/upstream keys odoo/* policy streams threads node
+    execute/call: egress execute/terms execute/thread instances keys policy stores/ports streams text @erp-proxy/odoo/* node
+    execute/upstream: approvals egress execute/terms execute/thread idempotency keys limits/* observe policy sharing streams text threads @erp-proxy/odoo/* lru-cache node
+    execute/thread: execute/call execute/terms execute/upstream keys policy streams threads @erp-proxy/odoo/* node
     traces: egress execute/terms observe streams @opentelemetry node
-    execute/terms: approvals egress idempotency instances keys limits/database observe odoo/* streams
+    execute/terms: approvals egress idempotency instances keys limits/database observe streams @erp-proxy/odoo/*
     naming:
-    admin: approvals audit instances key-rotation keys odoo odoo/signatures policy statistics stores/ports streams subscriptions text @erp-proxy/contract/admin zod node
+    admin: approvals audit instances key-rotation keys policy statistics stores/ports streams subscriptions text @erp-proxy/odoo/* @erp-proxy/contract/admin zod node
     tokens: egress instances keys policy stores stores/ports streams jose lru-cache node
     keys: policy stores stores/ports streams ipaddr.js lru-cache node
-    policy: egress odoo/* text zod
-    key-rotation: egress instances odoo odoo/faults odoo/json2 stores/ports lru-cache zod node
+    policy: egress text @erp-proxy/odoo/* zod
+    key-rotation: egress instances stores/ports @erp-proxy/odoo/* lru-cache zod node
     redis: idempotency limits/* sharing stores/ports streams ioredis lru-cache node
     config: stores text yaml zod node node:net
     approvals: idempotency instances stores/ports streams node
     subscriptions: egress instances observe stores stores/ports streams text @erp-proxy/contract/admin zod node
     idempotency: stores/ports streams lru-cache node
-    instances: egress odoo stores stores/ports @erp-proxy/contract/admin lru-cache zod node
+    instances: egress stores stores/ports @erp-proxy/odoo/* @erp-proxy/contract/admin lru-cache zod node
     audit: observe stores stores/ports streams text lru-cache node
     statistics: observe stores/ports streams node
-    odoo/related: odoo odoo/fields odoo/sensitive odoo/signatures odoo/values
-    odoo/json2: odoo odoo/faults odoo/signatures
-    odoo/faults: odoo odoo/signatures
-    odoo/values: odoo streams lru-cache
-    odoo/sensitive: odoo
-    odoo/fields: odoo
-    odoo/signatures:
-    odoo:
     egress: streams text ipaddr.js lru-cache node node:dns node:net node:tls
     sharing: streams lru-cache node
     limits: limits/* stores stores/ports streams
@@ -104,7 +108,7 @@ const BOUNDARIES: Record<string, string> = {
 const SHARED = ['@erp-proxy/contract', '@erp-proxy/json'];
 
 /** Packages that others use by the doors in `exports` of their `package.json` alone. */
-const CLOSED = /^packages\/(json)\/src\//;
+const CLOSED = /^packages\/(json|odoo)\/src\//;
 
 /** Folders that import a folder above them. A folder may also import the one that it is in, if its row names it. */
 const UPWARDS = [
@@ -157,7 +161,7 @@ test.each([
   ['console/src/api/probe.ts', '@erp-proxy/contract/admin'],
   ['sandbox/src/http/probe.ts', '../../../json/src/document.ts'],
   ['server/src/main.ts', './app/app.ts'],
-  ['server/src/http/probe.ts', '../odoo/methods.ts'],
+  ['server/src/http/probe.ts', '../policy/decide.ts'],
   ['sandbox/src/http/probe.ts', '@erp-proxy/json'],
   ['server/src/http/probe.ts', 'node:https'],
   ['server/src/keys/probe.ts', '../stores/sqlite/store.ts'],

@@ -279,14 +279,26 @@ describe('TypeScript', () => {
       .map(({ text }) => text)
       .join('\n');
   const SANDBOX = 'packages/sandbox/README.md';
+  const ODOO = 'packages/odoo/README.md';
   const pages = new Set(select('ts').map(({ page }) => page));
 
-  test.each([...pages].filter((page) => page !== SANDBOX))('%s compiles', (page) => {
+  test.each([...pages].filter((page) => page !== SANDBOX && page !== ODOO))('%s compiles', (page) => {
     const folder = makeFolder();
     const code = readCode(page);
     // Pages on one subject use a client that another page creates.
     writeFileSync(join(folder, 'page.mts'), code.includes('createClient(') ? code : CREATE_CLIENT + code);
     expect(compile(folder, 'page.mts')).toBe('');
+  });
+
+  test(`${ODOO} compiles`, () => {
+    const folder = makeFolder();
+    writeFileSync(join(folder, 'page.mts'), readCode(ODOO));
+    const paths = {
+      '@erp-proxy/odoo': [join(root, 'packages/odoo/src/index.ts')],
+      '@erp-proxy/odoo/*': [join(root, 'packages/odoo/src/*/index.ts')],
+    };
+    const options = { paths, types: ['node'], typeRoots: [join(root, 'node_modules/@types')] };
+    expect(compile(folder, 'page.mts', options)).toBe('');
   });
 
   test(`${SANDBOX} runs`, async () => {

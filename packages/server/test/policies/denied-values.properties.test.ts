@@ -3,12 +3,12 @@
  * are those of Odoo 16, 18 and 19 with demo data (`fields_get`); the test follows them and the table of computed fields
  * by itself. It does not know the rows of field-sources.ts.
  */
+
+import { COMPUTED_FIELDS, listFieldUses } from '@erp-proxy/odoo/fields';
+import { type FieldTypes, readFieldTypes } from '@erp-proxy/odoo/values';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readArguments } from '../../src/odoo/arguments.fixture.ts';
-import { COMPUTED_FIELDS } from '../../src/odoo/fields/computed-fields-table.ts';
-import { listFieldUses } from '../../src/odoo/fields/field-uses.ts';
-import { type FieldTypes, readFieldTypes } from '../../src/odoo/values/field-types.ts';
+import { readArguments } from '../../../odoo/test/read-arguments.ts';
 import { decideFields, finish, listAllowedFields } from '../../src/policy/decide-fields.ts';
 import { FieldRules } from '../../src/policy/field-rules.ts';
 import { RECORDED_VERSIONS, type RecordedModels, readRecordedModels } from '../data/recorded-fields.ts';

@@ -1,5 +1,5 @@
 /** Random calls that name fields in every position and form of the table, for fields.properties.heavy.test.ts. */
-import { FIELD_METHODS, findFieldMethod } from '../../src/odoo/fields/field-methods.ts';
+import { FIELD_METHODS, findFieldMethod } from '@erp-proxy/odoo/fields';
 
 export interface RandomCall {
   model: string;

@@ -4,9 +4,9 @@
  * none may contain such a value.
  */
 import type { Policy } from '@erp-proxy/contract';
+import { FIELD_METHODS } from '@erp-proxy/odoo/fields';
 import type { Sandbox } from '@erp-proxy/sandbox';
 import { expect, test } from 'vitest';
-import { FIELD_METHODS } from '../../src/odoo/fields/field-methods.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { startProxy } from '../harness.ts';
 import { CallMaker, type RandomCall } from './field-calls.ts';

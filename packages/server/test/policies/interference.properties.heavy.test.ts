@@ -4,9 +4,9 @@
  * among those that are denied.
  */
 import type { FieldRule } from '@erp-proxy/contract';
+import { FIELD_METHODS } from '@erp-proxy/odoo/fields';
 import type { Sandbox } from '@erp-proxy/sandbox';
 import { expect, test } from 'vitest';
-import { FIELD_METHODS } from '../../src/odoo/fields/field-methods.ts';
 import { FieldRules } from '../../src/policy/field-rules.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { startProxy } from '../harness.ts';

@@ -2,16 +2,17 @@
  * Whatever is sent touches only what the policy names. Random policies, models, commands and nesting, over invented
  * models and those of real servers. The oracle walks the values by themselves and knows nothing of the proxy's search.
  */
+
+import { findSensitivity } from '@erp-proxy/odoo/sensitive';
+import { readFieldTypes } from '@erp-proxy/odoo/values';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { MODELS } from '../../../odoo/test/described-models.ts';
 import { type Call, parseBody, parseCall } from '../../src/execute/call/parse.ts';
 import { describeCall, describeRequest } from '../../src/execute/call/policy-request.ts';
 import { checkRelatedCall } from '../../src/execute/call/related-verdict.ts';
 import { Denial } from '../../src/execute/terms/denial.ts';
 import { OWN_DIALECT } from '../../src/execute/terms/dialect.ts';
-import { MODELS } from '../../src/odoo/related/described-models.fixture.ts';
-import { findSensitivity } from '../../src/odoo/sensitive/sensitive-methods.ts';
-import { readFieldTypes } from '../../src/odoo/values/field-types.ts';
 import { compilePolicy } from '../../src/policy/compile.ts';
 import { decide } from '../../src/policy/decide.ts';
 import { RECORDED_VERSIONS, readRecordedModels } from '../data/recorded-fields.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Policy } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
-import { describeFields } from '../../src/odoo/related/described-models.fixture.ts';
+import { describeFields } from '../../../odoo/test/described-models.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { printCall, printExecuteKw, printInstance, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { send, startProxy } from '../harness.ts';

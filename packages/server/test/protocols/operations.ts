@@ -2,7 +2,7 @@
  * The operations of the matrix: every recorded call of Odoo 19, with ids of the sandbox, and forms and mistakes without
  * a recording. Arguments are JSON text, because their bytes matter.
  */
-import { recordedExecuteKw } from '../recorded-protocols.ts';
+import { recordedExecuteKw } from '../../../odoo/test/recorded-protocols.ts';
 
 export interface Operation {
   name: string;

@@ -2,10 +2,11 @@
  * NaN and Infinity, which Odoo stores in floats and prints, although they are no JSON: null for callers of our own forms,
  * one clear error for plain calls, of any size.
  */
+
+import { listNonNumbers, replaceNonNumbers } from '@erp-proxy/odoo/values';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { CheckedStream, ReplacedStream } from '../../src/execute/upstream/non-number-stream.ts';
-import { listNonNumbers, replaceNonNumbers } from '../../src/odoo/values/non-numbers.ts';
 import { printCall } from '../execute/expectations.ts';
 import { send } from '../harness.ts';
 import { startWithScript } from '../mcp/scripted-odoo.ts';

@@ -1,8 +1,7 @@
 /** Random results in the form of Odoo, with what they become when their values are normalized. */
+
+import { type FieldTypes, type RecordShape, ResultConverter, type ResultForm } from '@erp-proxy/odoo/values';
 import fc from 'fast-check';
-import type { FieldTypes } from '../../src/odoo/values/field-types.ts';
-import type { RecordShape, ResultForm } from '../../src/odoo/values/record-shape.ts';
-import { ResultConverter } from '../../src/odoo/values/result-converter.ts';
 
 /** Fields of every type of Odoo 14 to 19. */
 export const TYPES: FieldTypes = new Map(

@@ -4,9 +4,8 @@
  */
 
 import { readDocument } from '@erp-proxy/json';
+import { convertWrittenValues, type FieldTypes, readFieldTypes } from '@erp-proxy/odoo/values';
 import { describe, expect, test } from 'vitest';
-import { type FieldTypes, readFieldTypes } from '../../src/odoo/values/field-types.ts';
-import { convertWrittenValues } from '../../src/odoo/values/written-values.ts';
 import { RECORDED_VERSIONS, readRecordedModels } from '../data/recorded-fields.ts';
 import { EACH_VERSION, startStage } from '../mcp/stage.ts';
 

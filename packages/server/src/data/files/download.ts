@@ -2,12 +2,13 @@
  * Serves `POST /api/erp/download`: the file in a binary field of a record, decoded as it arrives. One call of `read`
  * asks for the name and the media type, where the model has them, and then for the file.
  */
+
+import { classifyFault } from '@erp-proxy/odoo/faults';
 import { invalid } from '../../execute/call/read-members.ts';
 import { buildErrorAnswer } from '../../execute/request/envelope.ts';
 import type { CallRunner } from '../../execute/terms/call-runner.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import type { FoundTypes } from '../../execute/terms/field-finder.ts';
-import { classifyFault } from '../../odoo/faults/faults.ts';
 import { mayNameField } from '../../policy/may-name.ts';
 import { buildCall } from '../ask-odoo.ts';
 import { type DataRequest, readDataRequest, readMemberBytes } from '../data-request.ts';

@@ -1,7 +1,7 @@
 import type { Policy } from '@erp-proxy/contract';
+import type { FieldType } from '@erp-proxy/odoo/values';
 import { describe, expect, test } from 'vitest';
 import { BLOCKED_MS_MAX, measureBlocking } from '../../../test/measure-blocking.ts';
-import type { FieldType } from '../../odoo/values/field-types.ts';
 import { compilePolicy } from '../../policy/compile.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';

@@ -3,15 +3,16 @@
  * which models the call reaches. With rules for fields, a call that names none gets those that the policy allows, and
  * one that gives no order may get the order by id.
  */
-import type { Client } from '../../keys/keys.ts';
+
 import {
   type ArgumentPlace,
   type FieldScope,
   type FieldUses,
+  type ModelOrders,
   namesReadFields,
-} from '../../odoo/fields/field-uses.ts';
-import type { ModelOrders } from '../../odoo/fields/model-orders.ts';
-import type { FieldTypes } from '../../odoo/values/field-types.ts';
+} from '@erp-proxy/odoo/fields';
+import type { FieldTypes } from '@erp-proxy/odoo/values';
+import type { Client } from '../../keys/keys.ts';
 import { type Known, NOTHING_KNOWN } from '../../policy/check-fields.ts';
 import type { CompiledPolicy } from '../../policy/compile.ts';
 import { namesMethod } from '../../policy/decide.ts';

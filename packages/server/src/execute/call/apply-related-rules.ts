@@ -2,8 +2,9 @@
  * Applies the rules of a policy for related records to a call, once its server is known. The types of fields tell which
  * models the call changes through its own records.
  */
+
+import type { FieldTypes, LearntTypes } from '@erp-proxy/odoo/values';
 import type { Client } from '../../keys/keys.ts';
-import type { FieldTypes, LearntTypes } from '../../odoo/values/field-types.ts';
 import type { CompiledPolicy } from '../../policy/compile.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { denyPolicy } from '../terms/caller-denials.ts';

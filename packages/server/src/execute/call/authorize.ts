@@ -5,10 +5,9 @@
 
 import type { DataRoute } from '@erp-proxy/contract';
 import { type JsonSpan, readElements, readMembers, setMembers } from '@erp-proxy/json';
+import { type Arguments, findLimitPosition } from '@erp-proxy/odoo';
+import { NO_RELATED_WRITES } from '@erp-proxy/odoo/related';
 import type { Client } from '../../keys/keys.ts';
-import type { Arguments } from '../../odoo/arguments.ts';
-import { findLimitPosition } from '../../odoo/record-count.ts';
-import { NO_RELATED_WRITES } from '../../odoo/related/related-writes.ts';
 import {
   type Decision,
   decide,

@@ -1,6 +1,7 @@
 /** Step: builds the request of a call of `/json/2`, with the arguments as the caller wrote them. */
-import { buildJson2Request } from '../../odoo/json2/json2-request.ts';
-import { isReadOnlyMethod } from '../../odoo/methods.ts';
+
+import { isReadOnlyMethod } from '@erp-proxy/odoo';
+import { buildJson2Request } from '@erp-proxy/odoo/json2';
 import { Denial } from '../terms/denial.ts';
 import type { Target } from '../terms/target.ts';
 import type { UpstreamCall } from '../terms/upstream-call.ts';

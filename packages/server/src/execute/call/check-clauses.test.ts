@@ -1,5 +1,5 @@
+import type { FieldType } from '@erp-proxy/odoo/values';
 import { expect, test } from 'vitest';
-import type { FieldType } from '../../odoo/values/field-types.ts';
 import { canBeUsed } from './check-clauses.ts';
 
 const PLAIN: FieldType = { type: 'char', relation: null, related: null, inverse: null, computedFrom: [] };

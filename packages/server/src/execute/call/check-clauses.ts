@@ -3,8 +3,8 @@
  * condition or order, and returns other records than the caller asked for (docs/odoo-facts.md#unsearchable-fields).
  */
 
-import type { FieldClause, FieldUse } from '../../odoo/fields/field-uses.ts';
-import type { FieldType, FieldTypes } from '../../odoo/values/field-types.ts';
+import type { FieldClause, FieldUse } from '@erp-proxy/odoo/fields';
+import type { FieldType, FieldTypes } from '@erp-proxy/odoo/values';
 
 /** A field that cannot be used in a clause of the query. */
 export interface UnusableField {

@@ -3,9 +3,9 @@
  * condition or order, and the result has records that the caller did not ask for. A caller that expects the behaviour
  * of Odoo gets it, unless the types of the fields are in memory (docs/execute.md#fields-that-cannot-be-searched).
  */
-import type { Fault } from '../../odoo/faults/faults.ts';
-import { type FieldUses, takesQuery } from '../../odoo/fields/field-uses.ts';
-import type { FieldType, FieldTypes } from '../../odoo/values/field-types.ts';
+import type { Fault } from '@erp-proxy/odoo/faults';
+import { type FieldUses, takesQuery } from '@erp-proxy/odoo/fields';
+import type { FieldType, FieldTypes } from '@erp-proxy/odoo/values';
 import type { CompiledPolicy } from '../../policy/compile.ts';
 import { mayNameField } from '../../policy/may-name.ts';
 import { findNearestOfMany } from '../../text/nearest.ts';

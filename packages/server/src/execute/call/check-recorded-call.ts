@@ -3,11 +3,10 @@
  * address, and what made the call. Values are in no record. Rules that depend on them are listed, and not applied.
  */
 import type { AuditCallView, CallSource, DataRoute, Policy, UncheckedRule } from '@erp-proxy/contract';
-import { listEquivalents } from '../../odoo/equivalent-methods.ts';
-import { NO_FIELD_USES } from '../../odoo/fields/field-uses.ts';
-import { isReadOnlyMethod } from '../../odoo/methods.ts';
-import { NO_RELATED_WRITES } from '../../odoo/related/related-writes.ts';
-import { findSensitivity } from '../../odoo/sensitive/sensitive-methods.ts';
+import { isReadOnlyMethod, listEquivalents } from '@erp-proxy/odoo';
+import { NO_FIELD_USES } from '@erp-proxy/odoo/fields';
+import { NO_RELATED_WRITES } from '@erp-proxy/odoo/related';
+import { findSensitivity } from '@erp-proxy/odoo/sensitive';
 import { compilePolicy } from '../../policy/compile.ts';
 import {
   type DeniedDecision,

@@ -2,8 +2,7 @@
  * Converts the values that a call writes into those of Odoo, for a caller that prefers normalized values
  * (docs/values.md). Either all values are converted or the call is not sent.
  */
-import type { FieldTypes } from '../../odoo/values/field-types.ts';
-import { findResultForm } from '../../odoo/values/record-shape.ts';
+import { type FieldTypes, findResultForm } from '@erp-proxy/odoo/values';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { FieldFinder } from '../terms/field-finder.ts';

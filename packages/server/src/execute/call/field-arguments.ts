@@ -1,10 +1,5 @@
 /** The fields that a call names, and calls that name other ones. All other bytes stay those of the caller. */
-import {
-  type ArgumentPlace,
-  type FieldScope,
-  type FieldUses,
-  listFieldUses,
-} from '../../odoo/fields/field-uses.ts';
+import { type ArgumentPlace, type FieldScope, type FieldUses, listFieldUses } from '@erp-proxy/odoo/fields';
 import type { Call } from './parse.ts';
 import type { Json2Call } from './parse-json2.ts';
 import { type DescribedCall, describeCall, describeJson2Call } from './policy-request.ts';

@@ -10,8 +10,7 @@ import {
   readElements,
   removeMembers,
 } from '@erp-proxy/json';
-import { isReadOnlyMethod, limitRule } from '../../odoo/methods.ts';
-import { findNamedDomain } from '../../odoo/named-domain.ts';
+import { findNamedDomain, isReadOnlyMethod, limitRule } from '@erp-proxy/odoo';
 import { Denial } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
 import type { MethodCall } from '../terms/method-call.ts';

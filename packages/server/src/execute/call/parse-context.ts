@@ -15,8 +15,8 @@ import {
   readMembers,
   removeMembers,
 } from '@erp-proxy/json';
-import { isLeftOut } from '../../odoo/arguments.ts';
-import { isTimeZone } from '../../odoo/time-zone.ts';
+import { isLeftOut } from '@erp-proxy/odoo';
+import { isTimeZone } from '@erp-proxy/odoo/times';
 import { Denial } from '../terms/denial.ts';
 
 /** Far more than any real context has. A body could have millions of members, and each takes memory. */

@@ -4,9 +4,9 @@
  */
 
 import { findValue, type JsonMember, type JsonSpan, readMembers } from '@erp-proxy/json';
+import { HEADER_WORD } from '@erp-proxy/odoo/json2';
+import { DATABASE_NAME } from '@erp-proxy/odoo/servers';
 import { URL_LENGTH_MAX } from '../../egress/base-url.ts';
-import { DATABASE_NAME } from '../../odoo/database-name.ts';
-import { HEADER_WORD } from '../../odoo/json2/json2-request.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
 import { type CallSpan, NULL_ID, type ParsedCall } from '../terms/parsed-body.ts';

@@ -16,9 +16,9 @@ import {
   readInteger,
   readMembers,
 } from '@erp-proxy/json';
+import { isLeftOut } from '@erp-proxy/odoo';
+import { DATABASE_NAME } from '@erp-proxy/odoo/servers';
 import { URL_LENGTH_MAX } from '../../egress/base-url.ts';
-import { isLeftOut } from '../../odoo/arguments.ts';
-import { DATABASE_NAME } from '../../odoo/database-name.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
 import type { NamedRecords } from '../terms/method-call.ts';

@@ -11,7 +11,7 @@ import {
   readMembers,
   removeMembers,
 } from '@erp-proxy/json';
-import { findSignature } from '../../odoo/signatures/signatures.ts';
+import { findSignature } from '@erp-proxy/odoo/signatures';
 import { denyIds } from '../terms/caller-denials.ts';
 import { Denial } from '../terms/denial.ts';
 import type { NamedRecords } from '../terms/method-call.ts';

@@ -12,15 +12,24 @@ import {
   readInteger,
   readMembers,
 } from '@erp-proxy/json';
-import { type Arguments, isLeftOut, POSITIONAL_MAX } from '../../odoo/arguments.ts';
-import { listEquivalents } from '../../odoo/equivalent-methods.ts';
-import { listFieldUses } from '../../odoo/fields/field-uses.ts';
-import { isReadOnlyMethod, limitRule } from '../../odoo/methods.ts';
-import { countRecords, type RecordCount } from '../../odoo/record-count.ts';
-import { bringsContext, findRelatedRead } from '../../odoo/related/related-reads.ts';
-import { findRelatedWrites } from '../../odoo/related/related-writes.ts';
-import { hasUnboundedField } from '../../odoo/related/specification-limits.ts';
-import { findSensitivity } from '../../odoo/sensitive/sensitive-methods.ts';
+import {
+  type Arguments,
+  countRecords,
+  isLeftOut,
+  isReadOnlyMethod,
+  limitRule,
+  listEquivalents,
+  POSITIONAL_MAX,
+  type RecordCount,
+} from '@erp-proxy/odoo';
+import { listFieldUses } from '@erp-proxy/odoo/fields';
+import {
+  bringsContext,
+  findRelatedRead,
+  findRelatedWrites,
+  hasUnboundedField,
+} from '@erp-proxy/odoo/related';
+import { findSensitivity } from '@erp-proxy/odoo/sensitive';
 import type { NamedContext, PolicyRequest } from '../../policy/decide.ts';
 import { Denial } from '../terms/denial.ts';
 import { readBaseUrl } from './base-url.ts';

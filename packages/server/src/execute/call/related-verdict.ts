@@ -1,6 +1,6 @@
 /** Checks the related records that a call changes or links against its policy, as far as types of fields are known. */
-import type { RelatedWrites } from '../../odoo/related/related-writes.ts';
-import type { LearntTypes } from '../../odoo/values/field-types.ts';
+import type { RelatedWrites } from '@erp-proxy/odoo/related';
+import type { LearntTypes } from '@erp-proxy/odoo/values';
 import type { CompiledPolicy } from '../../policy/compile.ts';
 import { decideRelatedApproval, decideRelatedWrites } from '../../policy/decide.ts';
 import { denyPolicy } from '../terms/caller-denials.ts';

@@ -1,7 +1,11 @@
 /** Converts the normalized values that a call writes (docs/values.md#writing). All other bytes stay. */
 import { type ByteRange, type JsonSpan, readElements } from '@erp-proxy/json';
-import type { LearntTypes } from '../../odoo/values/field-types.ts';
-import { convertWrittenValues, type Parts, type WrittenValues } from '../../odoo/values/written-values.ts';
+import {
+  convertWrittenValues,
+  type LearntTypes,
+  type Parts,
+  type WrittenValues,
+} from '@erp-proxy/odoo/values';
 import type { Call } from './parse.ts';
 import { rebuildCall } from './rewrite-call.ts';
 

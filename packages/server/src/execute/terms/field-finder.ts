@@ -1,5 +1,5 @@
 /** Finds the types of a model's fields, for steps that convert values. */
-import type { FieldTypes } from '../../odoo/values/field-types.ts';
+import type { FieldTypes } from '@erp-proxy/odoo/values';
 import type { CallContext } from './call-context.ts';
 import type { Denial } from './denial.ts';
 import type { FaultReply } from './reply.ts';

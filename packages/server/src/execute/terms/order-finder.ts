@@ -1,5 +1,5 @@
 /** Finds the orders in which models list their records, for rules that deny fields. */
-import type { ModelOrders } from '../../odoo/fields/model-orders.ts';
+import type { ModelOrders } from '@erp-proxy/odoo/fields';
 import type { CallContext } from './call-context.ts';
 import type { Denial } from './denial.ts';
 import type { FaultReply } from './reply.ts';

@@ -1,5 +1,5 @@
 /** The reply to one call. Steps return it, and the answer to the caller is made from it. */
-import type { Fault } from '../../odoo/faults/faults.ts';
+import type { Fault } from '@erp-proxy/odoo/faults';
 import type { ByteStream } from '../../streams/byte-stream.ts';
 import type { Denial } from './denial.ts';
 

@@ -58,7 +58,7 @@ export function denyEndedUnsent(deadline: Deadline, details: { isReadOnly: boole
   return denyEnded(deadline, { outcome: 'not_sent', ...details });
 }
 
-/** During a lockout, Odoo 14 and 15 refuse all credentials, correct ones too (odoo/faults/login-cooldown.ts). */
+/** During a lockout, Odoo 14 and 15 refuse all credentials, correct ones too (login-cooldown.ts). */
 export class LoginCooldown extends Denial {
   constructor(details: OutcomeDetails, retryAfterSeconds: number) {
     super(

@@ -4,18 +4,29 @@
  * aborted first.
  */
 import type { JsonDocument } from '@erp-proxy/json';
+import { readArguments } from '@erp-proxy/odoo';
+import {
+  type ClassifyOptions,
+  classifyOwnJson2Fault as classifyOwnJson2FaultNow,
+  type Fault,
+  type RefinedCall,
+  refineFault as refineFaultNow,
+} from '@erp-proxy/odoo/faults';
+import type { ArgumentPlace, FieldScope, FieldUses } from '@erp-proxy/odoo/fields';
+import {
+  classifyJson2Answer as classifyJson2AnswerNow,
+  type Json2Answer,
+  type Json2Verdict,
+  unwrapOne as unwrapOneNow,
+} from '@erp-proxy/odoo/json2';
+import { buildExecuteKw as buildExecuteKwNow, type ExecuteKw } from '@erp-proxy/odoo/jsonrpc';
+import type { Signature } from '@erp-proxy/odoo/signatures';
+import {
+  type LearntTypes,
+  type NamedFields,
+  readNamedFields as readNamedFieldsNow,
+} from '@erp-proxy/odoo/values';
 import type { Client } from '../../keys/keys.ts';
-import { readArguments } from '../../odoo/arguments.ts';
-import type { ClassifyOptions, Fault } from '../../odoo/faults/faults.ts';
-import { classifyOwnJson2Fault as classifyOwnJson2FaultNow } from '../../odoo/faults/json2-own-fault.ts';
-import { type RefinedCall, refineFault as refineFaultNow } from '../../odoo/faults/refine-fault.ts';
-import type { ArgumentPlace, FieldScope, FieldUses } from '../../odoo/fields/field-uses.ts';
-import * as json2Answers from '../../odoo/json2/json2-answer.ts';
-import { unwrapOne as unwrapOneNow } from '../../odoo/json2/json2-result.ts';
-import { buildExecuteKw as buildExecuteKwNow, type ExecuteKw } from '../../odoo/jsonrpc.ts';
-import type { Signature } from '../../odoo/signatures/signature.ts';
-import type { LearntTypes } from '../../odoo/values/field-types.ts';
-import { type NamedFields, readNamedFields as readNamedFieldsNow } from '../../odoo/values/named-fields.ts';
 import type { CompiledPolicy } from '../../policy/compile.ts';
 import { isLarge, shareInSlices } from '../../threads/shared-bytes.ts';
 import * as authorizing from '../call/authorize.ts';
@@ -267,14 +278,14 @@ export async function parseValue(
 }
 
 export async function classifyJson2Answer(
-  answer: json2Answers.Json2Answer,
+  answer: Json2Answer,
   options: ClassifyOptions,
   signal: AbortSignal,
-): Promise<json2Answers.Json2Verdict> {
+): Promise<Json2Verdict> {
   const { body } = answer;
   return isLarge(body)
     ? await runInThread('classifyJson2Answer', [answer, options], body.length, signal)
-    : json2Answers.classifyJson2Answer(answer, options);
+    : classifyJson2AnswerNow(answer, options);
 }
 
 export async function classifyOwnJson2Fault(

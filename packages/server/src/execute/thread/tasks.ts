@@ -3,14 +3,11 @@
  * arguments and results are messages, so that they contain no functions and no compiled policies.
  */
 import type { Policy } from '@erp-proxy/contract';
-import { readArguments } from '../../odoo/arguments.ts';
-import { classifyOwnJson2Fault } from '../../odoo/faults/json2-own-fault.ts';
-import { refineFault } from '../../odoo/faults/refine-fault.ts';
-import { classifyJson2Answer } from '../../odoo/json2/json2-answer.ts';
-import { unwrapOne } from '../../odoo/json2/json2-result.ts';
-import { buildExecuteKw } from '../../odoo/jsonrpc.ts';
-import type { LearntTypes } from '../../odoo/values/field-types.ts';
-import { readNamedFields } from '../../odoo/values/named-fields.ts';
+import { readArguments } from '@erp-proxy/odoo';
+import { classifyOwnJson2Fault, refineFault } from '@erp-proxy/odoo/faults';
+import { classifyJson2Answer, unwrapOne } from '@erp-proxy/odoo/json2';
+import { buildExecuteKw } from '@erp-proxy/odoo/jsonrpc';
+import { type LearntTypes, readNamedFields } from '@erp-proxy/odoo/values';
 import { type CompiledPolicy, compilePolicy } from '../../policy/compile.ts';
 import { authorizeCall, authorizeJson2Call } from '../call/authorize.ts';
 import {

@@ -3,12 +3,12 @@
  * error. These are names that the user of the call and the policy of its key may see. It precedes shareRead, so that
  * its part of the reply comes last: callers that share a read have policies of their own.
  */
+
+import { listOtherNames, listWellKnownMethods, type NameKind } from '@erp-proxy/odoo';
+import { findUnknownName, type UnknownName } from '@erp-proxy/odoo/faults';
 import type { Clients } from '../../keys/clients.ts';
 import { PROXY_CLIENT } from '../../keys/proxy-client.ts';
 import type { Events } from '../../observe/events.ts';
-import { findUnknownName, type UnknownName } from '../../odoo/faults/unknown-name.ts';
-import { listOtherNames, type NameKind } from '../../odoo/other-names.ts';
-import { listWellKnownMethods } from '../../odoo/well-known-methods.ts';
 import { mayCall } from '../../policy/abilities.ts';
 import { mayNameField, mayNameModel } from '../../policy/may-name.ts';
 import { waitFor } from '../../streams/wait.ts';

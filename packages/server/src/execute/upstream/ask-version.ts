@@ -1,8 +1,8 @@
 /** Step: asks a server for its version. The answer is not kept, because the caller wants the current version. */
+
+import { isRouteMissing, readJsonVersion } from '@erp-proxy/odoo/servers';
 import type { EgressDispatcher } from '../../egress/dispatcher.ts';
 import { fetchWhole } from '../../egress/fetch-whole.ts';
-import { isRouteMissing } from '../../odoo/http-status.ts';
-import { readJsonVersion } from '../../odoo/version.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Step } from '../terms/operation.ts';
 import { replyWhole } from '../terms/reply.ts';

@@ -2,9 +2,14 @@
  * Step: converts the values of a result for a caller that prefers normalized values (docs/values.md). It precedes
  * shareRead, so that its part of the reply comes last: what callers share and what is kept stays as Odoo printed it.
  */
-import type { NamedFields } from '../../odoo/values/named-fields.ts';
-import { findResultForm, type RecordShape, type ResultForm } from '../../odoo/values/record-shape.ts';
-import { ResultConverter, type UnknownField } from '../../odoo/values/result-converter.ts';
+import {
+  findResultForm,
+  type NamedFields,
+  type RecordShape,
+  ResultConverter,
+  type ResultForm,
+  type UnknownField,
+} from '@erp-proxy/odoo/values';
 import { chain } from '../../streams/chain.ts';
 import { createPauses } from '../../streams/create-pauses.ts';
 import { readStream } from '../../streams/read-stream.ts';

@@ -1,8 +1,9 @@
 /** A long result is converted in parts, so that the calls of others run between them. */
+
+import { ResultConverter } from '@erp-proxy/odoo/values';
 import { expect, test } from 'vitest';
 import { convert, cut, shapeOf, TYPES } from '../../../test/values/printed-records.ts';
 import { watchTurns } from '../../../test/watch-turns.ts';
-import { ResultConverter } from '../../odoo/values/result-converter.ts';
 import { chain } from '../../streams/chain.ts';
 import { readText, ScriptedStream } from '../../streams/scripted-stream.fixture.ts';
 import { ConvertedStream } from './converted-stream.ts';

@@ -1,5 +1,5 @@
 /** Converts the values of a result while it arrives. The calls of others run between its parts. */
-import type { ResultConverter, UnknownField } from '../../odoo/values/result-converter.ts';
+import type { ResultConverter, UnknownField } from '@erp-proxy/odoo/values';
 import type { ByteStream } from '../../streams/byte-stream.ts';
 import { createPauses } from '../../streams/create-pauses.ts';
 

@@ -2,10 +2,16 @@
  * Asks a server for its version over `/jsonrpc`, which leaves nothing on the server. Only if the server has no
  * `/jsonrpc`, reads its version page (docs/odoo-facts.md#version-pages).
  */
+
+import {
+  isRouteMissing,
+  type OdooVersion,
+  readJsonrpcVersion,
+  readJsonVersion,
+  VERSION_BODY,
+} from '@erp-proxy/odoo/servers';
 import type { EgressRequest } from '../../egress/dispatcher.ts';
 import type { WholeAnswer } from '../../egress/fetch-whole.ts';
-import { isRouteMissing } from '../../odoo/http-status.ts';
-import { type OdooVersion, readJsonrpcVersion, readJsonVersion, VERSION_BODY } from '../../odoo/version.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Protocol } from '../terms/method-call.ts';
 import type { ServerAddress } from '../terms/target.ts';

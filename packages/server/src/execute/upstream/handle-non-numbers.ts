@@ -3,8 +3,9 @@
  * call is an error: a long answer that has begun breaks off, and the next one on this model is read whole before it is
  * sent, so that it can say why. It follows convertReading, so that its part of the reply comes first.
  */
+
+import { listNonNumbers, mayHaveNonNumber, replaceNonNumbers } from '@erp-proxy/odoo/values';
 import { LRUCache } from 'lru-cache';
-import { listNonNumbers, mayHaveNonNumber, replaceNonNumbers } from '../../odoo/values/non-numbers.ts';
 import { type ByteStream, ByteStreamError } from '../../streams/byte-stream.ts';
 import { chain } from '../../streams/chain.ts';
 import type { CallContext } from '../terms/call-context.ts';

@@ -2,9 +2,10 @@
  * Steps: the guarantees of an idempotency key. A call that an earlier attempt has run, or may have run, is not run
  * again. Its caller gets the stored answer of that attempt, or an error that says what is known about it.
  */
+
+import { mayReturnFields } from '@erp-proxy/odoo';
 import type { Idempotency } from '../../idempotency/idempotency.ts';
 import type { StoredResult } from '../../idempotency/idempotent-call.ts';
-import { mayReturnFields } from '../../odoo/methods.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Step } from '../terms/operation.ts';

@@ -3,7 +3,7 @@
  * fact that there are none to be had: 14 does not describe them, and other versions only to users who may read
  * `ir.model`.
  */
-import { MODEL_ORDERS_ARGUMENTS, type ModelOrders, readModelOrders } from '../../odoo/fields/model-orders.ts';
+import { MODEL_ORDERS_ARGUMENTS, type ModelOrders, readModelOrders } from '@erp-proxy/odoo/fields';
 import { type Kept, SingleFlightCache } from '../../streams/single-flight-cache.ts';
 import { ABORTED } from '../../streams/wait.ts';
 import type { CallContext } from '../terms/call-context.ts';

@@ -1,10 +1,13 @@
 /** Converts a method call into the request of `/json/2`, if it is certain that the outcome is that of `/jsonrpc`. */
-import type { Fault } from '../../odoo/faults/faults.ts';
-import { mapArguments } from '../../odoo/json2/json2-arguments.ts';
-import { readNamedCall } from '../../odoo/json2/json2-named.ts';
-import { buildJson2Request } from '../../odoo/json2/json2-request.ts';
-import { chooseResultShape, type ResultShape } from '../../odoo/json2/json2-result.ts';
-import type { Signature } from '../../odoo/signatures/signature.ts';
+import type { Fault } from '@erp-proxy/odoo/faults';
+import {
+  buildJson2Request,
+  chooseResultShape,
+  mapArguments,
+  type ResultShape,
+  readNamedCall,
+} from '@erp-proxy/odoo/json2';
+import type { Signature } from '@erp-proxy/odoo/signatures';
 import { denyIds } from '../terms/caller-denials.ts';
 import type { Denial } from '../terms/denial.ts';
 import type { MethodCall } from '../terms/method-call.ts';

@@ -2,12 +2,7 @@
  * The types of the fields of models, as `fields_get` describes them to the credentials of a call. They are kept for a
  * while.
  */
-import {
-  countNames,
-  FIELD_ATTRIBUTES,
-  type FieldTypes,
-  readFieldTypes,
-} from '../../odoo/values/field-types.ts';
+import { countNames, FIELD_ATTRIBUTES, type FieldTypes, readFieldTypes } from '@erp-proxy/odoo/values';
 import { type Kept, SingleFlightCache } from '../../streams/single-flight-cache.ts';
 import { ABORTED } from '../../streams/wait.ts';
 import type { CallContext } from '../terms/call-context.ts';

@@ -3,8 +3,8 @@
  * are checked as Odoo gets them, by the types of fields. What cannot be known counts as a removal.
  */
 import { findValue, readDocument, readMembers } from '@erp-proxy/json';
-import { findRemoval, type LackingFields } from '../../odoo/related/removals.ts';
-import type { FieldTypes } from '../../odoo/values/field-types.ts';
+import { findRemoval, type LackingFields } from '@erp-proxy/odoo/related';
+import type { FieldTypes } from '@erp-proxy/odoo/values';
 import type { CallContext } from '../terms/call-context.ts';
 import type { FieldFinder } from '../terms/field-finder.ts';
 import type { TargetedCall } from '../terms/method-call.ts';

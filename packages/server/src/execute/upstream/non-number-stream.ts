@@ -1,11 +1,5 @@
 /** Watches the bytes of a long result for values that are no JSON, such as `NaN`. Keeps a few bytes of each piece. */
-import {
-  BEFORE_BYTES,
-  findNonNumbers,
-  mayHaveNonNumber,
-  NULL,
-  VALUE_BYTES,
-} from '../../odoo/values/non-numbers.ts';
+import { BEFORE_BYTES, findNonNumbers, mayHaveNonNumber, NULL, VALUE_BYTES } from '@erp-proxy/odoo/values';
 import { type ByteStream, ByteStreamError } from '../../streams/byte-stream.ts';
 import { createPauses } from '../../streams/create-pauses.ts';
 

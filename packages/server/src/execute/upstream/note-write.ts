@@ -2,7 +2,7 @@
  * Step: records that a possible write runs. Reads sent before it ends are not joined by later callers, and kept answers
  * of what it changes are dropped. The reply waits for that, so that a caller reads its own write.
  */
-import { findWrittenModel } from '../../odoo/methods.ts';
+import { findWrittenModel } from '@erp-proxy/odoo';
 import type { Step } from '../terms/operation.ts';
 import type { Target } from '../terms/target.ts';
 import type { Reads } from './share-read.ts';

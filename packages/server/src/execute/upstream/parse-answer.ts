@@ -7,8 +7,8 @@ import {
   readDocument,
   readMembers,
 } from '@erp-proxy/json';
-import { parseFault } from '../../odoo/faults/read-fault.ts';
-import { listNonNumbers, replaceNonNumbers } from '../../odoo/values/non-numbers.ts';
+import { parseFault } from '@erp-proxy/odoo/faults';
+import { listNonNumbers, replaceNonNumbers } from '@erp-proxy/odoo/values';
 
 export type ParsedAnswer =
   | { kind: 'result'; value: JsonSpan }

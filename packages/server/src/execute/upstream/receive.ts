@@ -3,13 +3,11 @@
  * the caller. Faults, and answers in an unusual form, are read whole, up to a maximum size.
  */
 import type { Outcome } from '@erp-proxy/contract';
+import { classifyFault, type Fault, isLoginCooldown } from '@erp-proxy/odoo/faults';
+import { isJson2Result } from '@erp-proxy/odoo/json2';
+import { matchResultHead } from '@erp-proxy/odoo/jsonrpc';
+import { findFirewall, isRouteMissing } from '@erp-proxy/odoo/servers';
 import type { EgressAnswer } from '../../egress/dispatcher.ts';
-import { classifyFault, type Fault } from '../../odoo/faults/faults.ts';
-import { isLoginCooldown } from '../../odoo/faults/login-cooldown.ts';
-import { findFirewall } from '../../odoo/firewall.ts';
-import { isRouteMissing } from '../../odoo/http-status.ts';
-import { isJson2Result } from '../../odoo/json2/json2-answer.ts';
-import { matchResultHead } from '../../odoo/jsonrpc.ts';
 import { ByteStreamError } from '../../streams/byte-stream.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';

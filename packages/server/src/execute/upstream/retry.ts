@@ -3,11 +3,12 @@
  * could not pass on, and any call that Odoo rolled back in favour of another transaction. A write that may have run is
  * never sent again.
  */
+
+import { isGatewayError } from '@erp-proxy/odoo/servers';
 import type { EgressAnswer, EgressFailure } from '../../egress/dispatcher.ts';
 import type { Permit } from '../../limits/database/permit.ts';
 import type { RetryBudget } from '../../limits/retry-budget.ts';
 import type { Events, RetryReason } from '../../observe/events.ts';
-import { isGatewayError } from '../../odoo/http-status.ts';
 import { delay } from '../../streams/wait.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import type { Deadline } from '../terms/deadline.ts';

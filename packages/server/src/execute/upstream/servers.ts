@@ -3,26 +3,30 @@
  * the user that a call names. It is fetched when first needed and shared by all calls. It is fetched again after some
  * time, and when a server contradicts it.
  */
+
+import { classifyFault, type Fault } from '@erp-proxy/odoo/faults';
+import {
+  buildDocPageRequest,
+  buildJson2Request,
+  buildUserRequest,
+  classifyJson2Answer,
+  readUserId,
+} from '@erp-proxy/odoo/json2';
+import { matchResultHead } from '@erp-proxy/odoo/jsonrpc';
+import {
+  findFirewall,
+  findRedirect,
+  hasJson2,
+  isRouteMissing,
+  locksNobodyOut,
+  readJsonrpcVersion,
+  readSerie,
+  VERSION_BODY,
+} from '@erp-proxy/odoo/servers';
+import { type DocPage, readDocPage, type Signature } from '@erp-proxy/odoo/signatures';
 import { LRUCache } from 'lru-cache';
 import type { EgressDispatcher, EgressFailure, EgressRequest } from '../../egress/dispatcher.ts';
 import { fetchWhole, type WholeAnswer } from '../../egress/fetch-whole.ts';
-import { classifyFault, type Fault } from '../../odoo/faults/faults.ts';
-import { findFirewall } from '../../odoo/firewall.ts';
-import { findRedirect, isRouteMissing } from '../../odoo/http-status.ts';
-import { classifyJson2Answer } from '../../odoo/json2/json2-answer.ts';
-import { buildDocPageRequest, buildJson2Request } from '../../odoo/json2/json2-request.ts';
-import { buildUserRequest, readUserId } from '../../odoo/json2/json2-user.ts';
-import { matchResultHead } from '../../odoo/jsonrpc.ts';
-import { type DocPage, readDocPage } from '../../odoo/signatures/doc-page.ts';
-import type { Signature } from '../../odoo/signatures/signature.ts';
-import {
-  JSON2_SINCE,
-  LOCKS_NOBODY_OUT_SINCE,
-  readJsonrpcVersion,
-  readMajor,
-  readSerie,
-  VERSION_BODY,
-} from '../../odoo/version.ts';
 import { atMost } from '../../streams/at-most.ts';
 import { type Kept, SingleFlightCache } from '../../streams/single-flight-cache.ts';
 import { ABORTED } from '../../streams/wait.ts';
@@ -37,7 +41,7 @@ export interface Protocols {
   json2: boolean;
   /** The answer of a firewall, if that is why there is no protocol. */
   firewall?: Pick<WholeAnswer, 'status' | 'headers'>;
-  /** The address to which the server redirects requests, if it has neither protocol (odoo/http-status.ts). */
+  /** The address to which the server redirects requests, if it has neither protocol (findRedirect). */
   redirect?: string;
 }
 
@@ -225,9 +229,8 @@ export class Servers {
     if (!answer.ok) return { value: { failure: answer }, ttlMs: 0 };
     if (answer.status === 200 && ENVELOPES.has(matchResultHead(answer.body).kind)) {
       const version = readJsonrpcVersion(answer.body);
-      const major = version === null ? null : readMajor(version);
-      this.#noteLockout(target, major !== null && major >= LOCKS_NOBODY_OUT_SINCE);
-      const json2 = major !== null && major >= JSON2_SINCE;
+      this.#noteLockout(target, version !== null && locksNobodyOut(version));
+      const json2 = version !== null && hasJson2(version);
       this.#noteFacts(target, {
         version: version === null ? null : readSerie(version),
         protocol: json2 ? 'json2' : 'jsonrpc',

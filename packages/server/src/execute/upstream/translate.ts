@@ -2,11 +2,9 @@
  * Chooses the protocol of a call, and builds its request. json2 is used only if its result is certain to be that of
  * `/jsonrpc`. Nothing is guessed.
  */
-import type { Fault } from '../../odoo/faults/faults.ts';
-import { isApiKeyShaped } from '../../odoo/json2/json2-request.ts';
-import { findModelSignature } from '../../odoo/signatures/model-signatures.ts';
-import type { Signature } from '../../odoo/signatures/signature.ts';
-import { findSignature } from '../../odoo/signatures/signatures.ts';
+import type { Fault } from '@erp-proxy/odoo/faults';
+import { isApiKeyShaped } from '@erp-proxy/odoo/json2';
+import { findModelSignature, findSignature, type Signature } from '@erp-proxy/odoo/signatures';
 import { ABORTED } from '../../streams/wait.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';

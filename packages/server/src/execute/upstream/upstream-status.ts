@@ -1,8 +1,13 @@
 /** Denials for HTTP statuses that are not Odoo's own answers, equal for all protocols. */
 import type { Outcome } from '@erp-proxy/contract';
+import {
+  classifyStatus,
+  type Firewall,
+  findFirewall,
+  findRedirect,
+  isRefusedBeforeRun,
+} from '@erp-proxy/odoo/servers';
 import type { EgressAnswer } from '../../egress/dispatcher.ts';
-import { type Firewall, findFirewall } from '../../odoo/firewall.ts';
-import { classifyStatus, findRedirect, isRefusedBeforeRun } from '../../odoo/http-status.ts';
 import { Denial } from '../terms/denial.ts';
 import { describeOutcome, type OutcomeDetails } from '../terms/upstream-denials.ts';
 import { readRetryAfter } from './retry-after.ts';

@@ -1,10 +1,10 @@
 /** `aggregate_records`: sums, averages and counts by group. */
 
 import { isObject } from '@erp-proxy/json';
+import { NAMED_COUNT } from '@erp-proxy/odoo';
+import type { PrintTime } from '@erp-proxy/odoo/times';
 import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
-import { NAMED_COUNT } from '../../odoo/grouping.ts';
-import type { PrintTime } from '../../odoo/local-time.ts';
 import { mayCallAnywhere } from '../../policy/abilities.ts';
 import { asRows } from '../as-rows.ts';
 import type { Fields } from '../fields.ts';

@@ -1,9 +1,9 @@
 /** `call_method`: a method of business logic. */
 
 import { isObject } from '@erp-proxy/json';
+import { isReadOnlyMethod } from '@erp-proxy/odoo';
 import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
-import { isReadOnlyMethod } from '../../odoo/methods.ts';
 import { mayCall, mayCallBusinessMethods } from '../../policy/abilities.ts';
 import { readNewIds } from '../as-rows.ts';
 import { describeCall } from '../describe-call.ts';

@@ -3,9 +3,8 @@
  * docs/odoo-facts.md#days-and-zones).
  */
 import { cutText } from '@erp-proxy/contract';
+import { createDayFinder, isDay, isZonedTime, type LocalDay, readZonedTime } from '@erp-proxy/odoo/times';
 import type { InstanceRecord } from '../../instances/instances.ts';
-import { createDayFinder, type LocalDay } from '../../odoo/local-day.ts';
-import { isDay, isZonedTime, readZonedTime } from '../../odoo/zoned-time.ts';
 import type { Session } from '../session.ts';
 import { ToolError } from '../tool-error.ts';
 

@@ -1,0 +1,33 @@
+/** Which fields the arguments of a call name, and which other fields these show. */
+
+export { type ComputedField, findComputedField, listShownAnywhere } from './computed-fields.ts';
+export { COMPUTED_FIELDS } from './computed-fields-table.ts';
+export { FIELD_METHODS, findFieldMethod } from './field-methods.ts';
+export {
+  findParentField,
+  INHERITED_MODELS,
+  listNameFields,
+  listSameFields,
+  listSearchedFields,
+  listShownFields,
+  NAME_SEARCH,
+  PARENTS,
+  RECORD_NAMES,
+  SPECIAL_NAME_MODELS,
+  showsInName,
+} from './field-sources.ts';
+export {
+  type ArgumentPlace,
+  type FieldClause,
+  type FieldScope,
+  type FieldUse,
+  type FieldUses,
+  listFieldUses,
+  NO_FIELD_USES,
+  namesReadFields,
+  type Tail,
+  takesQuery,
+  type UnnamedFields,
+} from './field-uses.ts';
+export { findModelOrder, MODEL_ORDERS_ARGUMENTS, type ModelOrders, readModelOrders } from './model-orders.ts';
+export { listSearchedElsewhere } from './name-searches.ts';

@@ -1,0 +1,11 @@
+/** What a call reads and changes beside its own model. */
+export { type RelatedMethod, UNDETERMINED } from './related-findings.ts';
+export { bringsContext, findRelatedRead, type RelatedRead } from './related-reads.ts';
+export {
+  findRelatedWrites,
+  NO_RELATED_WRITES,
+  NOTHING_LEARNT,
+  type RelatedWrites,
+} from './related-writes.ts';
+export { findRemoval, type LackingFields } from './removals.ts';
+export { hasUnboundedField } from './specification-limits.ts';

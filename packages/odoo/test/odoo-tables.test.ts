@@ -1,0 +1,390 @@
+/** The scripts that read tables of models from a checkout of Odoo, on a small invented checkout. */
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { hasCommand } from '../../server/test/examples/shop.ts';
+import { makeFolder } from '../../server/test/process/program.ts';
+
+const folder = fileURLToPath(new URL('../../../scripts/odoo-tables/', import.meta.url));
+
+interface Model {
+  modules: string[];
+  kind: string;
+  inherit?: string[];
+  inherits?: Record<string, string>;
+  methods?: Record<string, { parameters: string[]; model?: true; reasons?: Record<string, string[]> }>;
+  fields?: Record<string, Record<string, unknown>>;
+  context?: Record<string, Record<string, Record<string, unknown>>>;
+}
+
+describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 is not installed)', () => {
+  let output: string;
+  let models: Record<string, Model>;
+  beforeAll(() => {
+    const args = ['-B', `${folder}read_odoo.py`, '--version', '18', `${folder}fixture`];
+    output = execFileSync('python3', args, { encoding: 'utf8' });
+    ({ models } = JSON.parse(output) as { models: Record<string, Model> });
+  });
+
+  test('have one model a line, of modules under LGPL-3 that are no tests', () => {
+    expect(Object.keys(models)).toEqual([
+      'library.book',
+      'library.branch',
+      'library.card',
+      'library.contact',
+      'library.guest',
+      'library.home',
+      'library.lending',
+      'library.log',
+      'library.member',
+      'library.named',
+      'library.pile',
+      'library.queue',
+      'library.reader',
+      'library.reservation',
+      'library.shelf',
+      'library.team',
+      'library.volume',
+      'res.groups',
+    ]);
+    expect(output.split('\n').filter((line) => line.startsWith('"library.'))).toHaveLength(17);
+  });
+
+  test('have what models extend, inherit and delegate to', () => {
+    expect(models['library.reader']).toMatchObject({
+      modules: ['base', 'library'],
+      kind: 'stored',
+      inherits: { 'library.contact': 'contact_id' },
+    });
+    expect(models['library.book']).toMatchObject({
+      inherit: ['library.named'],
+      inherits: { 'library.edition': 'edition_id' },
+    });
+    expect([models['library.named']?.kind, models['library.lending']?.kind]).toEqual([
+      'abstract',
+      'transient',
+    ]);
+  });
+
+  test('have the methods that Odoo lets callers use', () => {
+    expect(Object.keys(models['library.reader']?.methods ?? {})).toEqual(['rename']);
+    expect(models['library.book']?.methods?.['find_passed']).toMatchObject({
+      model: true,
+      parameters: ['kind', 'title'],
+    });
+  });
+
+  test('have the reasons why a method reaches more than its records', () => {
+    const reasons = Object.entries(models['library.book']?.methods ?? {}).map(
+      ([name, method]) => [name, method.reasons ?? {}] as const,
+    );
+    expect(Object.fromEntries(reasons)).toEqual({
+      call_named: { method: ['action'] },
+      compute_price: { code: ['expression'] },
+      count_quoted: {},
+      count_rows: { sql: ['table'] },
+      find_direct: { model: ['records'] },
+      find_passed: { model: ['kind'] },
+      lend: { values_elsewhere: ['values'] },
+      lend_named: {},
+      list_loans: { domain_elsewhere: ['domain'] },
+      list_named_loans: {},
+      open_active: { model: ['context.active_model'] },
+      open_page: { sudo: ['page_id'] },
+      open_reference: { ref: ['reference'] },
+      remind: { sender: ['email_from'] },
+      render_cover: { render: ['template'] },
+    });
+  });
+
+  test('have the context keys that write while records are read', () => {
+    expect(models['library.reader']?.context).toEqual({
+      renew_card: { _find_card: { writes: true, guards: ['sudo', 'writes'], paths: ['compute'] } },
+    });
+    expect(models['library.book']?.context?.['count_pages']).toEqual({
+      '<pages.compute>': { paths: ['compute'] },
+    });
+  });
+
+  test('have fields with what they depend on', () => {
+    expect(models['library.reader']?.fields).toEqual({
+      book_ids: { type: 'Many2many', comodel: 'library.book' },
+      card: {
+        type: 'Char',
+        compute: '_compute_card',
+        depends: ['contact_id.country', 'name'],
+        inverse: '_inverse_card',
+        store: false,
+      },
+      city: { type: 'Char', related: 'contact_id.address_id.city', store: false },
+      contact_id: { type: 'Many2one', comodel: 'library.contact' },
+      name: { type: 'Char', groups: 'base.group_user' },
+      street: { type: 'Char', related: 'contact_id.street', readonly: false, store: false },
+    });
+    expect(models['library.book']?.fields?.['page_ids']).toEqual({
+      type: 'One2many',
+      comodel: 'library.page',
+      inverse_name: 'book_id',
+    });
+  });
+
+  describe('the methods that `*` of a policy stands for', () => {
+    interface Review {
+      context: { key: string }[];
+      known: { models: string[]; methods: string[] }[];
+      left_out: { models: string[]; methods: string[] }[];
+    }
+    const NOTHING: Review = { context: [], known: [], left_out: [] };
+
+    /** The line of each model. */
+    function list(versions: string[], review: Partial<Review> = {}): Record<string, string> {
+      const place = makeFolder();
+      const files = versions.map((text, index) => {
+        const file = join(place, `${index}.json`);
+        writeFileSync(file, text);
+        return file;
+      });
+      const reviewFile = join(place, 'review.json');
+      writeFileSync(reviewFile, JSON.stringify({ ...NOTHING, ...review }));
+      const args = ['-B', `${folder}known_methods.py`, '--review', reviewFile, ...files];
+      const printed = execFileSync('python3', args, { encoding: 'utf8' });
+      const lines = printed.split('`\n')[1]?.split('\n`')[0]?.split('\n') ?? [];
+      return Object.fromEntries(lines.map((line) => [line.split(' ')[0], line.slice(line.indexOf(' ') + 1)]));
+    }
+
+    test('are those that no version has a reason to leave out', () => {
+      const lines = list([output]);
+      expect(lines['library.reader']).toBe('rename');
+      expect(lines['library.book']).toBe(
+        'count_quoted lend_named list_named_loans -code compute_price -domain_elsewhere list_loans -method call_named -model find_direct open_active -passed_on find_passed -ref open_reference -render render_cover -sender remind -sql count_rows -sudo open_page -values_elsewhere lend',
+      );
+      const later = output.replace(
+        '"lend_named":{',
+        '"lend_named":{"direct":["sudo"],"reasons":{"sudo":["name"]},',
+      );
+      expect(later).not.toBe(output);
+      expect(list([output, later])['library.book']).toMatch(
+        /^count_quoted list_named_loans .* -sudo lend_named open_page /,
+      );
+    });
+
+    test('have the methods of mixins of many modules on every model', () => {
+      const heirs = Object.fromEntries(
+        ['a', 'b', 'c', 'd'].map((name) => [
+          `${name}.model`,
+          { kind: 'stored', inherit: ['x.mixin'], defined_by: [name] },
+        ]),
+      );
+      const mixin = {
+        'x.mixin': {
+          kind: 'abstract',
+          methods: { post: {}, send: { direct: ['model'], reasons: { model: ['name'] } } },
+        },
+      };
+      const print = (models: object) => JSON.stringify({ version: '18', models });
+      expect(list([print({ ...mixin, ...heirs })])).toEqual({ base: 'post -model send' });
+      const { 'd.model': _, ...few } = heirs;
+      expect(list([print({ ...mixin, ...few })])).not.toHaveProperty('base');
+    });
+
+    test('follow the review in both directions, and its harmless keys of the context', () => {
+      const lines = list([output], {
+        context: [{ key: 'active_model' }],
+        known: [{ models: ['library.book'], methods: ['lend'] }],
+        left_out: [{ models: ['*'], methods: ['rename', 'count_quoted'] }],
+      });
+      expect(lines['library.reader']).toBe('-review rename');
+      expect(lines['library.book']).toMatch(
+        /^lend lend_named list_named_loans open_active -.* -review count_quoted /,
+      );
+    });
+  });
+});
+
+describe.skipIf(!hasCommand('python3'))('the table of computed fields (skipped without python3)', () => {
+  const run = (...args: string[]) =>
+    execFileSync('python3', ['-B', `${folder}field_sources.py`, ...args, `18=${folder}fixture`], {
+      encoding: 'utf8',
+    }).split('\n');
+
+  test('has what stored fields show, and what `fields_get` does not declare of others', () => {
+    const shelf = run().find((line) => line.startsWith('library.shelf '));
+    expect(shelf?.split(' ').slice(1)).toEqual([
+      // A number that a user may change.
+      'chosen',
+      'cover=secret',
+      // Written by the inverse of `cover`.
+      'cover_hash==cover',
+      // A condition is not shown.
+      'kept=code',
+      'kept_all=*',
+      'kept_none',
+      'label=code',
+      // Without the sum over many records.
+      'total=price',
+    ]);
+  });
+
+  test('has fields of related records', () => {
+    expect(run()).toContain('library.volume shelf_code=library.shelf:code');
+  });
+
+  test('has the context keys of display names', () => {
+    expect(run('--keys').filter((line) => line !== '')).toEqual([
+      'show_price library.shelf code,price',
+      'show_shelf library.volume library.shelf:secret,shelf_id',
+    ]);
+  });
+});
+
+test.skipIf(!hasCommand('python3'))(
+  'the table of searches by name has what they compare in other models (skipped without python3)',
+  () => {
+    const args = ['-B', `${folder}name_search_fields.py`, `18=${folder}fixture`];
+    const lines = execFileSync('python3', args, { encoding: 'utf8' }).split('\n');
+    expect(lines.filter((line) => line.startsWith('library.'))).toEqual([
+      'library.pile library.shelf:label',
+      'library.queue library.reservation',
+      'library.reservation library.shelf,library.shelf:label',
+    ]);
+  },
+);
+
+describe.skipIf(!hasCommand('python3'))(
+  'the table of fields that change other models (skipped without python3)',
+  () => {
+    interface Row {
+      models: string[];
+      methods: string[];
+      [member: string]: unknown;
+    }
+    const ALL = ['create', 'write', 'unlink'];
+    const TARGETS: Row = {
+      models: [
+        'library.contact',
+        'library.home',
+        'library.branch',
+        'library.card',
+        'library.log',
+        'res.groups',
+      ],
+      methods: ALL,
+    };
+    const SENT: Row = { models: ['mail.mail', 'mail.followers'], methods: ALL };
+
+    /** The rows of each model, and the two lists that follow. */
+    function list(
+      needed: readonly Row[],
+      review: object = {},
+    ): Record<'rows' | 'leftOut' | 'heirs', string[]> {
+      const file = join(makeFolder(), 'review.json');
+      const targets = { needed, sources: [], links: [], harmless: [], ...review };
+      writeFileSync(file, JSON.stringify({ targets }));
+      const args = ['-B', `${folder}written_models.py`, '--review', file, `18=${folder}fixture`];
+      const printed = execFileSync('python3', args, { encoding: 'utf8' });
+      const [rows = [], leftOut = [], heirs = []] = [...printed.matchAll(/`\n([^`]*)\n?`/g)].map(
+        ([, text = '']) => text.split('\n').filter((line) => line !== ''),
+      );
+      return { rows, leftOut, heirs };
+    }
+
+    const ofModel = (rows: readonly string[], model: string) =>
+      rows
+        .find((line) => line.startsWith(`${model} `))
+        ?.split(' ')
+        .slice(1)
+        .sort();
+
+    test('has related fields, inverses, and what `create` and `write` do about a field', () => {
+      const { rows } = list([TARGETS, SENT]);
+      expect(ofModel(rows, 'library.member')).toEqual([
+        // The link has a default, so that a new record can have it without naming it.
+        'branch_name=library.branch/write',
+        'email=library.contact/write?contact_id',
+        // A condition on another field, or on what the record has, does not count.
+        'friend_id=mail.followers/write!',
+        // `helper_id` sets `librarian_id`.
+        'helper_id,librarian_id=res.groups/write',
+        'kind,valid_until=library.card/write!?card_id',
+        'note=library.log/create',
+        'stage=mail.mail/create',
+        'state=mail.mail/create!',
+        // The link is computed from fields of which one has a default.
+        'street=library.home/write',
+      ]);
+      expect(ofModel(rows, 'library.reader')).toEqual(['street=library.contact/write?contact_id']);
+    });
+
+    test('passes on what the field of another model does', () => {
+      expect(ofModel(list([TARGETS]).rows, 'library.team')).toEqual(['leader_id=res.groups/write!']);
+    });
+
+    test('follows the review', () => {
+      const groups: Row = { models: ['res.groups'], methods: ['write'] };
+      const find = (needed: Row, review = {}) => list([needed], review).rows.join(' ');
+      expect(find({ ...groups, fields: ['users'] })).toContain('librarian_id=res.groups/write');
+      expect(find({ ...groups, fields: ['name'] })).toBe('');
+      expect(find({ ...groups, except: ['users'] })).toBe('');
+      expect(find({ ...groups, direct: true })).toBe('');
+      expect(find({ ...groups, as: 'res.users/write' })).toContain('librarian_id=res.users/write');
+      const sources = [
+        { models: ['library.[gt]*'] },
+        { models: ['*'], fields: ['helper_id'], targets: ['res.groups/write'] },
+      ];
+      expect(find(groups, { sources })).toBe('library.member librarian_id=res.groups/write');
+      const links = [{ model: 'library.member', link: 'contact_id', by: ['name'] }];
+      expect(find({ ...TARGETS, fields: ['email'] }, { links })).toContain(
+        'library.member email=library.contact/write?contact_id,name',
+      );
+    });
+
+    test('lists the targets that are left out, and models that have what another one has', () => {
+      const { leftOut, heirs } = list([SENT]);
+      expect(leftOut).toEqual(expect.arrayContaining(['library.log/create', 'res.groups/write']));
+      expect(leftOut).not.toContain('mail.mail/create');
+      expect(
+        list([SENT], { harmless: [{ models: ['library.log'], methods: ['create'] }] }).leftOut,
+      ).not.toContain('library.log/create');
+      expect(heirs).toEqual([
+        'library.guest inherits library.member',
+        'library.reader delegates library.contact',
+      ]);
+    });
+  },
+);
+
+test.skipIf(!hasCommand('python3'))(
+  'has fields by which a record names another one (skipped where python3 is not installed)',
+  () => {
+    const [char, integer] = [{ type: 'Char' }, { type: 'Integer' }];
+    const fields = {
+      res_id: integer,
+      res_model: char,
+      origin_id: { type: 'Many2oneReference' },
+      order_ids: { type: 'Text' },
+      order_model_id: { type: 'Many2one', comodel: 'ir.model' },
+      // No name of a model beside it, a link of one model, and no id.
+      google_id: char,
+      partner_id: { type: 'Many2one', comodel: 'res.partner' },
+      partner_model: char,
+    };
+    const tables = makeFolder();
+    const files = ['17', '18'].map((version) => {
+      const file = join(tables, `${version}.json`);
+      writeFileSync(file, JSON.stringify({ version, models: { 'library.log': { fields }, other: {} } }));
+      return file;
+    });
+    const printed = execFileSync('python3', ['-B', `${folder}named_records.py`, ...files], {
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(printed)).toEqual(
+      ['order_ids', 'origin_id', 'res_id'].map((field) => ({
+        model: 'library.log',
+        field,
+        versions: '17 18',
+      })),
+    );
+  },
+);
