@@ -1,6 +1,6 @@
 /** Reads the statistics of calls for an administrator. */
 import type { StatisticsFilters } from '@erp-proxy/contract';
-import { readTime, TIME_FORM } from '../text/read-time.ts';
+import { readTime, TIME_FORM } from '@erp-proxy/text';
 import type { Admin, AdminDeps } from './admin.ts';
 import { createAdminError } from './admin-error.ts';
 

@@ -1,7 +1,7 @@
 /** Reads the parameters of a search or an export. Pure. */
 import type { AuditQuery } from '@erp-proxy/contract';
+import { readTime, TIME_FORM } from '@erp-proxy/text';
 import type { AuditFilters } from '../stores/ports/audit.ts';
-import { readTime, TIME_FORM } from '../text/read-time.ts';
 
 /** An invalid parameter. The message is for people. */
 export class AuditQueryError extends RangeError {

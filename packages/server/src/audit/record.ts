@@ -3,9 +3,9 @@
  * and causes for operators, which are in the log. Pure.
  */
 import type { AuditActView, AuditCallView, AuditView } from '@erp-proxy/contract';
+import { printTime } from '@erp-proxy/text';
 import type { CallRecord, RefusalRecord } from '../observe/events.ts';
 import type { AuditRow } from '../stores/ports/audit.ts';
-import { printTime } from '../text/print-time.ts';
 import { cleanName } from './clean-name.ts';
 
 /** An administrative act: what was done, by whom and from where. */

@@ -1,7 +1,7 @@
 /** `mcp`: lets a local MCP client use a running proxy, over standard input and output. */
 import { resolve } from 'node:path';
 import { KEY_HEADER } from '@erp-proxy/contract';
-import { findNearestName } from '../text/nearest.ts';
+import { findNearestName } from '@erp-proxy/text';
 import { type Command, CommandError } from './command.ts';
 import { CLIENT_CONFIGURATIONS } from './mcp/client-configurations.ts';
 import { createDispatcherTo, postJson } from './post.ts';

@@ -1,5 +1,5 @@
 /** Handles a command line without a command: prints the help, the help of a group such as `keys`, or the version. */
-import { findNearestName } from '../text/nearest.ts';
+import { findNearestName } from '@erp-proxy/text';
 import { type Command, CommandError, type Surroundings } from './command.ts';
 import { renderCommandHelp, renderGroupHelp, renderHelp } from './help.ts';
 import { VERSION_WORDS } from './version-words.ts';

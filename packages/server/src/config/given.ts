@@ -1,5 +1,5 @@
 /** The unchecked settings of one source: file, environment or flags. */
-import { findNearestName } from '../text/nearest.ts';
+import { findNearestName } from '@erp-proxy/text';
 import type { SettingName } from './schema.ts';
 
 export interface GivenSetting {

@@ -2,7 +2,14 @@
  * Classifies IP addresses by a table of the IANA special-purpose registries (IPv4 and IPv6) and of cloud metadata
  * services. Pure: knows neither names nor the settings of the operator.
  */
-import { isIPv4, isIPv6 } from 'node:net';
+import {
+  type AddressBlock,
+  type AddressBytes,
+  IPV4_MAPPED,
+  isInBlock,
+  parseAddress,
+  parseBlock,
+} from '@erp-proxy/text';
 
 /** `reserved`: not public and of no other kind, such as documentation, tunnels, future use. */
 export type AddressKind =
@@ -17,82 +24,11 @@ export type AddressKind =
   | 'broadcast'
   | 'reserved';
 
-/** 4 or 16 bytes. */
-export type AddressBytes = readonly number[];
-
-/** A CIDR: the addresses whose first `bits` bits are those of `bytes`. */
-export interface AddressBlock {
-  bytes: AddressBytes;
-  bits: number;
-}
-
 /** The kind of an address, given as text or as bytes; null if the text is not an IP address. */
 export function classifyAddress(address: string | AddressBytes): AddressKind | null {
   const bytes = typeof address === 'string' ? parseAddress(address) : address;
   if (bytes === null) return null;
   return bytes.length === 4 ? classifyV4(bytes) : classifyV6(bytes);
-}
-
-/**
- * Parses the strict textual form. An IPv4-mapped IPv6 address becomes the IPv4 address to which the kernel connects.
- * Octal, hexadecimal and short IPv4 forms are refused: URL parsing has normalised them before, and the meaning of any
- * others is ambiguous (CVE-2021-28918).
- */
-export function parseAddress(text: string): AddressBytes | null {
-  if (isIPv4(text)) return text.split('.').map(Number);
-  if (!isIPv6(text)) return null;
-  const zone = text.indexOf('%');
-  const bytes = parseV6(zone === -1 ? text : text.slice(0, zone));
-  return isInBlock(bytes, MAPPED) ? bytes.slice(12) : bytes;
-}
-
-/**
- * `text` must pass isIPv6. ipaddr.js is not used: it reads `::1.1.1.1`, which getaddrinfo prints for ::101:101, as the
- * mapped address.
- */
-function parseV6(text: string): number[] {
-  const [head = [], tail = []] = text.split('::').map(parseGroups);
-  return [...head, ...new Array<number>(16 - head.length - tail.length).fill(0), ...tail];
-}
-
-function parseGroups(text: string): number[] {
-  if (text === '') return [];
-  return text.split(':').flatMap((group) => {
-    if (group.includes('.')) return group.split('.').map(Number);
-    const value = Number.parseInt(group, 16);
-    return [value >> 8, value & 0xff];
-  });
-}
-
-/** Parses a CIDR such as `10.0.0.0/8`, or a single address; null if it is neither, or has bits set after the prefix. */
-export function parseBlock(text: string): AddressBlock | null {
-  const slash = text.indexOf('/');
-  const address = slash === -1 ? text : text.slice(0, slash);
-  if (address.includes('%')) return null;
-  const bytes = parseAddress(address);
-  if (bytes === null) return null;
-  const bitsWritten = isIPv6(address) ? 128 : 32;
-  const suffix = slash === -1 ? String(bitsWritten) : text.slice(slash + 1);
-  if (!/^(0|[1-9]\d{0,2})$/.test(suffix)) return null;
-  // ::ffff:10.0.0.0/104 is 10.0.0.0/8
-  const bits = Number(suffix) - (bitsWritten - bytes.length * 8);
-  if (bits < 0 || bits > bytes.length * 8) return null;
-  const hasHostBits = bytes.some((byte, index) => (byte & ~maskOf(index, bits) & 0xff) !== 0);
-  return hasHostBits ? null : { bytes, bits };
-}
-
-export function isInBlock(bytes: AddressBytes, block: AddressBlock): boolean {
-  if (bytes.length !== block.bytes.length) return false;
-  for (let index = 0; index * 8 < block.bits; index++) {
-    const mask = maskOf(index, block.bits);
-    if ((bytes[index]! & mask) !== (block.bytes[index]! & mask)) return false;
-  }
-  return true;
-}
-
-function maskOf(index: number, bits: number): number {
-  const here = Math.min(8, Math.max(0, bits - index * 8));
-  return (0xff << (8 - here)) & 0xff;
 }
 
 function classifyV4(bytes: AddressBytes): AddressKind {
@@ -104,7 +40,7 @@ function classifyV4(bytes: AddressBytes): AddressKind {
  * retired) are never public: a relay chooses the destination of the packet.
  */
 function classifyV6(bytes: AddressBytes): AddressKind {
-  if (isInBlock(bytes, MAPPED)) return classifyV4(bytes.slice(12));
+  if (isInBlock(bytes, IPV4_MAPPED)) return classifyV4(bytes.slice(12));
   const special = findKind(bytes, V6_TABLE);
   if (special !== null) return special;
   // RFC 6052 section 3.1: the well-known prefix must not embed a non-public address.
@@ -135,8 +71,6 @@ function makeBlock(text: string): AddressBlock {
   return block;
 }
 
-/** ::ffff:0:0/96, written as bytes because {@link parseAddress} unwraps it. */
-const MAPPED: AddressBlock = { bytes: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 0, 0], bits: 96 };
 const NAT64 = makeBlock('64:ff9b::/96');
 const GLOBAL_UNICAST = makeBlock('2000::/3');
 

@@ -3,7 +3,7 @@
  * differently is refused, since a caller chooses the server.
  */
 
-import { splitHeaderLines, trimBlanks } from '../text/header-lines.ts';
+import { splitHeaderLines, trimBlanks } from '@erp-proxy/text';
 
 /** Header names in lower case. The value is a list if the header occurs several times. */
 export type AnswerHeaders = Record<string, string | string[] | undefined>;

@@ -3,14 +3,8 @@
  * connections.
  */
 import { isIPv4 } from 'node:net';
-import {
-  type AddressBlock,
-  type AddressKind,
-  classifyAddress,
-  isInBlock,
-  parseAddress,
-  parseBlock,
-} from './address.ts';
+import { type AddressBlock, isInBlock, parseAddress, parseBlock } from '@erp-proxy/text';
+import { type AddressKind, classifyAddress } from './address.ts';
 import type { EgressDenial } from './messages.ts';
 import { BAD_PORTS } from './ports.ts';
 

@@ -2,7 +2,7 @@
 import { cutText } from '@erp-proxy/contract';
 import { isObject } from '@erp-proxy/json';
 import { listOtherNames } from '@erp-proxy/odoo';
-import { findNearestOfMany } from '../text/nearest.ts';
+import { findNearestOfMany } from '@erp-proxy/text';
 import { listDefaultFields } from './default-fields.ts';
 
 export interface Field {

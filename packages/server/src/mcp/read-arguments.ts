@@ -5,8 +5,8 @@
  */
 
 import { isObject, readDocument } from '@erp-proxy/json';
+import { findNearestName } from '@erp-proxy/text';
 import { z } from 'zod';
-import { findNearestName } from '../text/nearest.ts';
 import { DEPTH_MAX } from './read-body.ts';
 import type { Tool } from './tool.ts';
 import { ToolError } from './tool-error.ts';

@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type DataRoute, LIMIT_HEADER } from '@erp-proxy/contract';
 import { findExcess, isObject, viewAsBuffer } from '@erp-proxy/json';
 import { createTimePrinter, isTimeZone, type PrintTime } from '@erp-proxy/odoo/times';
+import { findNearestNames } from '@erp-proxy/text';
 import type { AnswerFacts, CallRunner } from '../execute/terms/call-runner.ts';
 import type { Denial } from '../execute/terms/denial.ts';
 import type { NeededConfirmation } from '../execute/terms/request.ts';
@@ -15,7 +16,6 @@ import { mayUseField, mayUseModel } from '../policy/abilities.ts';
 import type { CompiledPolicy } from '../policy/compile.ts';
 import { AnswerCollector } from '../streams/answer-collector.ts';
 import type { SingleFlightCache } from '../streams/single-flight-cache.ts';
-import { findNearestNames } from '../text/nearest.ts';
 import { explainUnknownFields, toToolError } from './call-errors.ts';
 import {
   describeUnknown,

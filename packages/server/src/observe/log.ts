@@ -1,7 +1,7 @@
 /**
  * The log: a line of JSON for each call, on standard output. It never has values of calls, keys or tracebacks of Odoo.
  */
-import { printTime } from '../text/print-time.ts';
+import { printTime } from '@erp-proxy/text';
 import type { CallRecord, EventHandlers } from './events.ts';
 import { collectLines, type Lines } from './lines.ts';
 

@@ -1,6 +1,6 @@
 /** Compiles a policy: computes once what decisions need, such as its patterns. */
 import type { Policy } from '@erp-proxy/contract';
-import { isInBlock, parseAddress, parseBlock } from '../egress/address.ts';
+import { isInBlock, parseAddress, parseBlock } from '@erp-proxy/text';
 import { FieldRules } from './field-rules.ts';
 import { compileModelRules, type ModelRule } from './model-rules.ts';
 import { compileOrigins } from './origin-pattern.ts';
@@ -54,7 +54,7 @@ export function compilePolicy(policy: Policy): CompiledPolicy {
   };
 }
 
-/** Both functions of egress/ treat IPv4-mapped IPv6 addresses as IPv4. */
+/** Both functions treat IPv4-mapped IPv6 addresses as IPv4. */
 function compileNetworks(cidrs: readonly string[]): Test<string> {
   const blocks = cidrs.map(parseBlock).filter((block) => block !== null);
   return (address) => {

@@ -6,8 +6,8 @@
 import type { FieldRule } from '@erp-proxy/contract';
 import { cutText } from '@erp-proxy/contract';
 import { isObject } from '@erp-proxy/json';
+import { findNearestName } from '@erp-proxy/text';
 import { z } from 'zod';
-import { findNearestName } from '../text/nearest.ts';
 
 export interface MemberKind<Value> {
   /** The shape only: the rules that need words are the reader's. */

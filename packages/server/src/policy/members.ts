@@ -4,8 +4,8 @@
  */
 import { DATA_ROUTES, type Policy } from '@erp-proxy/contract';
 import { isTimeZone } from '@erp-proxy/odoo/times';
+import { parseBlock } from '@erp-proxy/text';
 import { z } from 'zod';
-import { parseBlock } from '../egress/address.ts';
 import { findFieldError } from './field-pattern.ts';
 import {
   choices,

@@ -1,12 +1,12 @@
 /** When a delivery that was not taken is sent again, and when its subscription is disabled. Pure. */
 
+import { readHttpDate } from '@erp-proxy/text';
 import type {
   AttemptOutcome,
   ClaimedDelivery,
   DeliveryResult,
   StoredSubscription,
 } from '../stores/ports/subscriptions.ts';
-import { readHttpDate } from '../text/http-date.ts';
 
 const MINUTE = 60;
 const HOUR = 3600;

@@ -45,52 +45,53 @@ const BOUNDARIES: Record<string, string> = {
     orm/methods: json orm node
     versions: json orm
     json: node`,
+  text: '.: node node:net',
   server: `
     .: cli config node
-    cli: admin app audit cli/* config egress execute/call instances key-rotation keys observe policy stores streams text tokens @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:cluster
-    cli/apply: config instances keys policy subscriptions text @erp-proxy/contract/admin yaml node
+    cli: admin app audit cli/* config egress execute/call instances key-rotation keys observe policy stores streams tokens @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:cluster
+    cli/apply: config instances keys policy subscriptions @erp-proxy/contract/admin yaml node
     cli/types: cli @erp-proxy/client
     cli/export:
     cli/mcp: mcp @modelcontextprotocol node
     app: admin approvals audit config data/* egress examine execute/* http/* idempotency instances key-rotation keys limits/* mcp observe policy redis statistics stores stores/ports streams subscriptions tokens traces @erp-proxy/odoo/* node
     http: config data/* execute execute/request execute/terms http/* mcp observe streams threads @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
-    http/admin: admin audit config execute execute/terms http http/openapi keys observe policy streams text @erp-proxy/contract/admin fastify lru-cache zod node
+    http/admin: admin audit config execute execute/terms http http/openapi keys observe policy streams @erp-proxy/contract/admin fastify lru-cache zod node
     http/openapi: admin config execute execute/request execute/terms http http/admin http/connection http/shedding streams @erp-proxy/contract/admin fastify zod node
-    http/connection: execute/request execute/terms http http/shedding streams text threads node node:http node:net
+    http/connection: execute/request execute/terms http http/shedding streams threads node node:http node:net
     http/console: http fastify node
     http/reference: fastify node
     http/shedding:
     data/subscriptions: data data/changes execute execute/call execute/terms instances keys streams subscriptions node
-    data/changes: data execute/call execute/request execute/terms instances streams text node
+    data/changes: data execute/call execute/request execute/terms instances streams node
     data/export: data execute/call execute/request execute/terms observe streams node
     data/files: data execute/call execute/request execute/terms policy streams @erp-proxy/odoo/* node
     data: execute/call execute/terms policy streams @erp-proxy/odoo/* node
-    mcp: execute/terms execute/thread idempotency instances mcp/tools naming policy streams text @erp-proxy/odoo/* @modelcontextprotocol lru-cache zod node
-    mcp/tools: instances mcp mcp/documents policy text @erp-proxy/odoo/* zod
+    mcp: execute/terms execute/thread idempotency instances mcp/tools naming policy streams @erp-proxy/odoo/* @modelcontextprotocol lru-cache zod node
+    mcp/tools: instances mcp mcp/documents policy @erp-proxy/odoo/* zod
     mcp/documents: fflate unpdf node
     examine: egress execute/terms execute/upstream key-rotation streams @erp-proxy/odoo/* node
     execute: execute/* keys limits naming observe policy streams @erp-proxy/odoo/* node
     execute/request: approvals egress execute/terms idempotency keys limits observe streams node
-    execute/call: egress execute/terms execute/thread instances keys policy stores/ports streams text @erp-proxy/odoo/* node
-    execute/upstream: approvals egress execute/terms execute/thread idempotency keys limits/* observe policy sharing streams text threads @erp-proxy/odoo/* lru-cache node
+    execute/call: egress execute/terms execute/thread instances keys policy stores/ports streams @erp-proxy/odoo/* node
+    execute/upstream: approvals egress execute/terms execute/thread idempotency keys limits/* observe policy sharing streams threads @erp-proxy/odoo/* lru-cache node
     execute/thread: execute/call execute/terms execute/upstream keys policy streams threads @erp-proxy/odoo/* node
     traces: egress execute/terms observe streams @opentelemetry node
     execute/terms: approvals egress idempotency instances keys limits/database observe streams @erp-proxy/odoo/*
     naming:
-    admin: approvals audit instances key-rotation keys policy statistics stores/ports streams subscriptions text @erp-proxy/odoo/* @erp-proxy/contract/admin zod node
+    admin: approvals audit instances key-rotation keys policy statistics stores/ports streams subscriptions @erp-proxy/odoo/* @erp-proxy/contract/admin zod node
     tokens: egress instances keys policy stores stores/ports streams jose lru-cache node
     keys: policy stores stores/ports streams ipaddr.js lru-cache node
-    policy: egress text @erp-proxy/odoo/* zod
+    policy: egress @erp-proxy/odoo/* zod
     key-rotation: egress instances stores/ports @erp-proxy/odoo/* lru-cache zod node
     redis: idempotency limits/* sharing stores/ports streams ioredis lru-cache node
-    config: stores text yaml zod node node:net
+    config: stores yaml zod node node:net
     approvals: idempotency instances stores/ports streams node
-    subscriptions: egress instances observe stores stores/ports streams text @erp-proxy/contract/admin zod node
+    subscriptions: egress instances observe stores stores/ports streams @erp-proxy/contract/admin zod node
     idempotency: stores/ports streams lru-cache node
     instances: egress stores stores/ports @erp-proxy/odoo/* @erp-proxy/contract/admin lru-cache zod node
-    audit: observe stores stores/ports streams text lru-cache node
+    audit: observe stores stores/ports streams lru-cache node
     statistics: observe stores/ports streams node
-    egress: streams text ipaddr.js lru-cache node node:dns node:net node:tls
+    egress: streams ipaddr.js lru-cache node node:dns node:net node:tls
     sharing: streams lru-cache node
     limits: limits/* stores stores/ports streams
     limits/database: limits
@@ -98,17 +99,16 @@ const BOUNDARIES: Record<string, string> = {
     stores/sqlite: stores stores/ports streams lru-cache node node:sqlite
     stores/postgres: stores stores/ports streams lru-cache pg node node:tls
     stores/ports: node
-    observe: streams text prom-client node
+    observe: streams prom-client node
     threads: streams node
-    streams: lru-cache node
-    text: node`,
+    streams: lru-cache node`,
 };
 
 /** Packages with the terms in which all other parts are written. */
-const SHARED = ['@erp-proxy/contract', '@erp-proxy/json'];
+const SHARED = ['@erp-proxy/contract', '@erp-proxy/json', '@erp-proxy/text'];
 
 /** Packages that others use by the doors in `exports` of their `package.json` alone. */
-const CLOSED = /^packages\/(json|odoo)\/src\//;
+const CLOSED = /^packages\/(json|odoo|text)\/src\//;
 
 /** Folders that import a folder above them. A folder may also import the one that it is in, if its row names it. */
 const UPWARDS = [

@@ -3,6 +3,7 @@
  * nor the values of secrets.
  */
 import type { InstanceInput, Policy, SubscriptionInput } from '@erp-proxy/contract';
+import { findNearestName } from '@erp-proxy/text';
 import { InstanceInputError, MEMBERS, readChanges } from '../../instances/members.ts';
 import { isKeyName, KEY_NAME_RULE } from '../../keys/key-name.ts';
 import {
@@ -12,7 +13,6 @@ import {
   SHARED_MEMBERS,
   SubscriptionInputError,
 } from '../../subscriptions/members.ts';
-import { findNearestName } from '../../text/nearest.ts';
 import {
   findLine,
   type LineError,

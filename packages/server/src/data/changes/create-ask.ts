@@ -1,8 +1,8 @@
 /** Makes the calls that read changes, and tells the clock of the server and why a call has no result. */
 
 import { LIMIT_HEADER } from '@erp-proxy/contract';
+import { readHttpDate } from '@erp-proxy/text';
 import type { CallRunner } from '../../execute/terms/call-runner.ts';
-import { readHttpDate } from '../../text/http-date.ts';
 import { askOdoo, type QuestionFailure } from '../ask-odoo.ts';
 import type { DataRequest } from '../data-request.ts';
 import type { Ask } from './terms.ts';

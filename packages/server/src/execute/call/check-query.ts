@@ -6,9 +6,9 @@
 import type { Fault } from '@erp-proxy/odoo/faults';
 import { type FieldUses, takesQuery } from '@erp-proxy/odoo/fields';
 import type { FieldType, FieldTypes } from '@erp-proxy/odoo/values';
+import { findNearestOfMany } from '@erp-proxy/text';
 import type { CompiledPolicy } from '../../policy/compile.ts';
 import { mayNameField } from '../../policy/may-name.ts';
-import { findNearestOfMany } from '../../text/nearest.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { FieldFinder } from '../terms/field-finder.ts';

@@ -14,7 +14,7 @@ import {
   readInteger,
   readMembers,
 } from '@erp-proxy/json';
-import { findNearestName } from '../../text/nearest.ts';
+import { findNearestName } from '@erp-proxy/text';
 import { Denial } from '../terms/denial.ts';
 import { NULL_ID } from '../terms/parsed-body.ts';
 

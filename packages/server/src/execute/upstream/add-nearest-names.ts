@@ -6,13 +6,13 @@
 
 import { listOtherNames, listWellKnownMethods, type NameKind } from '@erp-proxy/odoo';
 import { findUnknownName, type UnknownName } from '@erp-proxy/odoo/faults';
+import { findNearestOfMany } from '@erp-proxy/text';
 import type { Clients } from '../../keys/clients.ts';
 import { PROXY_CLIENT } from '../../keys/proxy-client.ts';
 import type { Events } from '../../observe/events.ts';
 import { mayCall } from '../../policy/abilities.ts';
 import { mayNameField, mayNameModel } from '../../policy/may-name.ts';
 import { waitFor } from '../../streams/wait.ts';
-import { findNearestOfMany } from '../../text/nearest.ts';
 import { askStore } from '../terms/ask-store.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { UNREADABLE_POLICY } from '../terms/caller-denials.ts';

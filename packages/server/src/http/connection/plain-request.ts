@@ -3,7 +3,7 @@
  * way. Anything unusual is left to Node's parser (RFC 9112 sections 2 to 6). Pure.
  */
 
-import { splitHeaderLines } from '../../text/header-lines.ts';
+import { splitHeaderLines } from '@erp-proxy/text';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 /** A longer head is not plain. */

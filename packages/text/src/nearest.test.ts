@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { countCases } from '../../test/random-cases.ts';
-import { expectCpuBelow } from '../../test/time.ts';
+import { countCases } from '../../server/test/random-cases.ts';
+import { expectCpuBelow } from '../../server/test/time.ts';
 import { createEditDistance } from './edit-distance.ts';
 import { findNearestName, findNearestNames, findNearestOfMany } from './nearest.ts';
 
