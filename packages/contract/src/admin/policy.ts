@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { FieldRule, Policy } from '../policy.ts';
 import { named, time } from './schema-names.ts';
 
-/** The proxy parses policies itself, and reports all errors at once (packages/server/src/policy/). */
+/** The proxy parses policies itself, and reports all errors at once (packages/policy). */
 export const policy = z.custom<Policy>((given) => typeof given === 'object' && given !== null);
 export const givenPolicy = z.custom<Policy>(() => true);
 const draft = z.custom<Policy>((given) => given !== undefined, 'is missing');

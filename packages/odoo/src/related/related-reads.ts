@@ -56,7 +56,7 @@ export type RelatedRead =
 
 /**
  * The first read of records of other models that is not allowed; null: none. `mayRead` null: any model may be read.
- * Otherwise, fields that field-uses.ts lists are left to policy/check-paths.ts.
+ * Otherwise, fields that field-uses.ts lists are left to check-paths.ts.
  */
 export function findRelatedRead(
   model: string,

@@ -10,10 +10,10 @@ import {
   type AttentionView,
   type StatusView,
 } from '@erp-proxy/contract';
+import { listModelsWithoutFields } from '@erp-proxy/policy/parse';
 import type { InstanceRecord } from '../instances/instances.ts';
 import { checkKey } from '../key-rotation/expiry.ts';
 import { type ExpiryNotice, LAST_NOTICE_DAYS } from '../keys/expiry-notices.ts';
-import { listModelsWithoutFields } from '../policy/publishable.ts';
 import type { KeyRecord } from '../stores/ports/keys.ts';
 import type { SubscriptionRecord } from '../subscriptions/subscriptions.ts';
 import type { AdminDeps } from './admin.ts';

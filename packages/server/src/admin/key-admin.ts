@@ -1,9 +1,8 @@
 /** The operations of an administrator on client keys. */
 import type { InvalidMember, KeyChanges, KeyView } from '@erp-proxy/contract';
+import { LOSS_MESSAGE, losesPublishable, parsePolicy } from '@erp-proxy/policy/parse';
 import { z } from 'zod';
 import type { KeyChange } from '../keys/keys.ts';
-import { parsePolicy } from '../policy/parse.ts';
-import { LOSS_MESSAGE, losesPublishable } from '../policy/publishable.ts';
 import type { KeyRecord, RotationResult } from '../stores/ports/keys.ts';
 import { type Changes, compareMembers, type DescribeAct } from './acts.ts';
 import type { Admin, AdminDeps } from './admin.ts';

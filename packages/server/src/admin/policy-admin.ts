@@ -1,7 +1,7 @@
 /** Tells an administrator what a draft of a policy would do. Changes nothing. */
 import type { Policy, PolicyCompareInput } from '@erp-proxy/contract';
+import { parsePolicy } from '@erp-proxy/policy/parse';
 import { readTime, TIME_FORM } from '@erp-proxy/text';
-import { parsePolicy } from '../policy/parse.ts';
 import type { Admin, AdminDeps } from './admin.ts';
 import { createInputError } from './admin-error.ts';
 import { comparePolicy } from './compare-policy.ts';

@@ -6,9 +6,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AttentionItem } from '@erp-proxy/contract';
 import { findUnknown } from '@erp-proxy/odoo';
+import { type CompiledPolicy, compilePolicy } from '@erp-proxy/policy';
+import { findUnnamed, mayCall } from '@erp-proxy/policy/abilities';
 import { readStoredPolicy, StoredPolicyError } from '../keys/stored-policy.ts';
-import { findUnnamed, mayCall } from '../policy/abilities.ts';
-import { type CompiledPolicy, compilePolicy } from '../policy/compile.ts';
 import type { KeyRecord } from '../stores/ports/keys.ts';
 import type { AdminDeps } from './admin.ts';
 import { showTime } from './time.ts';

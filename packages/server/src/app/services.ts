@@ -2,6 +2,7 @@
 import { createSecretKey, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { UpstreamView } from '@erp-proxy/contract';
+import { compilePolicy } from '@erp-proxy/policy';
 import {
   createActDescriber,
   createKeyRotationDescriber,
@@ -36,7 +37,6 @@ import {
   type HealthCheck,
 } from '../observe/health.ts';
 import { describeError, type Logger, logKeyRotation } from '../observe/log.ts';
-import { compilePolicy } from '../policy/compile.ts';
 import { createStatistics, type Statistics } from '../statistics/statistics.ts';
 import { findUpgrade, openStore } from '../stores/open.ts';
 import type { Store } from '../stores/ports/store.ts';

@@ -9,7 +9,7 @@ import type {
   StarMeaning,
 } from '@erp-proxy/contract';
 import { DuplicateMemberError, readValue } from '@erp-proxy/json';
-import { listModelsWithoutFields } from '../policy/publishable.ts';
+import { listModelsWithoutFields } from '@erp-proxy/policy/parse';
 import { explainUnreadable } from './apply/explain-unreadable.ts';
 import {
   type Command,

@@ -1,8 +1,7 @@
 /** The policy of `keys create --publishable`, from its options or from a file. */
 import type { Policy } from '@erp-proxy/contract';
+import { parsePolicy, proposeFields } from '@erp-proxy/policy/parse';
 import type { Admin } from '../admin/admin.ts';
-import { parsePolicy } from '../policy/parse.ts';
-import { proposeFields } from '../policy/publishable.ts';
 import { CommandError, type CommandInput, type CommandOption } from './command.ts';
 
 export const PUBLISHABLE_OPTIONS = {

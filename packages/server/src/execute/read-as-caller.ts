@@ -3,8 +3,8 @@
  * on any call, and they have the rights of its Odoo user. A read that is refused or fails leaves names out.
  */
 import type { ConcernedRecords } from '@erp-proxy/contract';
+import { mayCall, mayUseField } from '@erp-proxy/policy/abilities';
 import { nameRecords, type ReadableField, type RecordReader } from '../naming/name-records.ts';
-import { mayCall, mayUseField } from '../policy/abilities.ts';
 import { TIMED_OUT, waitFor } from '../streams/wait.ts';
 import { applyFieldRules, type Finders } from './call/apply-field-rules.ts';
 import type { Call } from './call/parse.ts';

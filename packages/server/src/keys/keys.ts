@@ -12,7 +12,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 import type { Policy } from '@erp-proxy/contract';
-import { type CompiledPolicy, compilePolicy } from '../policy/compile.ts';
+import { type CompiledPolicy, compilePolicy } from '@erp-proxy/policy';
 import { FreshCache } from '../stores/fresh-cache.ts';
 import type { AuditBatch } from '../stores/ports/audit.ts';
 import type { Change } from '../stores/ports/change.ts';

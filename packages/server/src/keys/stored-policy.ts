@@ -3,7 +3,7 @@
  */
 import type { Policy } from '@erp-proxy/contract';
 import { readValue } from '@erp-proxy/json';
-import { parsePolicy } from '../policy/parse.ts';
+import { parsePolicy } from '@erp-proxy/policy/parse';
 import type { KeyRecord } from '../stores/ports/keys.ts';
 
 /** A policy that a newer erp-proxy or a person wrote, and that cannot be read. */

@@ -1,8 +1,8 @@
 /** The buttons of a dialog, as its form has them. */
 
 import { isObject } from '@erp-proxy/json';
+import { mayCall } from '@erp-proxy/policy/abilities';
 import type { InstanceRecord } from '../instances/instances.ts';
-import { mayCall } from '../policy/abilities.ts';
 import type { Session } from './session.ts';
 import { cleanText, stripTags } from './show.ts';
 import type { UnknownDialog } from './show-action.ts';

@@ -1,6 +1,7 @@
 /** Shows records as they are after a change, so that a model need not read them by another call. */
+
+import { mayCall } from '@erp-proxy/policy/abilities';
 import type { InstanceRecord } from '../instances/instances.ts';
-import { mayCall } from '../policy/abilities.ts';
 import { asRecords, pickMembers } from './as-rows.ts';
 import { chooseShown } from './fields.ts';
 import type { Session } from './session.ts';

@@ -1,7 +1,8 @@
 /** What a tool is, and how it refuses. Knows neither HTTP nor the SDK. */
+
+import type { CompiledPolicy } from '@erp-proxy/policy';
 import type { z } from 'zod';
 import type { NeededConfirmation } from '../execute/terms/request.ts';
-import type { CompiledPolicy } from '../policy/compile.ts';
 import type { Session } from './session.ts';
 
 export interface Tool {

@@ -5,18 +5,18 @@
 
 import { compileGlob, cutText, type Policy } from '@erp-proxy/contract';
 import { isObject } from '@erp-proxy/json';
-import { findCertificateError } from '../instances/certificates.ts';
-import { trustOf } from '../instances/trust.ts';
-import { compilePolicy } from '../policy/compile.ts';
+import { compilePolicy } from '@erp-proxy/policy';
 import {
   flag,
   type Members,
+  parsePolicy,
   pathOfEntry,
   type Report,
   reportUnknownNames,
   texts,
-} from '../policy/member-kinds.ts';
-import { parsePolicy } from '../policy/parse.ts';
+} from '@erp-proxy/policy/parse';
+import { findCertificateError } from '../instances/certificates.ts';
+import { trustOf } from '../instances/trust.ts';
 import type { ClaimValue, GrantedPolicy, Issuer, PolicyRule } from './issuer.ts';
 
 export interface AuthSettings {

@@ -3,10 +3,10 @@
  * as a whole are checked by scripts/docs.ts.
  */
 import { ATTENTION_KINDS } from '@erp-proxy/contract';
+import { POLICY_MEMBERS } from '@erp-proxy/policy/parse';
 import { expect, test } from 'vitest';
 import { ADMIN_ROUTES } from '../../src/http/admin/table.ts';
 import { ALL_TOOLS } from '../../src/mcp/tools/all-tools.ts';
-import { POLICY_MEMBERS } from '../../src/policy/members.ts';
 import { readText } from './repository-files.ts';
 
 test('docs/admin-api.md lists the routes of the admin API', () => {

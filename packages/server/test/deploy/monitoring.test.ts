@@ -1,6 +1,7 @@
 /** The alert rules, the dashboard and the runbooks name metrics, labels and sections that exist. */
+
+import { POLICY_MEMBERS } from '@erp-proxy/policy/parse';
 import { expect, test } from 'vitest';
-import { POLICY_MEMBERS } from '../../src/policy/members.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { printCall } from '../execute/expectations.ts';
 import { send } from '../harness.ts';

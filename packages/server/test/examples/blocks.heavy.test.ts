@@ -6,6 +6,7 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BUSINESS_ERRORS, PROXY_ERRORS } from '@erp-proxy/contract';
+import { parsePolicy } from '@erp-proxy/policy/parse';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -16,7 +17,6 @@ import { runCommandLine } from '../../src/cli/run.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { renderOpenapi } from '../../src/http/openapi/openapi.ts';
 import { WELL_KNOWN } from '../../src/http/protected-resource.ts';
-import { parsePolicy } from '../../src/policy/parse.ts';
 import { findFiles, readText, root } from '../architecture/repository-files.ts';
 import { compile } from '../compile.ts';
 import { PROGRAM_VERSION } from '../harness.ts';

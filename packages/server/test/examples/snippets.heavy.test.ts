@@ -6,8 +6,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parsePolicy } from '@erp-proxy/policy/parse';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { parsePolicy } from '../../src/policy/parse.ts';
 import { compile } from '../compile.ts';
 import { makeFolder, runProgram as runErpProxy } from '../process/program.ts';
 import { hasCommand, runProgram, type Shop, startShop } from './shop.ts';

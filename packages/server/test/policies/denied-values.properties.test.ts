@@ -6,11 +6,10 @@
 
 import { COMPUTED_FIELDS, listFieldUses } from '@erp-proxy/odoo/fields';
 import { type FieldTypes, readFieldTypes } from '@erp-proxy/odoo/values';
+import { decideFields, FieldRules, finish, listAllowedFields } from '@erp-proxy/policy/fields';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readArguments } from '../../../odoo/test/read-arguments.ts';
-import { decideFields, finish, listAllowedFields } from '../../src/policy/decide-fields.ts';
-import { FieldRules } from '../../src/policy/field-rules.ts';
 import { RECORDED_VERSIONS, type RecordedModels, readRecordedModels } from '../data/recorded-fields.ts';
 import { countCases } from '../random-cases.ts';
 

@@ -1,9 +1,9 @@
 /** The policies in the documentation are valid, and do what the text above them says. */
 import { readFileSync } from 'node:fs';
+import { compilePolicy } from '@erp-proxy/policy';
+import { mayCall } from '@erp-proxy/policy/abilities';
+import { parsePolicy } from '@erp-proxy/policy/parse';
 import { describe, expect, test } from 'vitest';
-import { mayCall } from '../../src/policy/abilities.ts';
-import { compilePolicy } from '../../src/policy/compile.ts';
-import { parsePolicy } from '../../src/policy/parse.ts';
 import { startLimited } from './limited-key.ts';
 
 function readExamples(page: string): { title: string; text: string }[] {

@@ -5,9 +5,9 @@
  */
 import type { FieldRule } from '@erp-proxy/contract';
 import { FIELD_METHODS } from '@erp-proxy/odoo/fields';
+import { FieldRules } from '@erp-proxy/policy/fields';
 import type { Sandbox } from '@erp-proxy/sandbox';
 import { expect, test } from 'vitest';
-import { FieldRules } from '../../src/policy/field-rules.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { startProxy } from '../harness.ts';
 import { CallMaker, type RandomCall, type Vocabulary } from './field-calls.ts';

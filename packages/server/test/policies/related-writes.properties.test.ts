@@ -5,6 +5,7 @@
 
 import { findSensitivity } from '@erp-proxy/odoo/sensitive';
 import { readFieldTypes } from '@erp-proxy/odoo/values';
+import { compilePolicy, decide } from '@erp-proxy/policy';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MODELS } from '../../../odoo/test/described-models.ts';
@@ -13,8 +14,6 @@ import { describeCall, describeRequest } from '../../src/execute/call/policy-req
 import { checkRelatedCall } from '../../src/execute/call/related-verdict.ts';
 import { Denial } from '../../src/execute/terms/denial.ts';
 import { OWN_DIALECT } from '../../src/execute/terms/dialect.ts';
-import { compilePolicy } from '../../src/policy/compile.ts';
-import { decide } from '../../src/policy/decide.ts';
 import { RECORDED_VERSIONS, readRecordedModels } from '../data/recorded-fields.ts';
 import { countCases } from '../random-cases.ts';
 

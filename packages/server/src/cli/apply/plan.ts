@@ -3,9 +3,9 @@
  * nor a secret.
  */
 import type { InstanceView, KeyView, Policy, SubscriptionInput, SubscriptionView } from '@erp-proxy/contract';
+import { LOSS_MESSAGE, losesPublishable } from '@erp-proxy/policy/parse';
 import { InstanceInputError, readInput } from '../../instances/members.ts';
 import { findRedirection } from '../../instances/redirection.ts';
-import { LOSS_MESSAGE, losesPublishable } from '../../policy/publishable.ts';
 import { readInput as readSubscription, SubscriptionInputError } from '../../subscriptions/members.ts';
 import type {
   Configuration,

@@ -3,8 +3,8 @@
  * store nor the proxy knows `extends`.
  */
 import type { Policy } from '@erp-proxy/contract';
+import { parsePolicy } from '@erp-proxy/policy/parse';
 import { findNearestName } from '@erp-proxy/text';
-import { parsePolicy } from '../../policy/parse.ts';
 import { findLine, type LineError, type Located, type LocatedMap, toValue } from './document.ts';
 
 /** Resolves policies that are given by name or in place. */

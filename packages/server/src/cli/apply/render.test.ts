@@ -1,9 +1,9 @@
 import type { InstanceView, KeyView, Policy, SubscriptionView } from '@erp-proxy/contract';
+import { parsePolicy } from '@erp-proxy/policy/parse';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { countCases } from '../../../test/random-cases.ts';
 import { isKeyName } from '../../keys/key-name.ts';
-import { parsePolicy } from '../../policy/parse.ts';
 import { readConfiguration } from './configuration.ts';
 import { describeInstance } from './instance-members.ts';
 import { makePlan } from './plan.ts';

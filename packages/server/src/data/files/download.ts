@@ -4,12 +4,12 @@
  */
 
 import { classifyFault } from '@erp-proxy/odoo/faults';
+import { mayNameField } from '@erp-proxy/policy/abilities';
 import { invalid } from '../../execute/call/read-members.ts';
 import { buildErrorAnswer } from '../../execute/request/envelope.ts';
 import type { CallRunner } from '../../execute/terms/call-runner.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import type { FoundTypes } from '../../execute/terms/field-finder.ts';
-import { mayNameField } from '../../policy/may-name.ts';
 import { buildCall } from '../ask-odoo.ts';
 import { type DataRequest, readDataRequest, readMemberBytes } from '../data-request.ts';
 import { setContextMembers } from '../set-context.ts';

@@ -1,8 +1,8 @@
 import type { Policy } from '@erp-proxy/contract';
 import type { FieldType } from '@erp-proxy/odoo/values';
+import { compilePolicy } from '@erp-proxy/policy';
 import { describe, expect, test } from 'vitest';
 import { BLOCKED_MS_MAX, measureBlocking } from '../../../test/measure-blocking.ts';
-import { compilePolicy } from '../../policy/compile.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import { OWN_DIALECT } from '../terms/dialect.ts';

@@ -12,22 +12,21 @@ import {
   namesReadFields,
 } from '@erp-proxy/odoo/fields';
 import type { FieldTypes } from '@erp-proxy/odoo/values';
-import type { Client } from '../../keys/keys.ts';
-import { type Known, NOTHING_KNOWN } from '../../policy/check-fields.ts';
-import type { CompiledPolicy } from '../../policy/compile.ts';
-import { namesMethod } from '../../policy/decide.ts';
+import { type CompiledPolicy, namesMethod } from '@erp-proxy/policy';
 import {
   type AllowedFields,
   decideFields,
+  decideNamedPaths,
   decideOrder,
   decidePaths,
+  type FieldRules,
   type FieldsRequest,
-  finish,
+  type Known,
   type Lacking,
   listAllowedFields,
   type Steps,
-} from '../../policy/decide-fields.ts';
-import type { FieldRules } from '../../policy/field-rules.ts';
+} from '@erp-proxy/policy/fields';
+import type { Client } from '../../keys/keys.ts';
 import { createPauses } from '../../streams/create-pauses.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { denyPolicy } from '../terms/caller-denials.ts';
@@ -131,7 +130,7 @@ async function apply<AnyCall extends NamedMethod>(
   const { model, method } = call;
   const request = { model, method, isNamed: namesMethod(policy, model, method), uses };
   if (fields === null) {
-    const decided = finish(decidePaths(mayReadByPath, request, NOTHING_KNOWN));
+    const decided = decideNamedPaths(mayReadByPath, request);
     if (decided.kind === 'denied') return { reply: denyPolicy(decided) };
     if (decided.lacking.types.size === 0) return { call };
   }

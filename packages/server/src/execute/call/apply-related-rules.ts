@@ -4,8 +4,8 @@
  */
 
 import type { FieldTypes, LearntTypes } from '@erp-proxy/odoo/values';
+import type { CompiledPolicy } from '@erp-proxy/policy';
 import type { Client } from '../../keys/keys.ts';
-import type { CompiledPolicy } from '../../policy/compile.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { denyPolicy } from '../terms/caller-denials.ts';
 import { Denial } from '../terms/denial.ts';

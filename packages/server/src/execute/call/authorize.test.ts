@@ -1,10 +1,10 @@
 /** Calls as bytes, under policies: which calls are denied, and the bytes of those that are allowed. */
 import type { Policy } from '@erp-proxy/contract';
+import { compilePolicy } from '@erp-proxy/policy';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { countReads } from '../../../../json/test/counted-bytes.ts';
 import { countCases } from '../../../test/random-cases.ts';
-import { compilePolicy } from '../../policy/compile.ts';
 import { Denial } from '../terms/denial.ts';
 import { OWN_DIALECT } from '../terms/dialect.ts';
 import { authorizeCall, authorizeCaller, authorizeJson2Call, authorizeVersionQuestion } from './authorize.ts';

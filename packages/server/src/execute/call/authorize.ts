@@ -7,7 +7,6 @@ import type { DataRoute } from '@erp-proxy/contract';
 import { type JsonSpan, readElements, readMembers, setMembers } from '@erp-proxy/json';
 import { type Arguments, findLimitPosition } from '@erp-proxy/odoo';
 import { NO_RELATED_WRITES } from '@erp-proxy/odoo/related';
-import type { Client } from '../../keys/keys.ts';
 import {
   type Decision,
   decide,
@@ -15,7 +14,8 @@ import {
   decideCaller,
   decideData,
   decideServer,
-} from '../../policy/decide.ts';
+} from '@erp-proxy/policy';
+import type { Client } from '../../keys/keys.ts';
 import { denyPolicy } from '../terms/caller-denials.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Exchange } from '../terms/exchange.ts';

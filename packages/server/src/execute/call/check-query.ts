@@ -6,9 +6,9 @@
 import type { Fault } from '@erp-proxy/odoo/faults';
 import { type FieldUses, takesQuery } from '@erp-proxy/odoo/fields';
 import type { FieldType, FieldTypes } from '@erp-proxy/odoo/values';
+import type { CompiledPolicy } from '@erp-proxy/policy';
+import { mayNameField } from '@erp-proxy/policy/abilities';
 import { findNearestOfMany } from '@erp-proxy/text';
-import type { CompiledPolicy } from '../../policy/compile.ts';
-import { mayNameField } from '../../policy/may-name.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { FieldFinder } from '../terms/field-finder.ts';

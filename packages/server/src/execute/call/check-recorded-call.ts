@@ -7,15 +7,15 @@ import { isReadOnlyMethod, listEquivalents } from '@erp-proxy/odoo';
 import { NO_FIELD_USES } from '@erp-proxy/odoo/fields';
 import { NO_RELATED_WRITES } from '@erp-proxy/odoo/related';
 import { findSensitivity } from '@erp-proxy/odoo/sensitive';
-import { compilePolicy } from '../../policy/compile.ts';
 import {
+  compilePolicy,
   type DeniedDecision,
   decide,
   decideApproval,
   decideCaller,
   decideData,
   type PolicyRequest,
-} from '../../policy/decide.ts';
+} from '@erp-proxy/policy';
 
 export interface RecordedCall
   extends Pick<AuditCallView, 'instance' | 'upstream' | 'db' | 'address' | 'via'> {

@@ -1,6 +1,6 @@
 import type { Policy } from '@erp-proxy/contract';
+import { compilePolicy } from '@erp-proxy/policy';
 import { describe, expect, test } from 'vitest';
-import { compilePolicy } from '../../policy/compile.ts';
 import { explainCall } from './explain.ts';
 
 const KEY = { revokedAt: null, expiresAt: null };

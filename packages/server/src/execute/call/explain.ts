@@ -1,10 +1,8 @@
 /** Explains why a key may or may not make a call, by the same parsing and the same decision as for a received call. */
 import type { ExplainInput, Explanation, Policy } from '@erp-proxy/contract';
-import { describeStar } from '../../policy/abilities.ts';
-import { NOTHING_KNOWN } from '../../policy/check-fields.ts';
-import type { CompiledPolicy } from '../../policy/compile.ts';
-import { decide, decideApproval, decideCaller } from '../../policy/decide.ts';
-import { decidePaths, finish } from '../../policy/decide-fields.ts';
+import { type CompiledPolicy, decide, decideApproval, decideCaller } from '@erp-proxy/policy';
+import { describeStar } from '@erp-proxy/policy/abilities';
+import { decideNamedPaths } from '@erp-proxy/policy/fields';
 import type { KeyRecord } from '../../stores/ports/keys.ts';
 import { Denial } from '../terms/denial.ts';
 import { OWN_DIALECT } from '../terms/dialect.ts';
@@ -36,7 +34,7 @@ export function explainCall(
   const star = meaning === null ? {} : { star: meaning };
   if (!decision.allowed) return { ...decision, approval: null, ...star, sets: {} };
   const named = { model: request.model, uses: request.listFieldUses() };
-  const paths = finish(decidePaths(policy.mayReadByPath, named, NOTHING_KNOWN));
+  const paths = decideNamedPaths(policy.mayReadByPath, named);
   if (paths.kind === 'denied') {
     const { rule, message } = paths;
     return { allowed: false, rule, approval: null, message, ...star, sets: {} };

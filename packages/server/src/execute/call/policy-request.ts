@@ -30,7 +30,7 @@ import {
   hasUnboundedField,
 } from '@erp-proxy/odoo/related';
 import { findSensitivity } from '@erp-proxy/odoo/sensitive';
-import type { NamedContext, PolicyRequest } from '../../policy/decide.ts';
+import type { NamedContext, PolicyRequest } from '@erp-proxy/policy';
 import { Denial } from '../terms/denial.ts';
 import { readBaseUrl } from './base-url.ts';
 import type { Call } from './parse.ts';

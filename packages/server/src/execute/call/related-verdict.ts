@@ -1,8 +1,7 @@
 /** Checks the related records that a call changes or links against its policy, as far as types of fields are known. */
 import type { RelatedWrites } from '@erp-proxy/odoo/related';
 import type { LearntTypes } from '@erp-proxy/odoo/values';
-import type { CompiledPolicy } from '../../policy/compile.ts';
-import { decideRelatedApproval, decideRelatedWrites } from '../../policy/decide.ts';
+import { type CompiledPolicy, decideRelatedApproval, decideRelatedWrites } from '@erp-proxy/policy';
 import { denyPolicy } from '../terms/caller-denials.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Call } from './parse.ts';

@@ -26,8 +26,8 @@ import {
   type NamedFields,
   readNamedFields as readNamedFieldsNow,
 } from '@erp-proxy/odoo/values';
+import type { CompiledPolicy } from '@erp-proxy/policy';
 import type { Client } from '../../keys/keys.ts';
-import type { CompiledPolicy } from '../../policy/compile.ts';
 import { isLarge, shareInSlices } from '../../threads/shared-bytes.ts';
 import * as authorizing from '../call/authorize.ts';
 import * as fieldArguments from '../call/field-arguments.ts';

@@ -8,7 +8,7 @@ import { classifyOwnJson2Fault, refineFault } from '@erp-proxy/odoo/faults';
 import { classifyJson2Answer, unwrapOne } from '@erp-proxy/odoo/json2';
 import { buildExecuteKw } from '@erp-proxy/odoo/jsonrpc';
 import { type LearntTypes, readNamedFields } from '@erp-proxy/odoo/values';
-import { type CompiledPolicy, compilePolicy } from '../../policy/compile.ts';
+import { type CompiledPolicy, compilePolicy } from '@erp-proxy/policy';
 import { authorizeCall, authorizeJson2Call } from '../call/authorize.ts';
 import {
   listCallFields,

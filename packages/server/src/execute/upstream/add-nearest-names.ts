@@ -6,12 +6,11 @@
 
 import { listOtherNames, listWellKnownMethods, type NameKind } from '@erp-proxy/odoo';
 import { findUnknownName, type UnknownName } from '@erp-proxy/odoo/faults';
+import { mayCall, mayNameField, mayNameModel } from '@erp-proxy/policy/abilities';
 import { findNearestOfMany } from '@erp-proxy/text';
 import type { Clients } from '../../keys/clients.ts';
 import { PROXY_CLIENT } from '../../keys/proxy-client.ts';
 import type { Events } from '../../observe/events.ts';
-import { mayCall } from '../../policy/abilities.ts';
-import { mayNameField, mayNameModel } from '../../policy/may-name.ts';
 import { waitFor } from '../../streams/wait.ts';
 import { askStore } from '../terms/ask-store.ts';
 import type { CallContext } from '../terms/call-context.ts';

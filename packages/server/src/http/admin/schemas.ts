@@ -1,8 +1,7 @@
 /** Completes the schemas of the admin API with those of the proxy's own parsers: of policies, and of execute calls. */
 import { adminCallInput, fieldRule, POLICIES } from '@erp-proxy/contract/admin';
+import { FIELD_RULE_SCHEMA, POLICY_SCHEMA } from '@erp-proxy/policy/parse';
 import { z } from 'zod';
-import { FIELD_RULE_SCHEMA } from '../../policy/member-kinds.ts';
-import { POLICY_SCHEMA } from '../../policy/members.ts';
 import { executeCall } from '../openapi/call-schemas.ts';
 import { named, showAs } from '../schema-registry.ts';
 

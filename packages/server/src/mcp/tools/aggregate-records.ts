@@ -3,9 +3,9 @@
 import { isObject } from '@erp-proxy/json';
 import { NAMED_COUNT } from '@erp-proxy/odoo';
 import type { PrintTime } from '@erp-proxy/odoo/times';
+import { mayCallAnywhere } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
-import { mayCallAnywhere } from '../../policy/abilities.ts';
 import { asRows } from '../as-rows.ts';
 import type { Fields } from '../fields.ts';
 import type { Session } from '../session.ts';

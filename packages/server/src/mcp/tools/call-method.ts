@@ -2,9 +2,9 @@
 
 import { isObject } from '@erp-proxy/json';
 import { isReadOnlyMethod } from '@erp-proxy/odoo';
+import { mayCall, mayCallBusinessMethods } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
-import { mayCall, mayCallBusinessMethods } from '../../policy/abilities.ts';
 import { readNewIds } from '../as-rows.ts';
 import { describeCall } from '../describe-call.ts';
 import { linkIds } from '../links.ts';

@@ -1,6 +1,7 @@
 /** `count_records`: how many records match a domain. */
+
+import { mayCallAnywhere } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';
-import { mayCallAnywhere } from '../../policy/abilities.ts';
 import { defineTool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';

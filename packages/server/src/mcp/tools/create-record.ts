@@ -1,6 +1,7 @@
 /** `create_record`: new records of a model. */
+
+import { mayCallAnywhere } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';
-import { mayCallAnywhere } from '../../policy/abilities.ts';
 import { readNewIds } from '../as-rows.ts';
 import { describeRecords } from '../describe-records.ts';
 import { linkIds } from '../links.ts';

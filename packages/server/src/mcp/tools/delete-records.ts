@@ -1,6 +1,7 @@
 /** `delete_records`: removes records for good. */
+
+import { mayCallAnywhere } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';
-import { mayCallAnywhere } from '../../policy/abilities.ts';
 import { describeRecords } from '../describe-records.ts';
 import { defineTool } from '../tool.ts';
 import * as given from './arguments.ts';

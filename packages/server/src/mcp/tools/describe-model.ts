@@ -1,6 +1,7 @@
 /** `describe_model`: some fields of a model, found by words. */
+
+import { mayCallAnywhere, mayUseModel } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';
-import { mayCallAnywhere, mayUseModel } from '../../policy/abilities.ts';
 import { UNNAMED_MODEL_NEXT } from '../call-errors.ts';
 import { chooseShown, describeUses, type Field, findNear, matchFields } from '../fields.ts';
 import { cleanText } from '../show.ts';

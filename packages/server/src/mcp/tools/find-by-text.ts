@@ -1,6 +1,7 @@
 /** Searches by a text: the domain for what the key may compare, and what Odoo's own search by name finds. */
+
+import { mayCall, mayReadByPath, maySearchByName, mayUseField } from '@erp-proxy/policy/abilities';
 import type { InstanceRecord } from '../../instances/instances.ts';
-import { mayCall, mayReadByPath, maySearchByName, mayUseField } from '../../policy/abilities.ts';
 import { asRows } from '../as-rows.ts';
 import type { Fields } from '../fields.ts';
 import { hasNameRule, searchByParts, searchByText, VARIANT_VALUES, VARIANTS } from '../search-by-text.ts';

@@ -1,8 +1,8 @@
 /** `list_changes`: what was made or changed since an earlier answer. */
 
 import { isObject } from '@erp-proxy/json';
+import { mayCallAnywhere, mayUseData } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';
-import { mayCallAnywhere, mayUseData } from '../../policy/abilities.ts';
 import { pickMembers } from '../as-rows.ts';
 import { chooseShown } from '../fields.ts';
 import { linkRecords } from '../links.ts';

@@ -1,8 +1,8 @@
 /** `list_models`: the models that the key may read, by words. */
 import { cutText } from '@erp-proxy/contract';
+import { listNamedModels, mayCall, restrictsModels } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
-import { listNamedModels, mayCall, restrictsModels } from '../../policy/abilities.ts';
 import { asRows } from '../as-rows.ts';
 import { explainMissingApps, KNOWN_MODELS } from '../known-models.ts';
 import type { Session } from '../session.ts';

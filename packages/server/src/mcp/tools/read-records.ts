@@ -1,7 +1,8 @@
 /** `read_records`: records by their ids. */
+
+import { mayCallAnywhere } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';
 import type { InstanceRecord } from '../../instances/instances.ts';
-import { mayCallAnywhere } from '../../policy/abilities.ts';
 import { asRecords, asRows, pickMembers } from '../as-rows.ts';
 import { chooseOthers, choosePlain, type Fields } from '../fields.ts';
 import type { Session } from '../session.ts';

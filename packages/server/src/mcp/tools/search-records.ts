@@ -1,6 +1,7 @@
 /** `search_records`: records by a text or a domain, page by page. */
+
+import { mayCallAnywhere, mayUseData } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';
-import { mayCallAnywhere, mayUseData } from '../../policy/abilities.ts';
 import { asRows, pickMembers } from '../as-rows.ts';
 import { chooseShown } from '../fields.ts';
 import { defineTool } from '../tool.ts';

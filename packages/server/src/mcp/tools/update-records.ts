@@ -1,6 +1,7 @@
 /** `update_records`: new values for some fields of records. */
+
+import { mayCallAnywhere } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';
-import { mayCallAnywhere } from '../../policy/abilities.ts';
 import { describeRecords } from '../describe-records.ts';
 import { linkRecords } from '../links.ts';
 import { printWith } from '../print-arguments.ts';

@@ -1,7 +1,7 @@
 /** Marks in graphs with cycles, asked for in any order. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { countCases } from '../../test/random-cases.ts';
+import { countCases } from '../../server/test/random-cases.ts';
 import { DependencyMarks } from './dependency-marks.ts';
 
 const node = fc.integer({ min: 0, max: 11 });

@@ -2,7 +2,7 @@ import type { Policy } from '@erp-proxy/contract';
 import { listFieldUses } from '@erp-proxy/odoo/fields';
 import type { FieldType, FieldTypes } from '@erp-proxy/odoo/values';
 import { describe, expect, test } from 'vitest';
-import { readArguments } from '../../../odoo/test/read-arguments.ts';
+import { readArguments } from '../../odoo/test/read-arguments.ts';
 import { compilePolicy } from './compile.ts';
 import { decidePaths, finish } from './decide-fields.ts';
 

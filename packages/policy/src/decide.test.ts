@@ -4,7 +4,7 @@ import { NO_FIELD_USES } from '@erp-proxy/odoo/fields';
 import { NO_RELATED_WRITES } from '@erp-proxy/odoo/related';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { countCases } from '../../test/random-cases.ts';
+import { countCases } from '../../server/test/random-cases.ts';
 import { compilePolicy } from './compile.ts';
 import {
   type Caller,

@@ -1,7 +1,6 @@
 /** Valid policies, and the errors of invalid ones. */
 import type { Policy } from '@erp-proxy/contract';
 import { describe, expect, test } from 'vitest';
-import { readStoredPolicy } from '../keys/stored-policy.ts';
 import { parsePolicy } from './parse.ts';
 
 const GOOD: Policy = { instances: ['prod'], models: { 'res.partner': ['read'] } };
@@ -177,7 +176,6 @@ describe('a publishable policy', () => {
     expect(needed({ 'res.country': { allow: ['name'] } })).toEqual([product]);
     expect(needed({ ...fields, 'product.*': { deny: ['standard_price'] } })).toEqual([product]);
     expect(parsePolicy(open, { isStored: true })).toEqual({ policy: open });
-    expect(readStoredPolicy({ id: 'k1', policy: JSON.stringify(open) })).toEqual(open);
   });
 
   test.each<[string, object, string]>([

@@ -6,7 +6,7 @@ import { NO_RELATED_WRITES } from '@erp-proxy/odoo/related';
 import { findSensitivity } from '@erp-proxy/odoo/sensitive';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { countCases } from '../../test/random-cases.ts';
+import { countCases } from '../../server/test/random-cases.ts';
 import { describeStar, findUnnamed, mayCall, mayCallAnywhere, mayCallUnattended } from './abilities.ts';
 import { compilePolicy } from './compile.ts';
 import { type Decision, decide, decideApproval } from './decide.ts';

@@ -9,6 +9,7 @@ import {
   FieldCheck,
   type Known,
   type LackingTypes,
+  NOTHING_KNOWN,
   type ShownOrder,
 } from './check-fields.ts';
 import { describeDeniedPath, PathCheck } from './check-paths.ts';
@@ -106,6 +107,14 @@ export function* decidePaths(
     yield use.path.length;
   }
   return { kind: 'allowed', lacking: { types: check.lacking, orders: false } };
+}
+
+/** As {@link decidePaths}, by the names in the call alone. */
+export function decideNamedPaths(
+  mayRead: CompiledPolicy['mayReadByPath'],
+  request: Pick<FieldsRequest, 'model' | 'uses'>,
+): FieldsDecision {
+  return finish(decidePaths(mayRead, request, NOTHING_KNOWN));
 }
 
 export type OrderDecision =

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BLOCKED_MS_MAX, measureBlocking } from '../../test/measure-blocking.ts';
+import { BLOCKED_MS_MAX, measureBlocking } from '../../server/test/measure-blocking.ts';
 import { FieldRules } from './field-rules.ts';
 
 test('rules with very many patterns do not keep the event loop', async () => {
