@@ -297,7 +297,8 @@ describe('TypeScript', () => {
       '@erp-proxy/odoo': [join(root, 'packages/odoo/src/index.ts')],
       '@erp-proxy/odoo/*': [join(root, 'packages/odoo/src/*/index.ts')],
     };
-    const options = { paths, types: ['node'], typeRoots: [join(root, 'node_modules/@types')] };
+    const types = { types: ['node'], typeRoots: [join(root, 'node_modules/@types')] };
+    const options = { paths, lib: ['es2025', 'esnext.array'], ...types };
     expect(compile(folder, 'page.mts', options)).toBe('');
   });
 
