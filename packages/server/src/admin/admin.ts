@@ -2,6 +2,8 @@
  * The operations of an administrator, the parts of the proxy that they need, and who performs them. One service for the
  * HTTP API and for the commands on this machine.
  */
+
+import type { SerialQueue } from '@erp-proxy/async/tasks';
 import type {
   ApprovalDetails,
   ApprovalQuery,
@@ -64,7 +66,6 @@ import type { Keys } from '../keys/keys.ts';
 import type { Statistics } from '../statistics/statistics.ts';
 import type { DeniedSubjectStore } from '../stores/ports/denied-subjects.ts';
 import type { KeyRecord } from '../stores/ports/keys.ts';
-import type { SerialQueue } from '../streams/serial-queue.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import type { Examinations } from './examinations.ts';
 

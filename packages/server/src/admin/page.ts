@@ -2,9 +2,10 @@
  * Pages of a list. A cursor is the place of the last item shown, so that concurrent additions and removals neither skip
  * nor repeat items.
  */
+
+import { createPauses } from '@erp-proxy/async/tasks';
 import type { Page, PageQuery } from '@erp-proxy/contract';
 import type { z } from 'zod';
-import { createPauses } from '../streams/create-pauses.ts';
 import { createAdminError } from './admin-error.ts';
 
 const LIMIT_DEFAULT = 50;

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
 import { classifyAction } from '@erp-proxy/odoo';
 import { showUpstreams } from '../admin/views.ts';
 import { auditEvents } from '../audit/audit-events.ts';
@@ -45,7 +46,6 @@ import { checkIssuers, checkTraffic } from '../observe/health.ts';
 import { createLogger, describeError, type Logger, logEvents } from '../observe/log.ts';
 import { createMetrics, type GatherMetrics } from '../observe/metrics.ts';
 import type { MetricSources } from '../observe/source-metrics.ts';
-import { TIMED_OUT, waitFor } from '../streams/wait.ts';
 import {
   createSubscriptionWorker,
   type SubscriptionWorker,

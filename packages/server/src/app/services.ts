@@ -1,6 +1,7 @@
 /** Creates the parts that the server and the commands share: the store and the parts that manage what is in it. */
 import { createSecretKey, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { SerialQueue } from '@erp-proxy/async/tasks';
 import type { UpstreamView } from '@erp-proxy/contract';
 import { compilePolicy } from '@erp-proxy/policy';
 import {
@@ -40,7 +41,6 @@ import { describeError, type Logger, logKeyRotation } from '../observe/log.ts';
 import { createStatistics, type Statistics } from '../statistics/statistics.ts';
 import { findUpgrade, openStore } from '../stores/open.ts';
 import type { Store } from '../stores/ports/store.ts';
-import { SerialQueue } from '../streams/serial-queue.ts';
 import { createSender, type SendDelivery } from '../subscriptions/sender.ts';
 import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts';
 import { WORKER_TIMES } from '../subscriptions/worker.ts';

@@ -3,11 +3,11 @@
  * then on, the call may have run, and the approval stays used. Must not know why a call was not sent.
  */
 import { randomUUID } from 'node:crypto';
+import { waitFor } from '@erp-proxy/async/tasks';
 import type { ConcernedRecords } from '@erp-proxy/contract';
 import type { PendingReleases } from '../idempotency/pending-releases.ts';
 import type { Vault } from '../instances/vault.ts';
 import type { ApprovalRequest, ApprovalRow, ApprovalStore } from '../stores/ports/approvals.ts';
-import { waitFor } from '../streams/wait.ts';
 import { createApprovalId } from './approval-id.ts';
 import { type ApprovalFacts, printFacts } from './facts.ts';
 import { sealCall } from './sealed-call.ts';

@@ -1,7 +1,8 @@
 /** Exports all matching records, oldest first, up to the newest record at the start. */
+
+import { createPauses } from '@erp-proxy/async/tasks';
 import type { AuditQuery, AuditView } from '@erp-proxy/contract';
 import type { AuditStore } from '../stores/ports/audit.ts';
-import { createPauses } from '../streams/create-pauses.ts';
 import { readSelection, type Selection } from './query.ts';
 import { readView, SLICE_LENGTH } from './record.ts';
 

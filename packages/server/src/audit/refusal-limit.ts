@@ -1,8 +1,9 @@
 /**
  * Limits the records of refused keys and logins: enough to trace a leaked key, but too few to fill the store.
  */
+
+import { atMost } from '@erp-proxy/async/tasks';
 import { LRUCache } from 'lru-cache';
-import { atMost } from '../streams/at-most.ts';
 
 const PERIOD_MS = 60_000;
 /** Records a period for each id of a stored key. */

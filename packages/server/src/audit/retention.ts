@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type PeriodicTask, startPeriodicTask } from '@erp-proxy/async/tasks';
 import type { AuditStore } from '../stores/ports/audit.ts';
 import type { LeaseStore } from '../stores/ports/leases.ts';
-import { type PeriodicTask, startPeriodicTask } from '../streams/periodic-task.ts';
 
 const LEASE = 'audit-retention';
 /** If a process dies while it holds the lease, another takes over in its next run. */

@@ -3,9 +3,9 @@
  * rare value delays no call. The next page continues where this one ended.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createPauses } from '@erp-proxy/async/tasks';
 import type { AuditQuery, AuditView, Page } from '@erp-proxy/contract';
 import type { AuditRow, AuditStore } from '../stores/ports/audit.ts';
-import { createPauses } from '../streams/create-pauses.ts';
 import { printCursor, readCursor, readLimit, readSelection } from './query.ts';
 import { readView, SLICE_LENGTH } from './record.ts';
 

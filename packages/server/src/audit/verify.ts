@@ -3,10 +3,10 @@
  * and removals. Returns the first place where the store differs from what was written.
  */
 import type { KeyObject } from 'node:crypto';
+import { createPauses } from '@erp-proxy/async/tasks';
 import type { AuditVerdict } from '@erp-proxy/contract';
 import { hashRow } from '../stores/audit-chain.ts';
 import type { AuditPosition, AuditRow, AuditStore } from '../stores/ports/audit.ts';
-import { createPauses } from '../streams/create-pauses.ts';
 import { AuditQueryError } from './query.ts';
 import { readView, SLICE_LENGTH } from './record.ts';
 

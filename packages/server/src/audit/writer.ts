@@ -5,8 +5,8 @@
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { delay, waitFor } from '@erp-proxy/async/tasks';
 import type { AuditBatch, AuditStore } from '../stores/ports/audit.ts';
-import { delay, waitFor } from '../streams/wait.ts';
 import { createLosses } from './losses.ts';
 import { type Act, type AuditedCall, printAct, printCall } from './record.ts';
 

@@ -1,10 +1,10 @@
 /** `export`: prints all records of a model, read through a running proxy, and goes on by itself if that breaks off. */
+
+import { ByteStreamError, readStream } from '@erp-proxy/async/streams';
+import { delay } from '@erp-proxy/async/tasks';
 import { type ErrorBody, EXPORT_PATH, KEY_HEADER } from '@erp-proxy/contract';
 import { INSTANCE_VARIABLE } from '../config/names.ts';
 import type { EgressDispatcher } from '../egress/dispatcher.ts';
-import { ByteStreamError } from '../streams/byte-stream.ts';
-import { readStream } from '../streams/read-stream.ts';
-import { delay } from '../streams/wait.ts';
 import { type Command, CommandError, type CommandInput, readNumber } from './command.ts';
 import { cutCsv, cutNdjson } from './export/record-texts.ts';
 import { createDispatcherTo } from './post.ts';

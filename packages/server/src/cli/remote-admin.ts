@@ -2,6 +2,8 @@
  * The admin service of a running proxy, over `/admin/v1` with the configured token. Errors are the same as those of the
  * local service, so that commands need not distinguish the two.
  */
+
+import { ByteStreamError } from '@erp-proxy/async/streams';
 import {
   type AuditView,
   type Examination,
@@ -13,7 +15,6 @@ import type { Admin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
 import type { EgressDispatcher, EgressFailure } from '../egress/dispatcher.ts';
 import { fetchWhole, type WholeAnswer } from '../egress/fetch-whole.ts';
-import { ByteStreamError } from '../streams/byte-stream.ts';
 import { CommandError, type CommandInput } from './command.ts';
 import { createDispatcherTo } from './post.ts';
 import { OTHER_VERSION } from './proxy-access.ts';

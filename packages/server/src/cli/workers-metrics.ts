@@ -4,9 +4,9 @@
  * two processes, but not the meaning of the numbers.
  */
 
+import { TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
 import { type MetricsSnapshot, printCombined } from '../observe/print-metrics.ts';
 import { snapshotWorkers } from '../observe/worker-metrics.ts';
-import { TIMED_OUT, waitFor } from '../streams/wait.ts';
 
 /** One end of the channel between the primary and a worker. */
 interface Channel {

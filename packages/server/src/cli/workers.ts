@@ -7,9 +7,9 @@
 
 import cluster, { type Worker } from 'node:cluster';
 import { fstatSync } from 'node:fs';
+import { delay } from '@erp-proxy/async/tasks';
 import type { ProgramSettings } from '../config/load.ts';
 import type { Logger } from '../observe/log.ts';
-import { delay } from '../streams/wait.ts';
 import { watchHeartbeats } from './workers-heartbeat.ts';
 import { type AskWorker, connectWorker, printWorkers } from './workers-metrics.ts';
 import { joinOutput } from './workers-output.ts';

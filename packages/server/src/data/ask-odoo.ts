@@ -3,10 +3,10 @@
  * policy, limits and audit apply to it as to any other.
  */
 
+import { AnswerCollector } from '@erp-proxy/async/streams';
 import { readMembers } from '@erp-proxy/json';
 import type { AnswerFacts, CallRunner, RunOptions } from '../execute/terms/call-runner.ts';
 import { Denial } from '../execute/terms/denial.ts';
-import { AnswerCollector } from '../streams/answer-collector.ts';
 import { type DataRequest, readMemberBytes } from './data-request.ts';
 
 /** One call on the model and server of the request. */

@@ -2,8 +2,7 @@
  * One connection to an upstream, with at most one call at a time. {@link Opening} opens it; it is closed after some
  * idle time. Does not interpret the bytes.
  */
-import type { Indexed } from '../streams/indexed-set.ts';
-import { atTurnEnd } from '../streams/turn-end.ts';
+import { atTurnEnd, type Indexed } from '@erp-proxy/async/tasks';
 import type { CallConnection, EgressCall } from './egress-call.ts';
 import { type Destination, describeError, Opening, OpeningError, type OpeningOptions } from './opening.ts';
 import type { SocketUser, UpstreamSocket } from './upstream-socket.ts';

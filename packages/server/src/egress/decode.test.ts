@@ -8,13 +8,12 @@ import {
   gzipSync,
   zstdCompressSync,
 } from 'node:zlib';
+import { ByteStreamError, readStream } from '@erp-proxy/async/streams';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { ScriptedStream } from '../../../async/test/scripted-stream.ts';
 import { countCases } from '../../test/random-cases.ts';
 import { pause } from '../../test/time.ts';
-import { ByteStreamError } from '../streams/byte-stream.ts';
-import { readStream } from '../streams/read-stream.ts';
-import { ScriptedStream } from '../streams/scripted-stream.fixture.ts';
 import { type Coding, decodeBody, EXPANSION_RATIO_MAX, findCoding, UNPACKED_BYTES_FREE } from './decode.ts';
 
 /** The best quality, which is the default, takes a second for a megabyte. */

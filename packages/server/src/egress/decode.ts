@@ -11,7 +11,7 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from 'node:zlib';
-import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
+import { type ByteStream, ByteStreamError } from '@erp-proxy/async/streams';
 
 export type Coding = 'gzip' | 'br' | 'zstd' | 'deflate';
 

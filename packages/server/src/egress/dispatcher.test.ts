@@ -2,14 +2,14 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { ByteStreamError } from '@erp-proxy/async/streams';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
+import { readText } from '../../../async/test/scripted-stream.ts';
 import { closeAfterTest } from '../../test/close-after-test.ts';
 import { recordTimers } from '../../test/own-timers.ts';
 import { countCases } from '../../test/random-cases.ts';
 import { ENDLESS_MS, expectToStay, MOMENT_MS, passTurns, pause, runLater } from '../../test/time.ts';
-import { ByteStreamError } from '../streams/byte-stream.ts';
-import { readText } from '../streams/scripted-stream.fixture.ts';
 import { createEgressDispatcher, type EgressDispatcher, type EgressOptions } from './dispatcher.ts';
 import type { EgressAnswer, EgressFailure, EgressRequest, EgressTrust } from './messages.ts';
 import { parseEgressPolicy } from './policy.ts';

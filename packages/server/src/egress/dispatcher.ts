@@ -6,9 +6,8 @@
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+import { atMost, IndexedSet } from '@erp-proxy/async/tasks';
 import { LRUCache } from 'lru-cache';
-import { atMost } from '../streams/at-most.ts';
-import { IndexedSet } from '../streams/indexed-set.ts';
 import { Connection, type ConnectionOwner } from './connection.ts';
 import { EgressCall } from './egress-call.ts';
 import type { EgressAnswer, EgressDenial, EgressFailure, EgressRequest, EgressTrust } from './messages.ts';

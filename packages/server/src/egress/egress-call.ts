@@ -3,7 +3,7 @@
  * back-pressure. A single object does all of this, which keeps small calls cheap. It knows neither addresses nor pools.
  */
 
-import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
+import { type ByteStream, ByteStreamError } from '@erp-proxy/async/streams';
 import { type AnswerHead, AnswerSyntaxError } from './answer-head.ts';
 import { AnswerReader, type AnswerSink } from './answer-reader.ts';
 import { decodeBody, findCoding } from './decode.ts';

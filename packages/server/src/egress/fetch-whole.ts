@@ -1,6 +1,5 @@
 /** Sends a request and reads its whole answer, up to a maximum size: for requests of the proxy itself. */
-import { ByteStreamError } from '../streams/byte-stream.ts';
-import { readStream } from '../streams/read-stream.ts';
+import { ByteStreamError, readStream } from '@erp-proxy/async/streams';
 import type {
   EgressAnswer,
   EgressDispatcher,

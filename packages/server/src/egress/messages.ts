@@ -1,5 +1,5 @@
 /** The request that egress sends, and its outcome: an answer or a failure. */
-import type { ByteStream } from '../streams/byte-stream.ts';
+import type { ByteStream } from '@erp-proxy/async/streams';
 
 export interface EgressRequest {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';

@@ -5,7 +5,7 @@
 import { lookup } from 'node:dns/promises';
 import { open } from 'node:fs/promises';
 import { devNull } from 'node:os';
-import { SingleFlightCache } from '../streams/single-flight-cache.ts';
+import { SingleFlightCache } from '@erp-proxy/async/tasks';
 
 /** All addresses of a name. If it has none, rejects or gives an empty list. */
 export type ResolveName = (name: string) => Promise<readonly string[]>;

@@ -6,7 +6,7 @@
 import { isIP, type LookupFunction, Socket, type TcpSocketConnectOpts } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls';
-import { atTurnEnd } from '../streams/turn-end.ts';
+import { atTurnEnd } from '@erp-proxy/async/tasks';
 import type { EgressFailureReason } from './messages.ts';
 import type { LookUpName } from './names.ts';
 import type { CheckAddress, EgressTarget } from './policy.ts';

@@ -6,7 +6,7 @@
  */
 import { Socket, type TcpSocketConnectOpts } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { atTurnEnd } from '../streams/turn-end.ts';
+import { atTurnEnd } from '@erp-proxy/async/tasks';
 
 /** Gets the events of a socket, until it destroys the socket or the socket has closed. */
 export interface SocketUser {

@@ -1,4 +1,6 @@
 /** Checks database, user and key: which of them is wrong, if Odoo reports it; who the user is; when the key expires. */
+
+import { type ByteStream, ByteStreamError, readStream } from '@erp-proxy/async/streams';
 import type { Examination, ExaminationCheck } from '@erp-proxy/contract';
 import { isApiKeyShaped } from '@erp-proxy/odoo/json2';
 import { startTrace } from '../execute/terms/call-trace.ts';
@@ -15,8 +17,6 @@ import {
   type OdooKey,
   readOdooKeys,
 } from '../key-rotation/odoo-keys.ts';
-import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
-import { readStream } from '../streams/read-stream.ts';
 import type { CleanText } from './clean-text.ts';
 import type { ExamineDeps } from './examine-deps.ts';
 import { explainAnswer } from './explain-answer.ts';

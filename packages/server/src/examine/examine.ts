@@ -2,6 +2,8 @@
  * Checks whether calls to an Odoo server work. It uses the egress rules, choice of protocol, requests and fault
  * classification of calls. Its requests only read.
  */
+
+import { ABORTED } from '@erp-proxy/async/tasks';
 import type { Examination, ExaminationCheck } from '@erp-proxy/contract';
 import type { EgressFailure } from '../egress/dispatcher.ts';
 import { fetchWhole } from '../egress/fetch-whole.ts';
@@ -13,7 +15,6 @@ import { denyFailure } from '../execute/terms/upstream-denials.ts';
 import { findVersion, READ_ONLY } from '../execute/upstream/find-version.ts';
 import type { Protocols } from '../execute/upstream/servers.ts';
 import { denyStatus } from '../execute/upstream/upstream-status.ts';
-import { ABORTED } from '../streams/wait.ts';
 import { createTextCleaner } from './clean-text.ts';
 import { examineCredentials } from './examine-credentials.ts';
 import type { ExamineDeps } from './examine-deps.ts';

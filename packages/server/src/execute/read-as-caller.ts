@@ -2,10 +2,11 @@
  * Names the records of a call for the person who must approve it, by reads of its caller: its policy decides on them as
  * on any call, and they have the rights of its Odoo user. A read that is refused or fails leaves names out.
  */
+
+import { TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
 import type { ConcernedRecords } from '@erp-proxy/contract';
 import { mayCall, mayUseField } from '@erp-proxy/policy/abilities';
 import { nameRecords, type ReadableField, type RecordReader } from '../naming/name-records.ts';
-import { TIMED_OUT, waitFor } from '../streams/wait.ts';
 import { applyFieldRules, type Finders } from './call/apply-field-rules.ts';
 import type { Call } from './call/parse.ts';
 import type { CallContext } from './terms/call-context.ts';

@@ -2,9 +2,10 @@
  * Runs one call of a request, from its bytes to its record: parses, authorizes, resolves and builds it, runs the steps
  * of its operation (operations.ts), and sends its reply.
  */
+
+import type { AnswerHeaders, AnswerWriter } from '@erp-proxy/async/streams';
 import type { Client } from '../keys/keys.ts';
 import type { Events } from '../observe/events.ts';
-import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
 import { hasSameFieldRules } from './call/apply-field-rules.ts';
 import { hasSameModels } from './call/apply-related-rules.ts';
 import { authorizeCaller, authorizeData } from './call/authorize.ts';

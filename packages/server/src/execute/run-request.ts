@@ -3,12 +3,12 @@
  * each of its calls runs (run-call.ts). The calls are in its body, or are made while it is answered (CallRunner).
  */
 import { randomUUID } from 'node:crypto';
+import type { AnswerWriter } from '@erp-proxy/async/streams';
 import { ALL_ERRORS, type CallSource, type DataRoute } from '@erp-proxy/contract';
 import type { Client } from '../keys/keys.ts';
 import type { DataRequests } from '../limits/data-requests.ts';
 import type { Limits } from '../limits/key-limits.ts';
 import type { RefusalRecord } from '../observe/events.ts';
-import type { AnswerWriter } from '../streams/answer-writer.ts';
 import { authorizeCaller, authorizeData } from './call/authorize.ts';
 import { type Admission, denyStopping } from './request/admission.ts';
 import { admitData } from './request/admit-data.ts';

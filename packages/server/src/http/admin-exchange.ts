@@ -3,9 +3,9 @@
  * exchange hides address and web origin of the administrator, because policies check those of the client.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AnswerWriter } from '@erp-proxy/async/streams';
 import { APPROVAL_HEADER } from '@erp-proxy/contract';
 import type { Exchange } from '../execute/terms/exchange.ts';
-import type { AnswerWriter } from '../streams/answer-writer.ts';
 import { HttpAnswerWriter } from './answer-writer.ts';
 import { chooseEncoding } from './encoding.ts';
 import { NodeResponse } from './node-response.ts';

@@ -2,7 +2,7 @@
  * Writes the answer to a call as a response, compressed if the client accepts that and the answer is large enough.
  * Knows nothing of calls.
  */
-import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
+import type { AnswerHeaders, AnswerWriter } from '@erp-proxy/async/streams';
 import { describeCors } from './cors.ts';
 import { createEncoder, ENCODED_BYTES_MIN, type Encoding, encodeWhole } from './encoding.ts';
 import type { HttpResponse } from './response.ts';

@@ -2,7 +2,7 @@
  * Bounds the memory of request bodies: a large body is read only once there is room for it. Bodies get room in the
  * order in which they ask. Small ones need none.
  */
-import { waitFor } from '../streams/wait.ts';
+import { waitFor } from '@erp-proxy/async/tasks';
 
 /** Maximum wait for room. */
 const WAIT_MS = 10_000;

@@ -2,8 +2,9 @@
  * Collects the pieces of a request's body. A large body goes into memory that the thread for large calls reads too.
  * Does not interpret the bytes.
  */
-import { PieceCollector } from '../streams/piece-collector.ts';
-import { isLarge, SharedCollector } from '../threads/shared-bytes.ts';
+
+import { isLarge, SharedCollector } from '@erp-proxy/async/shared-bytes';
+import { PieceCollector } from '@erp-proxy/async/streams';
 
 export class BodyCollector {
   readonly #bytesMax: number;

@@ -1,7 +1,7 @@
 /** Reads the body of a request of Node's HTTP server into memory, up to a maximum size. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isLarge } from '@erp-proxy/async/shared-bytes';
 import type { Denial } from '../execute/terms/denial.ts';
-import { isLarge } from '../threads/shared-bytes.ts';
 import { denyBody, denyLength, INCOMPLETE_BODY, NO_ROOM } from './body.ts';
 import { BodyCollector } from './body-collector.ts';
 

@@ -1,8 +1,8 @@
 /** Adapts a request of Node's HTTP server to the pipeline: address, headers, body, and the writer of the answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AnswerWriter } from '@erp-proxy/async/streams';
 import type { Denial } from '../execute/terms/denial.ts';
 import type { Exchange } from '../execute/terms/exchange.ts';
-import type { AnswerWriter } from '../streams/answer-writer.ts';
 import { HttpAnswerWriter } from './answer-writer.ts';
 import { type BodyBudget, BodyRoom } from './body-budget.ts';
 import { chooseEncoding } from './encoding.ts';

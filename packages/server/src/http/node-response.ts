@@ -1,6 +1,6 @@
 /** A response through Node's HTTP server. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AnswerHeaders } from '../streams/answer-writer.ts';
+import type { AnswerHeaders } from '@erp-proxy/async/streams';
 import type { HttpResponse } from './response.ts';
 
 /**

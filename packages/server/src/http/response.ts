@@ -2,7 +2,7 @@
  * The response to one request: sends head and body in HTTP's format. Implemented on Node's HTTP (node-response.ts) and
  * directly on a connection (connection/plain-response.ts). Knows nothing of calls.
  */
-import type { AnswerHeaders } from '../streams/answer-writer.ts';
+import type { AnswerHeaders } from '@erp-proxy/async/streams';
 
 export interface HttpResponse {
   /** Sends the whole response at once; adds `content-length`. */

@@ -3,8 +3,7 @@
  * `release`: a caller that has a whole answer finds the same answer under its key. If the length of the answer was
  * announced, its last piece is the end.
  */
-import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
-import { PieceCollector } from '../streams/piece-collector.ts';
+import { type AnswerHeaders, type AnswerWriter, PieceCollector } from '@erp-proxy/async/streams';
 import type { StoredAnswer } from './answer-seal.ts';
 
 /** Memory that all recorders share. */

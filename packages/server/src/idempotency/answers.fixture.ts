@@ -1,5 +1,5 @@
 /** For tests: a writer that collects the answer. */
-import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
+import type { AnswerHeaders, AnswerWriter } from '@erp-proxy/async/streams';
 
 export class CollectingWriter implements AnswerWriter {
   readonly isHeldBack = false;

@@ -3,9 +3,10 @@
  * minute; what this process adds is counted in between. A bound therefore costs a call almost nothing. Several
  * processes can exceed it by what each adds in a minute.
  */
+
+import { atMost } from '@erp-proxy/async/tasks';
 import { LRUCache } from 'lru-cache';
 import type { IdempotencyStore, IdempotencyUse } from '../stores/ports/idempotency.ts';
-import { atMost } from '../streams/at-most.ts';
 
 /** Maximum that one client key can have in the store. */
 export interface ClientBounds {

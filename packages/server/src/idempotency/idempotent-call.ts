@@ -3,9 +3,9 @@
  * then on, the call may have run, and no other attempt sends it. Must not know why an attempt ended as it did.
  */
 import { randomUUID } from 'node:crypto';
+import type { AnswerWriter } from '@erp-proxy/async/streams';
+import { waitFor } from '@erp-proxy/async/tasks';
 import type { IdempotencyRow, IdempotencyStore } from '../stores/ports/idempotency.ts';
-import type { AnswerWriter } from '../streams/answer-writer.ts';
-import { waitFor } from '../streams/wait.ts';
 import { AnswerRecorder, type RecordingBudget } from './answer-recorder.ts';
 import type { AnswerSeal, StoredAnswer } from './answer-seal.ts';
 import type { CallName } from './call-names.ts';

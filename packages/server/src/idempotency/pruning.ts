@@ -3,8 +3,8 @@
  * costs the others one look-up in an index.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type PeriodicTask, startPeriodicTask } from '@erp-proxy/async/tasks';
 import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
-import { type PeriodicTask, startPeriodicTask } from '../streams/periodic-task.ts';
 
 const INTERVAL_MS = 60_000;
 /** Small, so that other operations of the store run in between, even if the answers are large. */

@@ -4,9 +4,9 @@
  * know who receives them.
  */
 import { randomUUID } from 'node:crypto';
+import { type PeriodicTask, startPeriodicTask } from '@erp-proxy/async/tasks';
 import type { EndingKey, KeyStore } from '../stores/ports/keys.ts';
 import type { LeaseStore } from '../stores/ports/leases.ts';
-import { type PeriodicTask, startPeriodicTask } from '../streams/periodic-task.ts';
 
 /** A client key that expires soon, or expired within the last day. */
 export interface ExpiryNotice {

@@ -2,10 +2,10 @@
  * Stores the time of a key's last use, in the background and at most once a minute for each key. A call neither waits
  * for it nor fails because of it. Does not know whether a key is valid.
  */
+
+import { atMost, createBatchedWrites } from '@erp-proxy/async/tasks';
 import { LRUCache } from 'lru-cache';
 import type { KeyRecord, KeyStore } from '../stores/ports/keys.ts';
-import { atMost } from '../streams/at-most.ts';
-import { createBatchedWrites } from '../streams/batched-writes.ts';
 
 const INTERVAL_MS = 60_000;
 const WRITE_DELAY_MS = 1000;

@@ -8,9 +8,10 @@
  * key, needs an answer at once. Each failure expires after 10 s, and at most 20 count for an address. So an address is
  * free of failures 200 s after an attack, which matters if many clients share it.
  */
+
+import { atMost } from '@erp-proxy/async/tasks';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
-import { atMost } from '../streams/at-most.ts';
 
 const FREE_FAILURES = 5;
 const FAILURES_MAX = 20;

@@ -4,10 +4,10 @@
  * is killed loses the calls of about a second. While the store is away, a process counts on from the last sum that it
  * knows, and adds its calls afterwards.
  */
+
+import { type BatchedWrites, createBatchedWrites, SingleFlight } from '@erp-proxy/async/tasks';
 import type { CallCount, CallCountStore } from '../stores/ports/call-counts.ts';
 import { UnknownOutcomeError } from '../stores/unknown-outcome-error.ts';
-import { type BatchedWrites, createBatchedWrites } from '../streams/batched-writes.ts';
-import { SingleFlight } from '../streams/single-flight.ts';
 import { describePeriod } from './day.ts';
 import type { Taken } from './rate.ts';
 

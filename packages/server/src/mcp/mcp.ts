@@ -3,12 +3,12 @@
  * checked before.
  */
 
+import type { AnswerHeaders, AnswerWriter } from '@erp-proxy/async/streams';
+import { SingleFlightCache } from '@erp-proxy/async/tasks';
 import { isObject } from '@erp-proxy/json';
 import type { CallRunner } from '../execute/terms/call-runner.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import type { Instances } from '../instances/instances.ts';
-import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
-import { SingleFlightCache } from '../streams/single-flight-cache.ts';
 import { weighFields } from './fields.ts';
 import { type AnswerRelay, createQuestions } from './questions.ts';
 import { readBody } from './read-body.ts';

@@ -3,6 +3,8 @@
  * through the pipeline of the execute route, so that a tool can do nothing that the key may not do.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { AnswerCollector } from '@erp-proxy/async/streams';
+import type { SingleFlightCache } from '@erp-proxy/async/tasks';
 import { type DataRoute, LIMIT_HEADER } from '@erp-proxy/contract';
 import { findExcess, isObject, viewAsBuffer } from '@erp-proxy/json';
 import { createTimePrinter, isTimeZone, type PrintTime } from '@erp-proxy/odoo/times';
@@ -14,8 +16,6 @@ import type { Denial } from '../execute/terms/denial.ts';
 import type { NeededConfirmation } from '../execute/terms/request.ts';
 import { isIdempotencyKey } from '../idempotency/call-names.ts';
 import type { InstanceRecord } from '../instances/instances.ts';
-import { AnswerCollector } from '../streams/answer-collector.ts';
-import type { SingleFlightCache } from '../streams/single-flight-cache.ts';
 import { explainUnknownFields, toToolError } from './call-errors.ts';
 import {
   describeUnknown,

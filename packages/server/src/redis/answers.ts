@@ -4,11 +4,10 @@
  * dropped first: writes may have been missed before, and a restore or failover may have reverted some.
  */
 import { createHmac, createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
+import { atMost, SingleFlight } from '@erp-proxy/async/tasks';
 import { LRUCache } from 'lru-cache';
 import type { AnswerSeal } from '../idempotency/answer-seal.ts';
 import type { AnswerStore, Found, ReadMoment, ReadScope } from '../sharing/answer-store.ts';
-import { atMost } from '../streams/at-most.ts';
-import { SingleFlight } from '../streams/single-flight.ts';
 import { FIND, KEEP } from './answer-scripts.ts';
 import { RedisAwayError, type RedisClient } from './client.ts';
 

@@ -6,8 +6,8 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import { delay, TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
 import { Redis, ReplyError } from 'ioredis';
-import { delay, TIMED_OUT, waitFor } from '../streams/wait.ts';
 import { readRedisAddress } from './address.ts';
 
 /** Begins a script: sets `now` to milliseconds since 1970 by the clock of Redis, which all replicas share. */

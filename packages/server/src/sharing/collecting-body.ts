@@ -1,5 +1,5 @@
 /** A body that passes its bytes on and collects them: once its end was read, the whole is available. */
-import type { ByteStream } from '../streams/byte-stream.ts';
+import type { ByteStream } from '@erp-proxy/async/streams';
 import { type ByteBudget, weighPiece } from './byte-budget.ts';
 
 export class CollectingBody implements ByteStream {

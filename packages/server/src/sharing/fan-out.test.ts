@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { type ByteStream, ByteStreamError } from '@erp-proxy/async/streams';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { readText, ScriptedStream } from '../../../async/test/scripted-stream.ts';
 import { countOwnTimers } from '../../test/own-timers.ts';
 import { countCases } from '../../test/random-cases.ts';
 import { ENDLESS_MS } from '../../test/time.ts';
-import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
-import { readText, ScriptedStream } from '../streams/scripted-stream.fixture.ts';
 import { ByteBudget, weighPiece } from './byte-budget.ts';
 import { collectGarbage } from './collect-garbage.fixture.ts';
 import { FanOut, type FanOutLimits } from './fan-out.ts';

@@ -5,7 +5,7 @@
  * The pieces form a linked list. Each reader refers to the last piece that it took. The bytes of later pieces are held
  * until all readers have taken them.
  */
-import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
+import { type ByteStream, ByteStreamError } from '@erp-proxy/async/streams';
 import { type ByteBudget, detachPiece, weighPiece } from './byte-budget.ts';
 
 export interface FanOutLimits {

@@ -1,5 +1,5 @@
 /** The part of a result that this folder needs: its bytes, as far as they have arrived. */
-import type { ByteStream } from '../streams/byte-stream.ts';
+import type { ByteStream } from '@erp-proxy/async/streams';
 
 export interface StreamedResult {
   pieces: Uint8Array[];

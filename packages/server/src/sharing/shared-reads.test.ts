@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { type ByteStream, ByteStreamError } from '@erp-proxy/async/streams';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
-import { readText, ScriptedStream } from '../streams/scripted-stream.fixture.ts';
+import { readText, ScriptedStream } from '../../../async/test/scripted-stream.ts';
 import type { AnswerStore, Found } from './answer-store.ts';
 import { collectGarbage } from './collect-garbage.fixture.ts';
 import type { SharedCall } from './flight.ts';

@@ -2,8 +2,9 @@
  * Remembers when models and databases were last written, so that answers from before a write are not served after it.
  * Time is a count of writes. The memory is bounded: an entry that was evicted counts as written.
  */
+
+import { atMost } from '@erp-proxy/async/tasks';
 import { LRUCache } from 'lru-cache';
-import { atMost } from '../streams/at-most.ts';
 
 const ENTRIES_MAX = 10_000;
 /** Stand in the place of a model name. */

@@ -2,9 +2,10 @@
  * Counts calls as they end, and writes the counts to the store every ten seconds. Each process replaces its own rows,
  * so that processes need not agree. A process that is killed loses the counts of about ten seconds.
  */
+
+import { SingleFlight } from '@erp-proxy/async/tasks';
 import type { EventHandlers } from '../observe/events.ts';
 import type { StatisticsRow, StatisticsStore } from '../stores/ports/statistics.ts';
-import { SingleFlight } from '../streams/single-flight.ts';
 import {
   addPeriod,
   createPeriod,

@@ -2,6 +2,8 @@
  * Statistics of calls: by minute for a day, and by hour for 30 days. Each process counts its own calls (recorder.ts). A
  * query adds the rows of all processes.
  */
+
+import { type PeriodicTask, startPeriodicTask } from '@erp-proxy/async/tasks';
 import type {
   CallStatistics,
   StatisticsDimension,
@@ -11,7 +13,6 @@ import type {
 import type { EventHandlers } from '../observe/events.ts';
 import type { LeaseStore } from '../stores/ports/leases.ts';
 import type { StatisticsRow, StatisticsStore } from '../stores/ports/statistics.ts';
-import { type PeriodicTask, startPeriodicTask } from '../streams/periodic-task.ts';
 import type { Dimension } from './cells.ts';
 import { type Gauges, readPeriod, STEPS, type Step, type StoredCell } from './period.ts';
 import { createRecorder } from './recorder.ts';

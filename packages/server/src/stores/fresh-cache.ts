@@ -2,10 +2,9 @@
  * A cache of rows of the store. An entry is valid until the store reports a change of its row; then the row is read
  * again. While the store is unavailable, entries stay usable for a limited time. Must not know what a row contains.
  */
+
+import { atMost, SingleFlight, SlicedTasks } from '@erp-proxy/async/tasks';
 import { LRUCache } from 'lru-cache';
-import { atMost } from '../streams/at-most.ts';
-import { SingleFlight } from '../streams/single-flight.ts';
-import { SlicedTasks } from '../streams/sliced-tasks.ts';
 import type { Store, StoreChange } from './ports/store.ts';
 
 /**

@@ -1,7 +1,8 @@
 /** Sends one delivery to its receiver, and checks the answer. Stores nothing. */
+
+import { TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
 import type { EgressAnswer, EgressDispatcher, EgressFailure } from '../egress/dispatcher.ts';
 import type { ClaimedDelivery } from '../stores/ports/subscriptions.ts';
-import { TIMED_OUT, waitFor } from '../streams/wait.ts';
 import { type Attempt, readRetryAfterSeconds } from './retry-schedule.ts';
 import { sign } from './secrets.ts';
 

@@ -2,12 +2,13 @@
  * Works the subscriptions while this process has their lease: reads changes (poller.ts) and sends deliveries
  * (outbox.ts). Removes old deliveries. A process without subscriptions in its store does nothing.
  */
+
+import { type PeriodicTask, startPeriodicTask } from '@erp-proxy/async/tasks';
 import type { DeliveryEvent, Events } from '../observe/events.ts';
 import type { LeaseStore } from '../stores/ports/leases.ts';
 import type { Store } from '../stores/ports/store.ts';
 import type { SubscriptionBacklog } from '../stores/ports/subscriptions.ts';
 import { UnknownOutcomeError } from '../stores/unknown-outcome-error.ts';
-import { type PeriodicTask, startPeriodicTask } from '../streams/periodic-task.ts';
 import type { ChangeReader } from './change-reader.ts';
 import { Leadership } from './leadership.ts';
 import type { NoticeReader } from './notice-reader.ts';

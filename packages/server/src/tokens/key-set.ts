@@ -3,9 +3,9 @@
  * no symmetric keys, no private parts, no RSA keys under 2048 bits. Knows neither HTTP nor when keys are read.
  */
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
+import { createPauses } from '@erp-proxy/async/tasks';
 import { readValue } from '@erp-proxy/json';
 import { calculateJwkThumbprint, createLocalJWKSet, exportJWK, type JWK, type JWTVerifyGetKey } from 'jose';
-import { createPauses } from '../streams/create-pauses.ts';
 
 /** More keys than any provider has. Each costs time when it is read. */
 const KEYS_MAX = 100;

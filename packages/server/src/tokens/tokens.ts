@@ -5,14 +5,13 @@
  */
 
 import { hash } from 'node:crypto';
+import { atMost, SingleFlight } from '@erp-proxy/async/tasks';
 import { cutText } from '@erp-proxy/contract';
 import { errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { EgressDispatcher } from '../egress/dispatcher.ts';
 import type { Clients, RefusedToken } from '../keys/clients.ts';
 import type { Client } from '../keys/keys.ts';
-import { atMost } from '../streams/at-most.ts';
-import { SingleFlight } from '../streams/single-flight.ts';
 import { createDeniedSubjects } from './denied-subjects.ts';
 import { fetchKeys } from './fetch-keys.ts';
 import { type Claims, findRule, type Issuer, listMissingScopes } from './issuer.ts';

@@ -2,6 +2,8 @@
  * Traces by the SDK of OpenTelemetry: samples them, keeps ended spans in a bounded queue, and exports them in the
  * background. Loaded only if traces are on. Knows no steps of a call.
  */
+
+import { TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
 import { ROOT_CONTEXT, SpanKind, type Tracer, trace } from '@opentelemetry/api';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import {
@@ -15,7 +17,6 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { EgressDispatcher } from '../egress/dispatcher.ts';
 import type { Tracing } from '../execute/terms/tracing.ts';
-import { TIMED_OUT, waitFor } from '../streams/wait.ts';
 import { type ExportNotices, OtlpExporter, type OtlpOptions } from './otlp-exporter.ts';
 import { readPairs } from './read-pairs.ts';
 import { readParent } from './span-context.ts';

@@ -4,12 +4,12 @@
  */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { delay } from '@erp-proxy/async/tasks';
 import { ExportResultCode } from '@opentelemetry/core';
 import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { EgressDispatcher, EgressRequest } from '../egress/dispatcher.ts';
 import { fetchWhole } from '../egress/fetch-whole.ts';
-import { delay } from '../streams/wait.ts';
 import { readPairs } from './read-pairs.ts';
 
 export interface OtlpOptions {

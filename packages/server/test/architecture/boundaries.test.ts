@@ -10,6 +10,10 @@ import { expect, test } from 'vitest';
 import { findFiles, readText } from './repository-files.ts';
 
 const BOUNDARIES: Record<string, string> = {
+  async: `
+    .: tasks node
+    streams:
+    tasks: lru-cache node`,
   client: '.:',
   contract: `
     .: admin
@@ -51,66 +55,70 @@ const BOUNDARIES: Record<string, string> = {
   text: '.: node node:net',
   server: `
     .: cli config node
-    cli: admin app audit cli/* config egress execute/call instances key-rotation keys observe policy stores streams tokens @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:cluster
+    cli: admin app audit cli/* config egress execute/call instances key-rotation keys observe policy stores tokens @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:cluster
     cli/apply: config instances keys policy subscriptions @erp-proxy/contract/admin yaml node
     cli/types: cli @erp-proxy/client
     cli/export:
     cli/mcp: mcp @modelcontextprotocol node
-    app: admin approvals audit config data/* egress examine execute/* http/* idempotency instances key-rotation keys limits/* mcp observe odoo policy redis statistics stores stores/ports streams subscriptions tokens traces node
-    http: config data/* execute execute/request execute/terms http/* mcp observe streams threads @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
-    http/admin: admin audit config execute execute/terms http http/openapi keys observe policy streams @erp-proxy/contract/admin fastify lru-cache zod node
-    http/openapi: admin config execute execute/request execute/terms http http/admin http/connection http/shedding streams @erp-proxy/contract/admin fastify zod node
-    http/connection: execute/request execute/terms http http/shedding streams threads node node:http node:net
+    app: admin approvals audit config data/* egress examine execute/* http/* idempotency instances key-rotation keys limits/* mcp observe odoo policy redis statistics stores stores/ports subscriptions tokens traces node
+    http: config data/* execute execute/request execute/terms http/* mcp observe @erp-proxy/async/shared-bytes @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
+    http/admin: admin audit config execute execute/terms http http/openapi keys observe policy @erp-proxy/contract/admin fastify lru-cache zod node
+    http/openapi: admin config execute execute/request execute/terms http http/admin http/connection http/shedding @erp-proxy/contract/admin fastify zod node
+    http/connection: execute/request execute/terms http http/shedding @erp-proxy/async/shared-bytes node node:http node:net
     http/console: http fastify node
     http/reference: fastify node
     http/shedding:
-    data/subscriptions: data data/changes execute execute/call execute/terms instances keys streams subscriptions node
-    data/changes: data execute/call execute/request execute/terms instances streams node
-    data/export: data execute/call execute/request execute/terms observe streams node
-    data/files: data execute/call execute/request execute/terms odoo policy streams node
-    data: execute/call execute/terms odoo policy streams node
-    mcp: execute/terms execute/thread idempotency instances mcp/tools naming odoo policy streams @modelcontextprotocol lru-cache zod node
+    data/subscriptions: data data/changes execute execute/call execute/terms instances keys subscriptions node
+    data/changes: data execute/call execute/request execute/terms instances node
+    data/export: data execute/call execute/request execute/terms observe node
+    data/files: data execute/call execute/request execute/terms odoo policy node
+    data: execute/call execute/terms odoo policy node
+    mcp: execute/terms execute/thread idempotency instances mcp/tools naming odoo policy @modelcontextprotocol lru-cache zod node
     mcp/tools: instances mcp mcp/documents odoo policy zod
     mcp/documents: fflate unpdf node
-    examine: egress execute/terms execute/upstream key-rotation odoo streams node
-    execute: execute/* keys limits naming observe odoo policy streams node
-    execute/request: approvals egress execute/terms idempotency keys limits observe streams node
-    execute/call: egress execute/terms execute/thread instances keys odoo policy stores/ports streams node
-    execute/upstream: approvals egress execute/terms execute/thread idempotency keys limits/* observe odoo policy sharing streams threads lru-cache node
-    execute/thread: execute/call execute/terms execute/upstream keys odoo policy streams threads node
-    traces: egress execute/terms observe streams @opentelemetry node
-    execute/terms: approvals egress idempotency instances keys limits/database observe odoo streams
+    examine: egress execute/terms execute/upstream key-rotation odoo node
+    execute: execute/* keys limits naming observe odoo policy node
+    execute/request: approvals egress execute/terms idempotency keys limits observe node
+    execute/call: egress execute/terms execute/thread instances keys odoo policy stores/ports node
+    execute/upstream: approvals egress execute/terms execute/thread idempotency keys limits/* observe odoo policy sharing @erp-proxy/async/shared-bytes lru-cache node
+    execute/thread: execute/call execute/terms execute/upstream keys odoo policy @erp-proxy/async/shared-bytes node
+    traces: egress execute/terms observe @opentelemetry node
+    execute/terms: approvals egress idempotency instances keys limits/database observe odoo
     naming:
-    admin: approvals audit instances key-rotation keys odoo policy statistics stores/ports streams subscriptions @erp-proxy/contract/admin zod node
-    tokens: egress instances keys policy stores stores/ports streams jose lru-cache node
-    keys: policy stores stores/ports streams ipaddr.js lru-cache node
+    admin: approvals audit instances key-rotation keys odoo policy statistics stores/ports subscriptions @erp-proxy/contract/admin zod node
+    tokens: egress instances keys policy stores stores/ports jose lru-cache node
+    keys: policy stores stores/ports ipaddr.js lru-cache node
     key-rotation: egress instances odoo stores/ports lru-cache zod node
-    redis: idempotency limits/* sharing stores/ports streams ioredis lru-cache node
+    redis: idempotency limits/* sharing stores/ports ioredis lru-cache node
     config: stores yaml zod node node:net
-    approvals: idempotency instances stores/ports streams node
-    subscriptions: egress instances observe stores stores/ports streams @erp-proxy/contract/admin zod node
-    idempotency: stores/ports streams lru-cache node
+    approvals: idempotency instances stores/ports node
+    subscriptions: egress instances observe stores stores/ports @erp-proxy/contract/admin zod node
+    idempotency: stores/ports lru-cache node
     instances: egress odoo stores stores/ports @erp-proxy/contract/admin lru-cache zod node
-    audit: observe stores stores/ports streams lru-cache node
-    statistics: observe stores/ports streams node
-    egress: streams ipaddr.js lru-cache node node:dns node:net node:tls
-    sharing: streams lru-cache node
-    limits: limits/* stores stores/ports streams
+    audit: observe stores stores/ports lru-cache node
+    statistics: observe stores/ports node
+    egress: ipaddr.js lru-cache node node:dns node:net node:tls
+    sharing: lru-cache node
+    limits: limits/* stores stores/ports
     limits/database: limits
-    stores: stores/* streams lru-cache node
-    stores/sqlite: stores stores/ports streams lru-cache node node:sqlite
-    stores/postgres: stores stores/ports streams lru-cache pg node node:tls
+    stores: stores/* lru-cache node
+    stores/sqlite: stores stores/ports lru-cache node node:sqlite
+    stores/postgres: stores stores/ports lru-cache pg node node:tls
     stores/ports: node
-    observe: streams prom-client node
-    threads: streams node
-    streams: lru-cache node`,
+    observe: prom-client node`,
 };
 
 /** Packages with the terms in which all other parts are written. */
-const SHARED = ['@erp-proxy/contract', '@erp-proxy/json', '@erp-proxy/text'];
+const SHARED = [
+  '@erp-proxy/async/streams',
+  '@erp-proxy/async/tasks',
+  '@erp-proxy/contract',
+  '@erp-proxy/json',
+  '@erp-proxy/text',
+];
 
 /** Packages that others use by the doors in `exports` of their `package.json` alone. A row names all doors of one. */
-const CLOSED = ['json', 'odoo', 'policy', 'text'];
+const CLOSED = ['async', 'json', 'odoo', 'policy', 'text'];
 
 /** Folders that import a folder above them. A folder may also import the one that it is in, if its row names it. */
 const UPWARDS = [

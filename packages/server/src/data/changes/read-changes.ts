@@ -7,7 +7,7 @@
  * while a full one would cost too much.
  */
 import { hash, randomBytes } from 'node:crypto';
-import { createPauses } from '../../streams/create-pauses.ts';
+import { createPauses } from '@erp-proxy/async/tasks';
 import type { Question } from '../ask-odoo.ts';
 import { findAcrossDropped } from '../dropped-records.ts';
 import {

@@ -4,12 +4,12 @@
  * off, so that an incomplete export never looks complete; the caller goes on behind the last record that it has.
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { ByteStreamError } from '@erp-proxy/async/streams';
 import { describeNullField, NORMALIZED } from '../../execute/request/answer-headers.ts';
 import { ReadingPace } from '../../execute/request/reading-pace.ts';
 import type { CallRunner } from '../../execute/terms/call-runner.ts';
 import type { Denial } from '../../execute/terms/denial.ts';
 import type { Events } from '../../observe/events.ts';
-import { ByteStreamError } from '../../streams/byte-stream.ts';
 import type { QuestionFailure } from '../ask-odoo.ts';
 import { nameMembers } from '../name-members.ts';
 import { type ExportRequest, readExportRequest } from './export-request.ts';

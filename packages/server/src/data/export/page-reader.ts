@@ -3,9 +3,10 @@
  * while others are made and removed. A page is one call, which passes the pipeline as any other. After a failure that
  * may pass, a page is read again for some time.
  */
+
+import { delay } from '@erp-proxy/async/tasks';
 import type { AnswerFacts, CallRunner } from '../../execute/terms/call-runner.ts';
 import { Denial } from '../../execute/terms/denial.ts';
-import { delay } from '../../streams/wait.ts';
 import { askOdoo, type QuestionAnswer, type QuestionFailure } from '../ask-odoo.ts';
 import { readMemberBytes } from '../data-request.ts';
 import { dropsRecords, findAcrossDropped } from '../dropped-records.ts';

@@ -2,9 +2,9 @@
  * Turns the answer to `read` of one record into the file in one of its fields, as the answer arrives. An answer with an
  * error is passed on.
  */
+
+import { type AnswerHeaders, type AnswerWriter, PieceCollector } from '@erp-proxy/async/streams';
 import { Denial } from '../../execute/terms/denial.ts';
-import type { AnswerHeaders, AnswerWriter } from '../../streams/answer-writer.ts';
-import { PieceCollector } from '../../streams/piece-collector.ts';
 import { nameMembers } from '../name-members.ts';
 import { Base64Decoder, Base64Error } from './base64-decoder.ts';
 import { type ByteRange, readByteRange } from './byte-range.ts';

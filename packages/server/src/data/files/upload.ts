@@ -2,13 +2,14 @@
  * Serves `POST /api/erp/upload`: the body of the request is a file, and a header has the rest of the call. Writes the
  * file into a binary field of a record, or creates a record with it.
  */
+
+import { AnswerCollector } from '@erp-proxy/async/streams';
 import { cutText } from '@erp-proxy/contract';
 import { findDuplicate, findValue, readMembers } from '@erp-proxy/json';
 import { invalid } from '../../execute/call/read-members.ts';
 import type { CallRunner } from '../../execute/terms/call-runner.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import { NULL_ID } from '../../execute/terms/parsed-body.ts';
-import { AnswerCollector } from '../../streams/answer-collector.ts';
 import { frameCall } from '../ask-odoo.ts';
 import { type DataRequest, readDataRequest, readMemberBytes } from '../data-request.ts';
 import { nameMembers } from '../name-members.ts';

@@ -3,12 +3,12 @@
  * its policy may have been changed. The fields are those that the delivery holds, and those of the domain.
  */
 import { createHash } from 'node:crypto';
+import { SingleFlightCache } from '@erp-proxy/async/tasks';
 import { decodeString, findValue, type JsonSpan, readMembers } from '@erp-proxy/json';
 import { hasFieldRules, hasSameFieldRules } from '../../execute/call/apply-field-rules.ts';
 import { authorizeData } from '../../execute/call/authorize.ts';
 import { explainCall } from '../../execute/call/explain.ts';
 import type { Keys } from '../../keys/keys.ts';
-import { SingleFlightCache } from '../../streams/single-flight-cache.ts';
 import type { ReadRefusal } from '../../subscriptions/change-reader.ts';
 import type { CheckDelivery } from '../../subscriptions/outbox.ts';
 import { findClient } from './find-client.ts';

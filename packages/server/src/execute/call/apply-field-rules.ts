@@ -4,6 +4,7 @@
  * one that gives no order may get the order by id.
  */
 
+import { createPauses } from '@erp-proxy/async/tasks';
 import {
   type ArgumentPlace,
   type FieldScope,
@@ -27,7 +28,6 @@ import {
   type Steps,
 } from '@erp-proxy/policy/fields';
 import type { Client } from '../../keys/keys.ts';
-import { createPauses } from '../../streams/create-pauses.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { denyPolicy } from '../terms/caller-denials.ts';
 import type { Denial } from '../terms/denial.ts';

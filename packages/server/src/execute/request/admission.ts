@@ -1,5 +1,5 @@
 /** Step: admits requests until a graceful stop begins. Keeps the set of running requests, which the stop waits for. */
-import { IndexedSet } from '../../streams/indexed-set.ts';
+import { IndexedSet } from '@erp-proxy/async/tasks';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
 

@@ -3,9 +3,8 @@
  * so that a truncated answer never looks complete.
  */
 
-import type { AnswerHeaders, AnswerWriter } from '../../streams/answer-writer.ts';
-import { ByteStreamError } from '../../streams/byte-stream.ts';
-import { createPauses } from '../../streams/create-pauses.ts';
+import { type AnswerHeaders, type AnswerWriter, ByteStreamError } from '@erp-proxy/async/streams';
+import { createPauses } from '@erp-proxy/async/tasks';
 import type { AnswerSummary } from '../terms/answer-summary.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial, INTERNAL } from '../terms/denial.ts';

@@ -7,8 +7,7 @@
  * slowly meanwhile, its connection is closed, as for a single answer.
  */
 
-import type { AnswerHeaders, AnswerWriter } from '../../streams/answer-writer.ts';
-import type { ByteStreamError } from '../../streams/byte-stream.ts';
+import type { AnswerHeaders, AnswerWriter, ByteStreamError } from '@erp-proxy/async/streams';
 import { ReadingPace } from './reading-pace.ts';
 
 const OPEN = Buffer.from('[');

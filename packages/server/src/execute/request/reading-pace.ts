@@ -6,7 +6,7 @@
  * a caller may be behind by somewhat more than that.
  */
 
-import { ByteStreamError } from '../../streams/byte-stream.ts';
+import { ByteStreamError } from '@erp-proxy/async/streams';
 
 /** Maximum bytes that a caller may be behind the minimum rate. */
 export const BEHIND_BYTES_MAX = 1_310_720;

@@ -2,9 +2,10 @@
  * Step: enforces rate, calls per day and month, and concurrency of the key. Counts the first call before the body is
  * read, so that a refusal costs little. Further calls of a batch are counted after the body was parsed.
  */
+
+import type { AnswerHeaders } from '@erp-proxy/async/streams';
 import type { Client } from '../../keys/keys.ts';
 import type { Admitted, LimitedKey, Limits, RateState } from '../../limits/key-limits.ts';
-import type { AnswerHeaders } from '../../streams/answer-writer.ts';
 import { Denial } from '../terms/denial.ts';
 
 type Quotas = Pick<Admitted, 'rate' | 'day' | 'month'>;

@@ -1,5 +1,5 @@
 /** The exchange of calls that no request asks for: it has no caller, no headers and no body, and is not answered. */
-import { AnswerCollector } from '../../streams/answer-collector.ts';
+import { AnswerCollector } from '@erp-proxy/async/streams';
 import { Denial } from './denial.ts';
 import type { Exchange } from './exchange.ts';
 

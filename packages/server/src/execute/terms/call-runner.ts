@@ -2,9 +2,10 @@
  * A request whose calls are made while it is answered. It was admitted and its key checked; each call then passes the
  * steps of its operation, and counts for the limits of the key.
  */
+
+import type { AnswerHeaders, AnswerWriter } from '@erp-proxy/async/streams';
 import type { DataRoute } from '@erp-proxy/contract';
 import type { Client } from '../../keys/keys.ts';
-import type { AnswerHeaders, AnswerWriter } from '../../streams/answer-writer.ts';
 import type { Denial } from './denial.ts';
 import type { Exchange } from './exchange.ts';
 import type { FoundTypes } from './field-finder.ts';

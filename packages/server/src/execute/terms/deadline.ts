@@ -3,7 +3,7 @@
  * a shutdown. It has the reason, which determines the answer.
  */
 
-import type { Indexed } from '../../streams/indexed-set.ts';
+import type { Indexed } from '@erp-proxy/async/tasks';
 
 export type EndReason = 'timeout' | 'caller_left' | 'shutdown';
 

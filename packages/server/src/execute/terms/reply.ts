@@ -1,6 +1,7 @@
 /** The reply to one call. Steps return it, and the answer to the caller is made from it. */
+
+import type { ByteStream } from '@erp-proxy/async/streams';
 import type { Fault } from '@erp-proxy/odoo/faults';
-import type { ByteStream } from '../../streams/byte-stream.ts';
 import type { Denial } from './denial.ts';
 
 /** A success. `pieces`, `rest` and `tail` together are the result's value and the closing brace of the envelope. */

@@ -3,6 +3,8 @@
  * thread, because they would block the event loop. Each promise rejects with {@link TaskAborted} if the signal is
  * aborted first.
  */
+
+import { isLarge, shareInSlices } from '@erp-proxy/async/shared-bytes';
 import type { JsonDocument } from '@erp-proxy/json';
 import { readArguments } from '@erp-proxy/odoo';
 import {
@@ -28,7 +30,6 @@ import {
 } from '@erp-proxy/odoo/values';
 import type { CompiledPolicy } from '@erp-proxy/policy';
 import type { Client } from '../../keys/keys.ts';
-import { isLarge, shareInSlices } from '../../threads/shared-bytes.ts';
 import * as authorizing from '../call/authorize.ts';
 import * as fieldArguments from '../call/field-arguments.ts';
 import * as limiting from '../call/limit.ts';

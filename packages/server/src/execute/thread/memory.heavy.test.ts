@@ -1,6 +1,6 @@
+import { SharedCollector } from '@erp-proxy/async/shared-bytes';
 import { expect, test } from 'vitest';
 import { passTurns } from '../../../test/time.ts';
-import { SharedCollector } from '../../threads/shared-bytes.ts';
 import { runInThread } from './run-in-thread.ts';
 
 const MIB = 1024 ** 2;

@@ -1,6 +1,7 @@
 /** The messages between the main thread and the thread for large calls, and how values are prepared for them. */
+
+import { isLarge, shareBytes, viewShared } from '@erp-proxy/async/shared-bytes';
 import type { CompatibleErrorType, ProxyErrorType } from '@erp-proxy/contract';
-import { isLarge, shareBytes, viewShared } from '../../threads/shared-bytes.ts';
 import { Denial, type DenialMore } from '../terms/denial.ts';
 
 /**

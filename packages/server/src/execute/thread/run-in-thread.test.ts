@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { SharedCollector } from '@erp-proxy/async/shared-bytes';
 import { expect, test, vi } from 'vitest';
+import { blockThread } from '../../../../async/test/block-thread.ts';
 import { closeAfterTest } from '../../../test/close-after-test.ts';
 import { MOMENT_MS } from '../../../test/time.ts';
-import { blockThread } from '../../streams/block-thread.fixture.ts';
-import { SharedCollector } from '../../threads/shared-bytes.ts';
 import { Denial } from '../terms/denial.ts';
 import { OWN_DIALECT } from '../terms/dialect.ts';
 import type { Body } from '../terms/parsed-body.ts';

@@ -3,7 +3,7 @@
  * thread serves the process, whatever the call. It starts with the first task. If it cannot start, tasks run here.
  */
 import { Worker } from 'node:worker_threads';
-import { countMemory } from '../../threads/shared-bytes.ts';
+import { countMemory } from '@erp-proxy/async/shared-bytes';
 import {
   type MemoryId,
   pack,

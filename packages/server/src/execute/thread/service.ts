@@ -3,7 +3,7 @@
  * until the main thread no longer has it.
  */
 import { type MessagePort, parentPort } from 'node:worker_threads';
-import { countMemory } from '../../threads/shared-bytes.ts';
+import { countMemory } from '@erp-proxy/async/shared-bytes';
 import {
   type MemoryId,
   type Message,

@@ -4,6 +4,7 @@
  * its part of the reply comes last: callers that share a read have policies of their own.
  */
 
+import { waitFor } from '@erp-proxy/async/tasks';
 import { listOtherNames, listWellKnownMethods, type NameKind } from '@erp-proxy/odoo';
 import { findUnknownName, type UnknownName } from '@erp-proxy/odoo/faults';
 import { mayCall, mayNameField, mayNameModel } from '@erp-proxy/policy/abilities';
@@ -11,7 +12,6 @@ import { findNearestOfMany } from '@erp-proxy/text';
 import type { Clients } from '../../keys/clients.ts';
 import { PROXY_CLIENT } from '../../keys/proxy-client.ts';
 import type { Events } from '../../observe/events.ts';
-import { waitFor } from '../../streams/wait.ts';
 import { askStore } from '../terms/ask-store.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { UNREADABLE_POLICY } from '../terms/caller-denials.ts';

@@ -1,5 +1,5 @@
 /** Asks the store for something without which a call must not be sent. */
-import { ABORTED, TIMED_OUT, waitFor } from '../../streams/wait.ts';
+import { ABORTED, TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
 import { askStore, denyStoreAway } from '../terms/ask-store.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import type { Denial } from '../terms/denial.ts';

@@ -3,7 +3,7 @@
  * client: it passes the steps around sending, and so waits for its turn. It has its own time limit, because several
  * callers can wait for its answer.
  */
-import { readStream } from '../../streams/read-stream.ts';
+import { readStream } from '@erp-proxy/async/streams';
 import { CallContext } from '../terms/call-context.ts';
 import { startTrace } from '../terms/call-trace.ts';
 import { Denial } from '../terms/denial.ts';

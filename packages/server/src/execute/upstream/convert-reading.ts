@@ -2,6 +2,9 @@
  * Step: converts the values of a result for a caller that prefers normalized values (docs/values.md). It precedes
  * shareRead, so that its part of the reply comes last: what callers share and what is kept stays as Odoo printed it.
  */
+
+import { chain, readStream } from '@erp-proxy/async/streams';
+import { createPauses, TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
 import {
   findResultForm,
   type NamedFields,
@@ -10,10 +13,6 @@ import {
   type ResultForm,
   type UnknownField,
 } from '@erp-proxy/odoo/values';
-import { chain } from '../../streams/chain.ts';
-import { createPauses } from '../../streams/create-pauses.ts';
-import { readStream } from '../../streams/read-stream.ts';
-import { TIMED_OUT, waitFor } from '../../streams/wait.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import type { Denial } from '../terms/denial.ts';
 import type { FieldFinder } from '../terms/field-finder.ts';

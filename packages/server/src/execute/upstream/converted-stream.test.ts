@@ -1,11 +1,11 @@
 /** A long result is converted in parts, so that the calls of others run between them. */
 
+import { chain } from '@erp-proxy/async/streams';
 import { ResultConverter } from '@erp-proxy/odoo/values';
 import { expect, test } from 'vitest';
+import { readText, ScriptedStream } from '../../../../async/test/scripted-stream.ts';
 import { convert, cut, shapeOf, TYPES } from '../../../test/values/printed-records.ts';
 import { watchTurns } from '../../../test/watch-turns.ts';
-import { chain } from '../../streams/chain.ts';
-import { readText, ScriptedStream } from '../../streams/scripted-stream.fixture.ts';
 import { ConvertedStream } from './converted-stream.ts';
 
 /** As many bytes as one read of a socket takes. */

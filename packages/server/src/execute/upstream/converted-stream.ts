@@ -1,7 +1,8 @@
 /** Converts the values of a result while it arrives. The calls of others run between its parts. */
+
+import type { ByteStream } from '@erp-proxy/async/streams';
+import { createPauses } from '@erp-proxy/async/tasks';
 import type { ResultConverter, UnknownField } from '@erp-proxy/odoo/values';
-import type { ByteStream } from '../../streams/byte-stream.ts';
-import { createPauses } from '../../streams/create-pauses.ts';
 
 /**
  * Bytes that are converted at once. Before the code is compiled, this many bytes of records with a thousand fields take

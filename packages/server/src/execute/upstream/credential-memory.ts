@@ -5,9 +5,9 @@
  * out, the number of trials is limited (login-trials.ts). Credentials are known by their identifiers only
  * (credentials-id.ts).
  */
+
+import { atMost, delay, waitFor } from '@erp-proxy/async/tasks';
 import { LRUCache } from 'lru-cache';
-import { atMost } from '../../streams/at-most.ts';
-import { delay, waitFor } from '../../streams/wait.ts';
 import type { LoginTrial, LoginTrials, TrialDecision } from './login-trials.ts';
 
 /**

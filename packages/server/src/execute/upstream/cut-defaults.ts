@@ -3,9 +3,9 @@
  * too (docs/odoo-facts.md#default-get), which the rules for fields have not checked. Its part of the reply comes first,
  * so that no other step keeps what is removed.
  */
+
+import { ByteStreamError, PieceCollector } from '@erp-proxy/async/streams';
 import { JsonSyntaxError, readDocument, readMembers } from '@erp-proxy/json';
-import { ByteStreamError } from '../../streams/byte-stream.ts';
-import { PieceCollector } from '../../streams/piece-collector.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Step } from '../terms/operation.ts';

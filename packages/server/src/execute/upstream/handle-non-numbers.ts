@@ -4,10 +4,9 @@
  * sent, so that it can say why. It follows convertReading, so that its part of the reply comes first.
  */
 
+import { type ByteStream, ByteStreamError, chain } from '@erp-proxy/async/streams';
 import { listNonNumbers, mayHaveNonNumber, replaceNonNumbers } from '@erp-proxy/odoo/values';
 import { LRUCache } from 'lru-cache';
-import { type ByteStream, ByteStreamError } from '../../streams/byte-stream.ts';
-import { chain } from '../../streams/chain.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Step } from '../terms/operation.ts';

@@ -2,8 +2,9 @@
  * The names of models and of their fields, as Odoo lists them to the credentials of a call. They are kept for a while,
  * and so is the fact that there are none to be had: callers that repeat a mistake must not make Odoo work for it again.
  */
+
+import { type Kept, SingleFlightCache } from '@erp-proxy/async/tasks';
 import { MODEL_NAMES_ARGUMENTS, readModelNames } from '@erp-proxy/odoo';
-import { type Kept, SingleFlightCache } from '../../streams/single-flight-cache.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import type { FieldFinder } from '../terms/field-finder.ts';
 import type { Target } from '../terms/target.ts';

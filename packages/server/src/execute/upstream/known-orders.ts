@@ -3,9 +3,9 @@
  * fact that there are none to be had: 14 does not describe them, and other versions only to users who may read
  * `ir.model`.
  */
+
+import { ABORTED, type Kept, SingleFlightCache } from '@erp-proxy/async/tasks';
 import { MODEL_ORDERS_ARGUMENTS, type ModelOrders, readModelOrders } from '@erp-proxy/odoo/fields';
-import { type Kept, SingleFlightCache } from '../../streams/single-flight-cache.ts';
-import { ABORTED } from '../../streams/wait.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { FoundOrders, OrderFinder } from '../terms/order-finder.ts';

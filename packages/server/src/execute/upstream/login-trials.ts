@@ -5,9 +5,10 @@
  * of trials is limited for each caller and each credential, and none is sent during a lockout. Credentials are known by
  * their identifiers only.
  */
+
+import { atMost } from '@erp-proxy/async/tasks';
 import { LRUCache } from 'lru-cache';
 import { divideWhole } from '../../limits/share.ts';
-import { atMost } from '../../streams/at-most.ts';
 
 /** Whether wrong keys lock this address out of a server. `possible`: nothing is known about the server yet. */
 export type Lockout = 'none' | 'possible' | 'known';

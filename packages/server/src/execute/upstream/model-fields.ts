@@ -2,9 +2,9 @@
  * The types of the fields of models, as `fields_get` describes them to the credentials of a call. They are kept for a
  * while.
  */
+
+import { ABORTED, type Kept, SingleFlightCache } from '@erp-proxy/async/tasks';
 import { countNames, FIELD_ATTRIBUTES, type FieldTypes, readFieldTypes } from '@erp-proxy/odoo/values';
-import { type Kept, SingleFlightCache } from '../../streams/single-flight-cache.ts';
-import { ABORTED } from '../../streams/wait.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { FieldFinder, FoundTypes } from '../terms/field-finder.ts';

@@ -1,7 +1,8 @@
 /** Watches the bytes of a long result for values that are no JSON, such as `NaN`. Keeps a few bytes of each piece. */
+
+import { type ByteStream, ByteStreamError } from '@erp-proxy/async/streams';
+import { createPauses } from '@erp-proxy/async/tasks';
 import { BEFORE_BYTES, findNonNumbers, mayHaveNonNumber, NULL, VALUE_BYTES } from '@erp-proxy/odoo/values';
-import { type ByteStream, ByteStreamError } from '../../streams/byte-stream.ts';
-import { createPauses } from '../../streams/create-pauses.ts';
 
 const NOTHING = Buffer.alloc(0);
 /** Values that are replaced at once. A piece full of them would keep the event loop. */

@@ -2,9 +2,10 @@
  * Step: obtains a permit from the limiter of the database (limits/database/). The permit is held until the whole answer
  * has arrived: for that long a worker of Odoo is busy with the call.
  */
+
+import { WatchedStream } from '@erp-proxy/async/streams';
 import type { DatabaseLimiters } from '../../limits/database/database-limiters.ts';
 import type { Permit, PermitRefusal, PermitRequest, PermitResult } from '../../limits/database/permit.ts';
-import { WatchedStream } from '../../streams/watched-stream.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';

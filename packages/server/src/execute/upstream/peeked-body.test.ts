@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { shareInSlices } from '@erp-proxy/async/shared-bytes';
 import { expect, test } from 'vitest';
+import { blockThread } from '../../../../async/test/block-thread.ts';
+import { ScriptedStream } from '../../../../async/test/scripted-stream.ts';
 import { MOMENT_MS } from '../../../test/time.ts';
 import { countTurns } from '../../../test/watch-turns.ts';
-import { blockThread } from '../../streams/block-thread.fixture.ts';
-import { ScriptedStream } from '../../streams/scripted-stream.fixture.ts';
-import { shareInSlices } from '../../threads/shared-bytes.ts';
 import { PeekedBody } from './peeked-body.ts';
 
 test('reads bytes that arrived while the process was busy, although the time has passed', async () => {

@@ -1,8 +1,8 @@
 /** A body whose beginning can be read ahead. The bytes read so far are kept, and reading continues after them. */
-import type { ByteStream } from '../../streams/byte-stream.ts';
-import { createPauses } from '../../streams/create-pauses.ts';
-import { PieceCollector } from '../../streams/piece-collector.ts';
-import { isLarge, shareInSlices } from '../../threads/shared-bytes.ts';
+
+import { isLarge, shareInSlices } from '@erp-proxy/async/shared-bytes';
+import { type ByteStream, PieceCollector } from '@erp-proxy/async/streams';
+import { createPauses } from '@erp-proxy/async/tasks';
 
 /** Bytes of a whole body that are read before other calls have their turn. */
 const READ_BYTES_MAX = 256 * 1024;

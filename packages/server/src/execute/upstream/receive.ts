@@ -2,13 +2,14 @@
  * Recognises an upstream answer by its status and first bytes. The rest of a result is not read here, but streamed to
  * the caller. Faults, and answers in an unusual form, are read whole, up to a maximum size.
  */
+
+import { ByteStreamError } from '@erp-proxy/async/streams';
 import type { Outcome } from '@erp-proxy/contract';
 import { classifyFault, type Fault, isLoginCooldown } from '@erp-proxy/odoo/faults';
 import { isJson2Result } from '@erp-proxy/odoo/json2';
 import { matchResultHead } from '@erp-proxy/odoo/jsonrpc';
 import { findFirewall, isRouteMissing } from '@erp-proxy/odoo/servers';
 import type { EgressAnswer } from '../../egress/dispatcher.ts';
-import { ByteStreamError } from '../../streams/byte-stream.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
 import { type FaultReply, type Reply, replyWhole } from '../terms/reply.ts';

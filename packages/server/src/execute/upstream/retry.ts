@@ -4,12 +4,12 @@
  * never sent again.
  */
 
+import { delay } from '@erp-proxy/async/tasks';
 import { isGatewayError } from '@erp-proxy/odoo/servers';
 import type { EgressAnswer, EgressFailure } from '../../egress/dispatcher.ts';
 import type { Permit } from '../../limits/database/permit.ts';
 import type { RetryBudget } from '../../limits/retry-budget.ts';
 import type { Events, RetryReason } from '../../observe/events.ts';
-import { delay } from '../../streams/wait.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';

@@ -4,6 +4,7 @@
  * time, and when a server contradicts it.
  */
 
+import { ABORTED, atMost, type Kept, SingleFlightCache } from '@erp-proxy/async/tasks';
 import { classifyFault, type Fault } from '@erp-proxy/odoo/faults';
 import {
   buildDocPageRequest,
@@ -27,9 +28,6 @@ import { type DocPage, readDocPage, type Signature } from '@erp-proxy/odoo/signa
 import { LRUCache } from 'lru-cache';
 import type { EgressDispatcher, EgressFailure, EgressRequest } from '../../egress/dispatcher.ts';
 import { fetchWhole, type WholeAnswer } from '../../egress/fetch-whole.ts';
-import { atMost } from '../../streams/at-most.ts';
-import { type Kept, SingleFlightCache } from '../../streams/single-flight-cache.ts';
-import { ABORTED } from '../../streams/wait.ts';
 import type { MethodCall } from '../terms/method-call.ts';
 import type { Target } from '../terms/target.ts';
 import type { Lockout } from './login-trials.ts';

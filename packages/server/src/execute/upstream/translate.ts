@@ -2,10 +2,11 @@
  * Chooses the protocol of a call, and builds its request. json2 is used only if its result is certain to be that of
  * `/jsonrpc`. Nothing is guessed.
  */
+
+import { ABORTED } from '@erp-proxy/async/tasks';
 import type { Fault } from '@erp-proxy/odoo/faults';
 import { isApiKeyShaped } from '@erp-proxy/odoo/json2';
 import { findModelSignature, findSignature, type Signature } from '@erp-proxy/odoo/signatures';
-import { ABORTED } from '../../streams/wait.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
 import type { MethodCall, Protocol } from '../terms/method-call.ts';

@@ -5,13 +5,12 @@
  */
 
 import { hash, timingSafeEqual } from 'node:crypto';
+import { atMost, delay } from '@erp-proxy/async/tasks';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { AdminError, createAdminError, describeProblem } from '../../admin/admin-error.ts';
 import { createSignInCodes } from '../../admin/sign-in-codes.ts';
 import type { Slowdown } from '../../keys/slowdown.ts';
-import { atMost } from '../../streams/at-most.ts';
-import { delay } from '../../streams/wait.ts';
 import { readRequestId } from '../request-id.ts';
 import { createSessions, printEndOfSession, printSessionCookie, readSessionCookie } from './session.ts';
 

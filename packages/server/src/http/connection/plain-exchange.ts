@@ -1,8 +1,9 @@
 /** Adapts a plain request to the pipeline: address, headers, body, and the writer of the answer. */
+
+import { isLarge } from '@erp-proxy/async/shared-bytes';
+import type { AnswerWriter } from '@erp-proxy/async/streams';
 import type { Denial } from '../../execute/terms/denial.ts';
 import type { Exchange } from '../../execute/terms/exchange.ts';
-import type { AnswerWriter } from '../../streams/answer-writer.ts';
-import { isLarge } from '../../threads/shared-bytes.ts';
 import { HttpAnswerWriter } from '../answer-writer.ts';
 import { denyBody, INCOMPLETE_BODY, NO_ROOM } from '../body.ts';
 import { type BodyBudget, BodyRoom } from '../body-budget.ts';

@@ -4,8 +4,8 @@
  */
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { AnswerHeaders } from '../../streams/answer-writer.ts';
-import { atTurnEnd } from '../../streams/turn-end.ts';
+import type { AnswerHeaders } from '@erp-proxy/async/streams';
+import { atTurnEnd } from '@erp-proxy/async/tasks';
 import type { HttpResponse } from '../response.ts';
 
 /** The connection of a response. */

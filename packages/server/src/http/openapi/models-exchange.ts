@@ -3,6 +3,7 @@
  * key, policy, limits and egress apply as to any call. Its answers are collected, and one answer is made from them.
  */
 
+import { AnswerCollector, type AnswerHeaders, type AnswerWriter } from '@erp-proxy/async/streams';
 import { ALL_ERRORS, BUSINESS_ERRORS, type ErrorBody } from '@erp-proxy/contract';
 import { isObject } from '@erp-proxy/json';
 import { buildErrorAnswer, describeDenial } from '../../execute/request/envelope.ts';
@@ -10,8 +11,6 @@ import { Denial } from '../../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
 import type { Exchange } from '../../execute/terms/exchange.ts';
 import { NULL_ID } from '../../execute/terms/parsed-body.ts';
-import { AnswerCollector } from '../../streams/answer-collector.ts';
-import type { AnswerHeaders, AnswerWriter } from '../../streams/answer-writer.ts';
 
 export const MODELS_MAX = 20;
 /** The answers are parsed at once, which must not keep other callers waiting for long. */

@@ -3,8 +3,9 @@
  * no password and does not count towards a limit of the server. A backend that waits for a standby then ends its
  * commit: the commit is made, but not confirmed by the standby.
  */
+
+import { waitFor } from '@erp-proxy/async/tasks';
 import pg from 'pg';
-import { waitFor } from '../../streams/wait.ts';
 
 /** Members of the driver that its types omit. */
 interface RawConnection extends pg.Connection {

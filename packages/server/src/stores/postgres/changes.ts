@@ -3,8 +3,8 @@
  * silently, so it is checked by heartbeats. Without a working connection the feed is not watching.
  */
 
+import { waitFor } from '@erp-proxy/async/tasks';
 import pg from 'pg';
-import { waitFor } from '../../streams/wait.ts';
 import type { ChangeListener, Store, StoreChange } from '../ports/store.ts';
 import { StoreError } from '../store-error.ts';
 import { endInTime } from './connection-pool.ts';

@@ -3,8 +3,9 @@
  * cancelled. If it does not end then, it keeps its place in the pool. The number of backends is therefore bounded,
  * whatever the server does.
  */
+
+import { TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
 import pg from 'pg';
-import { TIMED_OUT, waitFor } from '../../streams/wait.ts';
 import { cancelStatement } from './cancel-statement.ts';
 import { watchStuckConnections } from './stuck-connections.ts';
 

@@ -4,7 +4,7 @@
  */
 
 import { Worker } from 'node:worker_threads';
-import { TIMED_OUT, waitFor } from '../../streams/wait.ts';
+import { TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
 import type { ChangeListener } from '../ports/store.ts';
 import { StoreError } from '../store-error.ts';
 import { UnknownOutcomeError } from '../unknown-outcome-error.ts';

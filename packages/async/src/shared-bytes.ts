@@ -5,7 +5,7 @@
  * it takes addresses but no memory.
  */
 
-import { createPauses } from '../streams/create-pauses.ts';
+import { createPauses } from './tasks/create-pauses.ts';
 
 /** Longer work on bytes is done in a thread. Work on this many takes some milliseconds. */
 const LARGE_BYTES = 64 * 1024;

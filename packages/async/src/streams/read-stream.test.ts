@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { ScriptedStream } from '../../test/scripted-stream.ts';
 import { ByteStreamError } from './byte-stream.ts';
 import { readStream } from './read-stream.ts';
-import { ScriptedStream } from './scripted-stream.fixture.ts';
 
 test('reads all bytes of a stream', async () => {
   expect(await readStream(new ScriptedStream('one ', 'two', null))).toEqual(Buffer.from('one two'));

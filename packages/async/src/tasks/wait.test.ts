@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { countOwnTimers } from '../../test/own-timers.ts';
+import { countOwnTimers } from '../../../server/test/own-timers.ts';
 import { ABORTED, delay, TIMED_OUT, waitFor } from './wait.ts';
 
 const TIMEOUT_MS = 100;

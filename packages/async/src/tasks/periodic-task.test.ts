@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { countOwnTimers } from '../../test/own-timers.ts';
+import { countOwnTimers } from '../../../server/test/own-timers.ts';
 import { startPeriodicTask } from './periodic-task.ts';
 
 beforeEach(() => {

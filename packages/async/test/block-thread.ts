@@ -1,4 +1,4 @@
-import { monotonicMs } from '../../test/time.ts';
+import { monotonicMs } from '../../server/test/time.ts';
 
 /** For tests: a process that is busy, without processor time. A change of the system's clock does not end it early. */
 export function blockThread(ms: number): void {
