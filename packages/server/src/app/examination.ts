@@ -1,9 +1,9 @@
 /** Creates the parts that examine/examine.ts needs, from the settings. No state is kept between two examinations. */
 import { randomBytes } from 'node:crypto';
 import type { Examination } from '@erp-proxy/contract';
+import type { EgressDispatcher, EgressTrust } from '@erp-proxy/egress';
+import { parseBaseUrl } from '@erp-proxy/egress/policy';
 import type { Settings } from '../config/schema.ts';
-import { parseBaseUrl } from '../egress/base-url.ts';
-import type { EgressDispatcher, EgressTrust } from '../egress/dispatcher.ts';
 import { examineServer, NOTHING_FOUND, type OnCheck } from '../examine/examine.ts';
 import { createCredentialNames } from '../execute/call/credentials-id.ts';
 import { createProtocolChoice } from '../execute/upstream/protocol-choice.ts';

@@ -3,6 +3,8 @@ import { createSecretKey, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { SerialQueue } from '@erp-proxy/async/tasks';
 import type { UpstreamView } from '@erp-proxy/contract';
+import { createEgressDispatcher, type EgressDispatcher } from '@erp-proxy/egress';
+import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { compilePolicy } from '@erp-proxy/policy';
 import {
   createActDescriber,
@@ -18,8 +20,6 @@ import { type Audit, createAudit } from '../audit/audit.ts';
 import { explainContradictions, explainEgressErrors } from '../config/explain-settings.ts';
 import type { Settings } from '../config/schema.ts';
 import { StartError } from '../config/start-error.ts';
-import { createEgressDispatcher, type EgressDispatcher } from '../egress/dispatcher.ts';
-import { parseEgressPolicy } from '../egress/policy.ts';
 import { createRecordCheck, listUnchecked } from '../execute/call/check-recorded-call.ts';
 import { explainCall } from '../execute/call/explain.ts';
 import { openDraft } from '../instances/draft.ts';

@@ -1,8 +1,8 @@
 /** `config …`: prints and checks the settings. Errors are reported before a command runs. */
 
+import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { explainContradictions, explainEgressErrors } from '../config/explain-settings.ts';
 import { printSettings } from '../config/print.ts';
-import { parseEgressPolicy } from '../egress/policy.ts';
 import { parseIssuers } from '../tokens/parse-issuers.ts';
 import { type Command, type CommandInput, JSON_OPTION, printJson } from './command.ts';
 

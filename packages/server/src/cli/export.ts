@@ -3,8 +3,8 @@
 import { ByteStreamError, readStream } from '@erp-proxy/async/streams';
 import { delay } from '@erp-proxy/async/tasks';
 import { type ErrorBody, EXPORT_PATH, KEY_HEADER } from '@erp-proxy/contract';
+import type { EgressDispatcher } from '@erp-proxy/egress';
 import { INSTANCE_VARIABLE } from '../config/names.ts';
-import type { EgressDispatcher } from '../egress/dispatcher.ts';
 import { type Command, CommandError, type CommandInput, readNumber } from './command.ts';
 import { cutCsv, cutNdjson } from './export/record-texts.ts';
 import { createDispatcherTo } from './post.ts';

@@ -1,10 +1,10 @@
 /** `instances …`: manages stored Odoo servers. No command shows their keys. */
 import { type InstanceInput, type InstanceView, pickCheckMembers } from '@erp-proxy/contract';
 import { INSTANCE_INPUT } from '@erp-proxy/contract/admin';
+import { checkOrigin, parseEgressPolicy } from '@erp-proxy/egress/policy';
 import type { Admin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
 import { toAdminError } from '../admin/to-admin-error.ts';
-import { checkOrigin, parseEgressPolicy } from '../egress/policy.ts';
 import { readInput } from '../instances/members.ts';
 import {
   type Command,

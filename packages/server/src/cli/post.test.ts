@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { type RawServer, startRawServer } from '../../../egress/test/raw-server.ts';
 import { closeAfterTest } from '../../test/close-after-test.ts';
-import { type RawServer, startRawServer } from '../egress/raw-server.fixture.ts';
 import { createDispatcherTo, postJson } from './post.ts';
 import { runCommandLine } from './run.ts';
 import { recordSurroundings } from './surroundings.fixture.ts';

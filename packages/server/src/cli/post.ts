@@ -1,7 +1,12 @@
-/** Sends one JSON POST from the command line, through egress/ like all outgoing requests. */
-import { createEgressDispatcher, type EgressDispatcher, type EgressFailure } from '../egress/dispatcher.ts';
-import { fetchWhole, type WholeAnswer } from '../egress/fetch-whole.ts';
-import { parseEgressPolicy } from '../egress/policy.ts';
+/** Sends one JSON POST from the command line, through the egress guard like all outgoing requests. */
+import {
+  createEgressDispatcher,
+  type EgressDispatcher,
+  type EgressFailure,
+  fetchWhole,
+  type WholeAnswer,
+} from '@erp-proxy/egress';
+import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 
 const TIMEOUT_MS = 310_000;
 const ANSWER_BYTES_MAX = 1024 ** 3;

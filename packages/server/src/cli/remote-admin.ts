@@ -11,10 +11,9 @@ import {
   printVersionTag,
   type VersionTag,
 } from '@erp-proxy/contract';
+import { type EgressDispatcher, type EgressFailure, fetchWhole, type WholeAnswer } from '@erp-proxy/egress';
 import type { Admin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
-import type { EgressDispatcher, EgressFailure } from '../egress/dispatcher.ts';
-import { fetchWhole, type WholeAnswer } from '../egress/fetch-whole.ts';
 import { CommandError, type CommandInput } from './command.ts';
 import { createDispatcherTo } from './post.ts';
 import { OTHER_VERSION } from './proxy-access.ts';

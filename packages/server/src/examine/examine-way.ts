@@ -1,7 +1,7 @@
 /** Derives the checks of DNS, egress, connection and TLS from the failure of a request. */
 import type { ExaminationCheck } from '@erp-proxy/contract';
-import type { EgressFailure } from '../egress/dispatcher.ts';
-import { parseEgressPolicy } from '../egress/policy.ts';
+import type { EgressFailure } from '@erp-proxy/egress';
+import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { fail } from './fail.ts';
 
 /** `failure` null: the server has answered. */

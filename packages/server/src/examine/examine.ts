@@ -5,8 +5,7 @@
 
 import { ABORTED } from '@erp-proxy/async/tasks';
 import type { Examination, ExaminationCheck } from '@erp-proxy/contract';
-import type { EgressFailure } from '../egress/dispatcher.ts';
-import { fetchWhole } from '../egress/fetch-whole.ts';
+import { type EgressFailure, fetchWhole } from '@erp-proxy/egress';
 import { Deadline } from '../execute/terms/deadline.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import type { Protocol } from '../execute/terms/method-call.ts';

@@ -1,9 +1,9 @@
 /** Finds the id of a user: by the login over `/jsonrpc`, or by the key, which alone decides over `/json/2`. */
 import type { ExaminationCheck } from '@erp-proxy/contract';
+import { fetchWhole } from '@erp-proxy/egress';
 import { classifyFault } from '@erp-proxy/odoo/faults';
 import { buildUserRequest, classifyJson2Answer, readUserId } from '@erp-proxy/odoo/json2';
 import { buildSignIn, readSignIn } from '@erp-proxy/odoo/jsonrpc';
-import { fetchWhole } from '../egress/fetch-whole.ts';
 import type { Deadline } from '../execute/terms/deadline.ts';
 import type { Target } from '../execute/terms/target.ts';
 import { denyFailure } from '../execute/terms/upstream-denials.ts';

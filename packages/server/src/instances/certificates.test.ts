@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { OTHER_TEST_CERTIFICATE, TEST_CERTIFICATE, TEST_KEY } from '../egress/test-certificate.fixture.ts';
+import { OTHER_TEST_CERTIFICATE, TEST_CERTIFICATE, TEST_KEY } from '../../../egress/test/test-certificate.ts';
 import { findCertificateError } from './certificates.ts';
 
 const BROKEN = TEST_CERTIFICATE.replace('MIIBnT', 'MIIBnZ');

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import type { InstanceInput, InvalidMember } from '@erp-proxy/contract';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { TEST_CERTIFICATE, TEST_KEY } from '../egress/test-certificate.fixture.ts';
+import { TEST_CERTIFICATE, TEST_KEY } from '../../../egress/test/test-certificate.ts';
 import { makeBatch } from '../stores/audit-batch.fixture.ts';
 import type { Store } from '../stores/ports/store.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';

@@ -9,9 +9,9 @@ import {
   type InvalidMember,
 } from '@erp-proxy/contract';
 import { INSTANCE_MEMBERS, optional, withDefaults } from '@erp-proxy/contract/admin';
+import { parseBaseUrl, URL_LENGTH_MAX } from '@erp-proxy/egress/policy';
 import { DATABASE_NAME } from '@erp-proxy/odoo/servers';
 import { z } from 'zod';
-import { parseBaseUrl, URL_LENGTH_MAX } from '../egress/base-url.ts';
 import { findCertificateError } from './certificates.ts';
 
 /** Invalid input of an operator. Nothing was changed. */

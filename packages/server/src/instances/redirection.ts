@@ -1,5 +1,5 @@
 /** Finds changes that could send an instance's stored key to another server. They require the key again. Pure. */
-import { parseBaseUrl } from '../egress/base-url.ts';
+import { parseBaseUrl } from '@erp-proxy/egress/policy';
 
 /** The members by which a call finds and authenticates its server. */
 export interface ServerIdentity {

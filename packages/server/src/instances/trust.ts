@@ -1,6 +1,6 @@
-/** How the server of an instance is reached, in the form that egress/ takes. */
+/** How the server of an instance is reached, in the form that the egress guard takes. */
 import { hash } from 'node:crypto';
-import type { EgressTrust } from '../egress/dispatcher.ts';
+import type { EgressTrust } from '@erp-proxy/egress';
 
 /** Null: like any other server. */
 export function trustOf({

@@ -3,7 +3,7 @@
  * the members `apiKey`, which logs and object printers cannot see.
  */
 import type { InstanceProtocol } from '@erp-proxy/contract';
-import type { EgressTrust } from '../egress/dispatcher.ts';
+import type { EgressTrust } from '@erp-proxy/egress';
 import type { StoredInstance } from '../stores/ports/instances.ts';
 import { MEMBERS, type Members } from './members.ts';
 import type { Body } from './row.ts';

@@ -5,12 +5,11 @@
 
 import type { BusinessErrorType } from '@erp-proxy/contract';
 import { cutText } from '@erp-proxy/contract';
+import { type EgressDispatcher, type EgressFailure, fetchWhole, type WholeAnswer } from '@erp-proxy/egress';
 import { classifyFault, type Fault } from '@erp-proxy/odoo/faults';
 import { buildJson2Request, classifyJson2Answer } from '@erp-proxy/odoo/json2';
 import { buildExecuteKw } from '@erp-proxy/odoo/jsonrpc';
 import { isRouteMissing } from '@erp-proxy/odoo/servers';
-import type { EgressDispatcher, EgressFailure } from '../egress/dispatcher.ts';
-import { fetchWhole, type WholeAnswer } from '../egress/fetch-whole.ts';
 import { trustOf } from '../instances/trust.ts';
 import type { InstanceRecord } from '../instances/views.ts';
 

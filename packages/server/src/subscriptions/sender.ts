@@ -1,7 +1,7 @@
 /** Sends one delivery to its receiver, and checks the answer. Stores nothing. */
 
 import { TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
-import type { EgressAnswer, EgressDispatcher, EgressFailure } from '../egress/dispatcher.ts';
+import type { EgressAnswer, EgressDispatcher, EgressFailure } from '@erp-proxy/egress';
 import type { ClaimedDelivery } from '../stores/ports/subscriptions.ts';
 import { type Attempt, readRetryAfterSeconds } from './retry-schedule.ts';
 import { sign } from './secrets.ts';

@@ -1,8 +1,7 @@
 /** Fetches the keys of an issuer, through the egress guard. Redirects are not followed. */
 import { cutText } from '@erp-proxy/contract';
+import { type EgressDispatcher, type EgressTrust, fetchWhole } from '@erp-proxy/egress';
 import { readValue } from '@erp-proxy/json';
-import type { EgressDispatcher, EgressTrust } from '../egress/dispatcher.ts';
-import { fetchWhole } from '../egress/fetch-whole.ts';
 import type { Issuer } from './issuer.ts';
 import { type KeySet, KeySetError, readKeySet } from './key-set.ts';
 

@@ -1,7 +1,7 @@
 /** The identity providers whose tokens are accepted, and which policy a token gets. Pure. */
 
+import type { EgressTrust } from '@erp-proxy/egress';
 import type { CompiledPolicy } from '@erp-proxy/policy';
-import type { EgressTrust } from '../egress/dispatcher.ts';
 
 /** An identity provider, as `auth.issuers` describes it. */
 export interface Issuer {

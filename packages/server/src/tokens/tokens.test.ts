@@ -1,3 +1,5 @@
+import { createEgressDispatcher } from '@erp-proxy/egress';
+import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { closeAfterTest } from '../../test/close-after-test.ts';
@@ -13,8 +15,6 @@ import {
   signToken,
   startIssuer,
 } from '../../test/tokens/issuer.ts';
-import { createEgressDispatcher } from '../egress/dispatcher.ts';
-import { parseEgressPolicy } from '../egress/policy.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { ALGORITHMS, parseIssuers } from './parse-issuers.ts';
 import { createTokens } from './tokens.ts';

@@ -7,9 +7,9 @@
 import { hash } from 'node:crypto';
 import { atMost, SingleFlight } from '@erp-proxy/async/tasks';
 import { cutText } from '@erp-proxy/contract';
+import type { EgressDispatcher } from '@erp-proxy/egress';
 import { errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
-import type { EgressDispatcher } from '../egress/dispatcher.ts';
 import type { Clients, RefusedToken } from '../keys/clients.ts';
 import type { Client } from '../keys/keys.ts';
 import { createDeniedSubjects } from './denied-subjects.ts';

@@ -4,6 +4,7 @@
  */
 
 import { TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
+import type { EgressDispatcher } from '@erp-proxy/egress';
 import { ROOT_CONTEXT, SpanKind, type Tracer, trace } from '@opentelemetry/api';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import {
@@ -15,7 +16,6 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { EgressDispatcher } from '../egress/dispatcher.ts';
 import type { Tracing } from '../execute/terms/tracing.ts';
 import { type ExportNotices, OtlpExporter, type OtlpOptions } from './otlp-exporter.ts';
 import { readPairs } from './read-pairs.ts';

@@ -5,11 +5,10 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { delay } from '@erp-proxy/async/tasks';
+import { type EgressDispatcher, type EgressRequest, fetchWhole } from '@erp-proxy/egress';
 import { ExportResultCode } from '@opentelemetry/core';
 import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
-import type { EgressDispatcher, EgressRequest } from '../egress/dispatcher.ts';
-import { fetchWhole } from '../egress/fetch-whole.ts';
 import { readPairs } from './read-pairs.ts';
 
 export interface OtlpOptions {

@@ -2,8 +2,9 @@
  * The spans of one call. Their attributes are those of its record: names, numbers and outcomes, no values and no
  * credentials. Names follow the semantic conventions of OpenTelemetry where these have one.
  */
+
+import type { EgressAnswer, EgressFailure, EgressRequest } from '@erp-proxy/egress';
 import { type Context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
-import type { EgressAnswer, EgressFailure, EgressRequest } from '../egress/messages.ts';
 import type { Protocol } from '../execute/terms/method-call.ts';
 import type { TracedAttempt, TracedCall } from '../execute/terms/tracing.ts';
 import type { CallRecord } from '../observe/events.ts';

@@ -41,6 +41,9 @@ const BOUNDARIES: Record<string, string> = {
   policy: `
     doors: .
     .: odoo zod`,
+  egress: `
+    doors: .
+    .: lru-cache node node:dns node:net node:tls`,
   sandbox: `
     .: data http json rpc versions node:http node:net
     http: doc json orm rpc versions node node:http node:net
@@ -97,7 +100,6 @@ const BOUNDARIES: Record<string, string> = {
     instances: egress odoo stores stores/ports @erp-proxy/contract/admin lru-cache zod node
     audit: observe stores stores/ports lru-cache node
     statistics: observe stores/ports node
-    egress: ipaddr.js lru-cache node node:dns node:net node:tls
     sharing: lru-cache node
     limits: limits/* stores stores/ports
     limits/database: limits
@@ -118,7 +120,7 @@ const SHARED = [
 ];
 
 /** Packages that others use by the doors in `exports` of their `package.json` alone. A row names all doors of one. */
-const CLOSED = ['async', 'json', 'odoo', 'policy', 'text'];
+const CLOSED = ['async', 'egress', 'json', 'odoo', 'policy', 'text'];
 
 /** Folders that import a folder above them. A folder may also import the one that it is in, if its row names it. */
 const UPWARDS = [
@@ -129,7 +131,7 @@ const UPWARDS = [
   'execute/thread execute/upstream',
 ];
 
-/** Every outgoing byte goes through egress/. The linter does not see the environment in `node:process`. */
+/** Every outgoing byte goes through packages/egress. The linter does not see the environment in `node:process`. */
 const GUARDED = /^node:(child_process|cluster|dgram|dns|http|http2|https|net|process|sqlite|tls)\b/;
 
 /** The formatter may write the argument of `import()` on a line of its own. */

@@ -7,7 +7,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { TEST_CERTIFICATE, TEST_KEY } from '../../src/egress/test-certificate.fixture.ts';
+import { TEST_CERTIFICATE, TEST_KEY } from '../../../egress/test/test-certificate.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { printCall } from '../execute/expectations.ts';
 import { makeSettings } from '../harness.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { Examination } from '@erp-proxy/contract';
 import { type Sandbox, startSandbox, type Version } from '@erp-proxy/sandbox';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { TEST_CERTIFICATE, TEST_KEY } from '../../src/egress/test-certificate.fixture.ts';
+import { TEST_CERTIFICATE, TEST_KEY } from '../../../egress/test/test-certificate.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { runCommand } from '../commands/run-command.ts';
 import { startProxy } from '../harness.ts';

@@ -1,7 +1,8 @@
 /** Calls of key rotation to Odoo: the protocol, and how unusual answers are read. */
+
+import { createEgressDispatcher } from '@erp-proxy/egress';
+import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { expect, test } from 'vitest';
-import { createEgressDispatcher } from '../../src/egress/dispatcher.ts';
-import { parseEgressPolicy } from '../../src/egress/policy.ts';
 import type { InstanceRecord } from '../../src/instances/views.ts';
 import { createAskOdoo, type OdooAnswer, type Question } from '../../src/key-rotation/ask-odoo.ts';
 import { closeAfterTest } from '../close-after-test.ts';

@@ -1,7 +1,8 @@
 /** Starts a sandbox Odoo, stores an instance for it, and runs its key rotation on a clock that the test sets. */
+
+import { createEgressDispatcher } from '@erp-proxy/egress';
+import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { type Sandbox, type SandboxUser, startSandbox, type Version } from '@erp-proxy/sandbox';
-import { createEgressDispatcher } from '../../src/egress/dispatcher.ts';
-import { parseEgressPolicy } from '../../src/egress/policy.ts';
 import { createInstances, type Instances } from '../../src/instances/instances.ts';
 import { createVault } from '../../src/instances/vault.ts';
 import { type AskOdoo, createAskOdoo, type OdooAnswer } from '../../src/key-rotation/ask-odoo.ts';

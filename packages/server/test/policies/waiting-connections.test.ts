@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { expect, test } from 'vitest';
-import { TEST_CERTIFICATE, TEST_KEY } from '../../src/egress/test-certificate.fixture.ts';
+import { TEST_CERTIFICATE, TEST_KEY } from '../../../egress/test/test-certificate.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { printCall, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { type ProxyOptions, type Proxy as RunningProxy, send, startProxy } from '../harness.ts';

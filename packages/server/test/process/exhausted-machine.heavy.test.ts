@@ -3,20 +3,20 @@ import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { TEST_CERTIFICATE, TEST_KEY } from '../../src/egress/test-certificate.fixture.ts';
+import { TEST_CERTIFICATE, TEST_KEY } from '../../../egress/test/test-certificate.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { listenOnFreePort } from '../listen.ts';
 import { makeFolder } from './program.ts';
 
-const EGRESS = fileURLToPath(new URL('../../src/egress/', import.meta.url));
+const EGRESS = import.meta.resolve('@erp-proxy/egress');
+const EGRESS_POLICY = import.meta.resolve('@erp-proxy/egress/policy');
 /** Prints the outcomes of requests as JSON. */
 const COMMON = `
   import { closeSync, openSync } from 'node:fs';
   import { connect, createServer } from 'node:net';
-  import { createEgressDispatcher } from '${EGRESS}dispatcher.ts';
-  import { parseEgressPolicy } from '${EGRESS}policy.ts';
+  import { createEgressDispatcher } from '${EGRESS}';
+  import { parseEgressPolicy } from '${EGRESS_POLICY}';
   const outcomes = [];
   async function ask(dispatcher, origin) {
     const request = { method: 'GET', origin, path: '/', headers: {}, body: null };

@@ -2,10 +2,11 @@
  * No URL of a caller, however it is written and whatever its DNS answers, makes the proxy connect to an address that the
  * operator did not allow. A listener on the loopback address counts the connections.
  */
+
+import { createEgressDispatcher, type EgressDispatcher } from '@erp-proxy/egress';
+import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createEgressDispatcher, type EgressDispatcher } from '../../src/egress/dispatcher.ts';
-import { parseEgressPolicy } from '../../src/egress/policy.ts';
-import { type RawServer, startRawServer } from '../../src/egress/raw-server.fixture.ts';
+import { type RawServer, startRawServer } from '../../../egress/test/raw-server.ts';
 
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}';
 

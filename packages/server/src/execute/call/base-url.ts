@@ -1,5 +1,5 @@
-/** Reads the base address in a call. egress/ checks its form, and the step `resolve` checks where it leads. */
-import { type BaseUrl, parseBaseUrl } from '../../egress/base-url.ts';
+/** Reads the base address in a call. The egress guard checks its form, and the step `resolve` checks where it leads. */
+import { type BaseUrl, parseBaseUrl } from '@erp-proxy/egress/policy';
 import { Denial } from '../terms/denial.ts';
 
 const PATH = 'erp_instance.url';

@@ -3,10 +3,10 @@
  * byte span, and the server checks them.
  */
 
+import { URL_LENGTH_MAX } from '@erp-proxy/egress/policy';
 import { findValue, type JsonMember, type JsonSpan, readMembers } from '@erp-proxy/json';
 import { HEADER_WORD } from '@erp-proxy/odoo/json2';
 import { DATABASE_NAME } from '@erp-proxy/odoo/servers';
-import { URL_LENGTH_MAX } from '../../egress/base-url.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
 import { type CallSpan, NULL_ID, type ParsedCall } from '../terms/parsed-body.ts';

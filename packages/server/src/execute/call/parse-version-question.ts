@@ -1,7 +1,7 @@
 /** Step: parses the bytes of a version question, `{id, url}`. */
 
+import { type BaseUrl, URL_LENGTH_MAX } from '@erp-proxy/egress/policy';
 import { type JsonMember, readMembers } from '@erp-proxy/json';
-import { type BaseUrl, URL_LENGTH_MAX } from '../../egress/base-url.ts';
 import { Denial } from '../terms/denial.ts';
 import { type CallSpan, NULL_ID, type ParsedCall } from '../terms/parsed-body.ts';
 import type { ServerAddress } from '../terms/target.ts';

@@ -4,6 +4,7 @@
  * body.
  */
 import { BATCH_CALLS_MAX } from '@erp-proxy/contract';
+import { URL_LENGTH_MAX } from '@erp-proxy/egress/policy';
 import {
   findValue,
   JsonDepthError,
@@ -18,7 +19,6 @@ import {
 } from '@erp-proxy/json';
 import { isLeftOut } from '@erp-proxy/odoo';
 import { DATABASE_NAME } from '@erp-proxy/odoo/servers';
-import { URL_LENGTH_MAX } from '../../egress/base-url.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
 import type { NamedRecords } from '../terms/method-call.ts';

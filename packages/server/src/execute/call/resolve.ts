@@ -1,7 +1,7 @@
 /**
  * Step: finds the server of a call by its address or instance name. Refuses addresses that the operator does not allow.
  */
-import type { EgressDispatcher, EgressTrust } from '../../egress/dispatcher.ts';
+import type { EgressDispatcher, EgressTrust } from '@erp-proxy/egress';
 import type { Instance, Instances } from '../../instances/instances.ts';
 import { VaultError } from '../../instances/vault.ts';
 import { askStore } from '../terms/ask-store.ts';

@@ -1,6 +1,6 @@
 /** Step: emits the event for the end of a call. It contains no values, keys or tracebacks. */
 
-import { parseBaseUrl } from '../../egress/base-url.ts';
+import { parseBaseUrl } from '@erp-proxy/egress/policy';
 import type { CallRecord, Events } from '../../observe/events.ts';
 import type { AnswerSummary } from '../terms/answer-summary.ts';
 import type { CallTrace } from '../terms/call-trace.ts';

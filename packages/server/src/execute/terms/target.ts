@@ -1,6 +1,7 @@
 /** The server, database and credentials of a call. */
-import type { BaseUrl } from '../../egress/base-url.ts';
-import type { EgressTrust } from '../../egress/dispatcher.ts';
+
+import type { EgressTrust } from '@erp-proxy/egress';
+import type { BaseUrl } from '@erp-proxy/egress/policy';
 import type { Instance } from '../../instances/instances.ts';
 
 /** Address of a server: origin and path. */

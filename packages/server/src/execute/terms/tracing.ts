@@ -2,7 +2,7 @@
  * The interface between the pipeline and traces (`traces/`). Times are of the monotonic clock, in milliseconds. Without
  * `otel.endpoint` nothing implements it, and a call has no traced parts.
  */
-import type { EgressAnswer, EgressFailure, EgressRequest } from '../../egress/messages.ts';
+import type { EgressAnswer, EgressFailure, EgressRequest } from '@erp-proxy/egress';
 import type { CallRecord, RefusalRecord } from '../../observe/events.ts';
 import type { Protocol } from './method-call.ts';
 

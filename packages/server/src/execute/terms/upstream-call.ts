@@ -1,7 +1,7 @@
 /** A request to Odoo that is ready to be sent. */
 
+import type { EgressRequest } from '@erp-proxy/egress';
 import type { ResultShape } from '@erp-proxy/odoo/json2';
-import type { EgressRequest } from '../../egress/dispatcher.ts';
 import type { Denial } from './denial.ts';
 import type { Protocol } from './method-call.ts';
 import type { Target } from './target.ts';

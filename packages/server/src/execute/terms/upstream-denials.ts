@@ -1,6 +1,6 @@
 /** Denials about the upstream that several steps return, each with one text. */
 import type { Outcome } from '@erp-proxy/contract';
-import type { EgressFailure } from '../../egress/dispatcher.ts';
+import type { EgressFailure } from '@erp-proxy/egress';
 import type { Deadline } from './deadline.ts';
 import { Denial } from './denial.ts';
 

@@ -1,8 +1,7 @@
 /** Step: asks a server for its version. The answer is not kept, because the caller wants the current version. */
 
+import { type EgressDispatcher, fetchWhole } from '@erp-proxy/egress';
 import { isRouteMissing, readJsonVersion } from '@erp-proxy/odoo/servers';
-import type { EgressDispatcher } from '../../egress/dispatcher.ts';
-import { fetchWhole } from '../../egress/fetch-whole.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Step } from '../terms/operation.ts';
 import { replyWhole } from '../terms/reply.ts';

@@ -3,6 +3,7 @@
  * `/jsonrpc`, reads its version page (docs/odoo-facts.md#version-pages).
  */
 
+import type { EgressRequest, WholeAnswer } from '@erp-proxy/egress';
 import {
   isRouteMissing,
   type OdooVersion,
@@ -10,8 +11,6 @@ import {
   readJsonVersion,
   VERSION_BODY,
 } from '@erp-proxy/odoo/servers';
-import type { EgressRequest } from '../../egress/dispatcher.ts';
-import type { WholeAnswer } from '../../egress/fetch-whole.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Protocol } from '../terms/method-call.ts';
 import type { ServerAddress } from '../terms/target.ts';

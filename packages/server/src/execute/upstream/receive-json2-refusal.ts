@@ -2,7 +2,7 @@
  * Receives an unsuccessful answer of `/json/2` for callers that use this protocol themselves. The status becomes the
  * code of the error, also if a reverse proxy in front of Odoo sent it.
  */
-import type { EgressAnswer } from '../../egress/dispatcher.ts';
+import type { EgressAnswer } from '@erp-proxy/egress';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Reply } from '../terms/reply.ts';

@@ -5,11 +5,11 @@
 
 import { ByteStreamError } from '@erp-proxy/async/streams';
 import type { Outcome } from '@erp-proxy/contract';
+import type { EgressAnswer } from '@erp-proxy/egress';
 import { classifyFault, type Fault, isLoginCooldown } from '@erp-proxy/odoo/faults';
 import { isJson2Result } from '@erp-proxy/odoo/json2';
 import { matchResultHead } from '@erp-proxy/odoo/jsonrpc';
 import { findFirewall, isRouteMissing } from '@erp-proxy/odoo/servers';
-import type { EgressAnswer } from '../../egress/dispatcher.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
 import { type FaultReply, type Reply, replyWhole } from '../terms/reply.ts';

@@ -1,5 +1,5 @@
 /** Reads the header `retry-after` of an upstream answer (RFC 9110 section 10.2.3): seconds, or a date. */
-import type { EgressAnswer } from '../../egress/dispatcher.ts';
+import type { EgressAnswer } from '@erp-proxy/egress';
 
 export interface RetryAfter {
   /** The wait in milliseconds that the server asks for; infinite if it cannot be told. */

@@ -5,8 +5,8 @@
  */
 
 import { delay } from '@erp-proxy/async/tasks';
+import type { EgressAnswer, EgressFailure } from '@erp-proxy/egress';
 import { isGatewayError } from '@erp-proxy/odoo/servers';
-import type { EgressAnswer, EgressFailure } from '../../egress/dispatcher.ts';
 import type { Permit } from '../../limits/database/permit.ts';
 import type { RetryBudget } from '../../limits/retry-budget.ts';
 import type { Events, RetryReason } from '../../observe/events.ts';

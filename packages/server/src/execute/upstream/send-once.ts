@@ -1,6 +1,5 @@
 /** Sends a request once, through the egress guard, and waits for the head of the answer. */
-import type { EgressAnswer, EgressDispatcher, EgressFailure } from '../../egress/dispatcher.ts';
-import type { EgressRequest } from '../../egress/messages.ts';
+import type { EgressAnswer, EgressDispatcher, EgressFailure, EgressRequest } from '@erp-proxy/egress';
 import type { CallContext } from '../terms/call-context.ts';
 import type { UpstreamCall } from '../terms/upstream-call.ts';
 

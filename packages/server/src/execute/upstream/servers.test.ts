@@ -1,11 +1,6 @@
+import type { EgressAnswer, EgressDispatcher, EgressFailure, EgressRequest } from '@erp-proxy/egress';
 import { describe, expect, test } from 'vitest';
 import { ENDLESS_MS } from '../../../test/time.ts';
-import type {
-  EgressAnswer,
-  EgressDispatcher,
-  EgressFailure,
-  EgressRequest,
-} from '../../egress/dispatcher.ts';
 import type { MethodCall } from '../terms/method-call.ts';
 import type { Target } from '../terms/target.ts';
 import { Servers } from './servers.ts';

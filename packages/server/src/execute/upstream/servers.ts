@@ -5,6 +5,13 @@
  */
 
 import { ABORTED, atMost, type Kept, SingleFlightCache } from '@erp-proxy/async/tasks';
+import {
+  type EgressDispatcher,
+  type EgressFailure,
+  type EgressRequest,
+  fetchWhole,
+  type WholeAnswer,
+} from '@erp-proxy/egress';
 import { classifyFault, type Fault } from '@erp-proxy/odoo/faults';
 import {
   buildDocPageRequest,
@@ -26,8 +33,6 @@ import {
 } from '@erp-proxy/odoo/servers';
 import { type DocPage, readDocPage, type Signature } from '@erp-proxy/odoo/signatures';
 import { LRUCache } from 'lru-cache';
-import type { EgressDispatcher, EgressFailure, EgressRequest } from '../../egress/dispatcher.ts';
-import { fetchWhole, type WholeAnswer } from '../../egress/fetch-whole.ts';
 import type { MethodCall } from '../terms/method-call.ts';
 import type { Target } from '../terms/target.ts';
 import type { Lockout } from './login-trials.ts';

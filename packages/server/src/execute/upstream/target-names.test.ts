@@ -1,5 +1,5 @@
+import { parseBaseUrl } from '@erp-proxy/egress/policy';
 import { describe, expect, test } from 'vitest';
-import { parseBaseUrl } from '../../egress/base-url.ts';
 import type { Target } from '../terms/target.ts';
 import { nameDatabaseAcrossTrusts, nameDatabaseByTrust, nameServer, nameUser } from './target-names.ts';
 

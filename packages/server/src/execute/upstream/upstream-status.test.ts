@@ -1,5 +1,5 @@
+import type { EgressAnswer, EgressRequest } from '@erp-proxy/egress';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { EgressAnswer, EgressRequest } from '../../egress/dispatcher.ts';
 import type { InstanceRecord } from '../../instances/views.ts';
 import { createAskOdoo } from '../../key-rotation/ask-odoo.ts';
 import { createTestLimiters, expectPermit } from '../../limits/database/database-limiters.fixture.ts';

@@ -1,5 +1,6 @@
 /** Denials for HTTP statuses that are not Odoo's own answers, equal for all protocols. */
 import type { Outcome } from '@erp-proxy/contract';
+import type { EgressAnswer } from '@erp-proxy/egress';
 import {
   classifyStatus,
   type Firewall,
@@ -7,7 +8,6 @@ import {
   findRedirect,
   isRefusedBeforeRun,
 } from '@erp-proxy/odoo/servers';
-import type { EgressAnswer } from '../../egress/dispatcher.ts';
 import { Denial } from '../terms/denial.ts';
 import { describeOutcome, type OutcomeDetails } from '../terms/upstream-denials.ts';
 import { readRetryAfter } from './retry-after.ts';

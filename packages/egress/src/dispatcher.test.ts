@@ -5,21 +5,21 @@ import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { ByteStreamError } from '@erp-proxy/async/streams';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { readText } from '../../../async/test/scripted-stream.ts';
-import { closeAfterTest } from '../../test/close-after-test.ts';
-import { recordTimers } from '../../test/own-timers.ts';
-import { countCases } from '../../test/random-cases.ts';
-import { ENDLESS_MS, expectToStay, MOMENT_MS, passTurns, pause, runLater } from '../../test/time.ts';
-import { createEgressDispatcher, type EgressDispatcher, type EgressOptions } from './dispatcher.ts';
-import type { EgressAnswer, EgressFailure, EgressRequest, EgressTrust } from './messages.ts';
-import { parseEgressPolicy } from './policy.ts';
-import { type RawServer, startRawServer } from './raw-server.fixture.ts';
+import { readText } from '../../async/test/scripted-stream.ts';
+import { closeAfterTest } from '../../server/test/close-after-test.ts';
+import { recordTimers } from '../../server/test/own-timers.ts';
+import { countCases } from '../../server/test/random-cases.ts';
+import { ENDLESS_MS, expectToStay, MOMENT_MS, passTurns, pause, runLater } from '../../server/test/time.ts';
+import { type RawServer, startRawServer } from '../test/raw-server.ts';
 import {
   OTHER_TEST_CERTIFICATE,
   OTHER_TEST_KEY,
   TEST_CERTIFICATE,
   TEST_KEY,
-} from './test-certificate.fixture.ts';
+} from '../test/test-certificate.ts';
+import { createEgressDispatcher, type EgressDispatcher, type EgressOptions } from './dispatcher.ts';
+import type { EgressAnswer, EgressFailure, EgressRequest, EgressTrust } from './messages.ts';
+import { parseEgressPolicy } from './policy.ts';
 
 async function serve(...given: Parameters<typeof startRawServer>): Promise<RawServer> {
   return closeAfterTest(await startRawServer(...given));

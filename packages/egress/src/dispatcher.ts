@@ -23,14 +23,6 @@ import {
 import { buildRequest } from './request-bytes.ts';
 import { ClosedSockets } from './upstream-socket.ts';
 
-export type {
-  EgressAnswer,
-  EgressDenial,
-  EgressFailure,
-  EgressRequest,
-  EgressTrust,
-} from './messages.ts';
-
 export interface SendOptions {
   signal: AbortSignal;
   /** Called after a connection had to be made, before a byte of the request is sent. Must not reject. */

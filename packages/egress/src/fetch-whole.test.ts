@@ -1,8 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { closeAfterTest } from '../../test/close-after-test.ts';
-import { ENDLESS_MS } from '../../test/time.ts';
+import { closeAfterTest } from '../../server/test/close-after-test.ts';
+import { ENDLESS_MS } from '../../server/test/time.ts';
 import { createEgressDispatcher } from './dispatcher.ts';
 import { fetchWhole } from './fetch-whole.ts';
 import { parseEgressPolicy } from './policy.ts';

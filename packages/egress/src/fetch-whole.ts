@@ -1,12 +1,7 @@
 /** Sends a request and reads its whole answer, up to a maximum size: for requests of the proxy itself. */
 import { ByteStreamError, readStream } from '@erp-proxy/async/streams';
-import type {
-  EgressAnswer,
-  EgressDispatcher,
-  EgressFailure,
-  EgressRequest,
-  SendOptions,
-} from './dispatcher.ts';
+import type { EgressDispatcher, SendOptions } from './dispatcher.ts';
+import type { EgressAnswer, EgressFailure, EgressRequest } from './messages.ts';
 
 export interface WholeAnswer extends Omit<EgressAnswer, 'body' | 'bodyLength'> {
   body: Buffer;
