@@ -7,6 +7,7 @@ export * from './approvals.ts';
 export * from './audit.ts';
 export * from './instances.ts';
 export * from './keys.ts';
+export * from './operations.ts';
 export * from './policy.ts';
 export * from './schema-names.ts';
 export * from './statistics.ts';

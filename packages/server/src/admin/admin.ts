@@ -5,57 +5,20 @@
 
 import type { SerialQueue } from '@erp-proxy/async/tasks';
 import type {
-  ApprovalDetails,
-  ApprovalQuery,
-  ApprovalRefusal,
-  ApprovalView,
-  AttentionView,
+  AdminOperations,
   AuditCallView,
   AuditQuery,
-  AuditVerdict,
   AuditView,
-  DeliveryQuery,
-  DeliveryView,
-  DeniedSubjectView,
   Examination,
   ExaminationCheck,
   ExplainInput,
   Explanation,
-  InstanceChanges,
   InstanceCheckInput,
-  InstanceInput,
-  InstanceQuery,
-  InstanceView,
-  KeyChanges,
-  KeyInput,
-  KeyNamesView,
-  KeyQuery,
-  KeyRotation,
-  KeyView,
-  MethodsView,
-  NewKeyView,
-  NewSubscriptionView,
-  Page,
-  PageQuery,
-  PingView,
   Policy,
   PolicyCompareInput,
   PolicyComparison,
-  PolicyExplainInput,
-  ReplayInput,
-  ReplayView,
-  SandboxView,
-  SecretRotation,
-  StatisticsFilters,
-  StatisticsView,
   StatusView,
-  SubscriptionChanges,
-  SubscriptionInput,
-  SubscriptionPause,
-  SubscriptionQuery,
-  SubscriptionView,
   UncheckedRule,
-  VersionTag,
 } from '@erp-proxy/contract';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { Audit } from '../audit/audit.ts';
@@ -77,88 +40,20 @@ export interface Actor {
   requestId: string | null;
 }
 
-type OnCheck = (check: ExaminationCheck) => void;
+export type OnCheck = (check: ExaminationCheck) => void;
 
 /**
- * Methods reject with an AdminError. If a tag is given, only its version is changed, otherwise the newest.
+ * The operations of `/admin/v1`. Methods reject with an AdminError. If a tag is given, only its version is changed,
+ * otherwise the newest.
  */
-export interface Admin {
-  listKeys(query: KeyQuery): Promise<Page<KeyView>>;
-  /** The names of up to 100 keys, for lists that have ids. */
-  listKeyNames(ids: readonly string[]): Promise<KeyNamesView>;
-  createKey(input: KeyInput): Promise<NewKeyView>;
-  getKey(id: string): Promise<KeyView>;
-  updateKey(id: string, changes: KeyChanges, tag?: VersionTag): Promise<KeyView>;
-  /** A revoked key stays revoked. Revoking it again changes nothing. */
-  revokeKey(id: string): Promise<KeyView>;
-  /**
-   * Returns the new key. The old one works until the overlap ends, and is not rotated again while the new one works.
-   */
-  rotateKey(id: string, rotation: KeyRotation, tag?: VersionTag): Promise<NewKeyView>;
-  explain(id: string, input: ExplainInput): Promise<Explanation>;
-  /** As `explain` of a key with this policy. */
-  explainPolicy(input: PolicyExplainInput): Promise<Explanation>;
-  /**
-   * Checks the calls of the audit against a draft. Comparisons of all administrators run one after another. One whose
-   * signal is aborted ends early.
-   */
+export interface Admin
+  extends Omit<AdminOperations, 'comparePolicy' | 'checkInstance' | 'checkServer' | 'exportAudit'> {
+  /** Comparisons of all administrators run one after another. One whose signal is aborted ends early. */
   comparePolicy(input: PolicyCompareInput, signal?: AbortSignal): Promise<PolicyComparison>;
-  /** The newest first. */
-  listApprovals(query: ApprovalQuery): Promise<Page<ApprovalView>>;
-  getApproval(id: string): Promise<ApprovalDetails>;
-  /** Approving an approved call again changes nothing. `refuseCall` likewise. */
-  approveCall(id: string): Promise<ApprovalView>;
-  refuseCall(id: string, refusal: ApprovalRefusal): Promise<ApprovalView>;
-  listInstances(query: InstanceQuery): Promise<Page<InstanceView>>;
-  createInstance(input: InstanceInput): Promise<InstanceView>;
-  getInstance(name: string): Promise<InstanceView>;
-  updateInstance(name: string, changes: InstanceChanges, tag?: VersionTag): Promise<InstanceView>;
-  removeInstance(name: string, tag?: VersionTag): Promise<void>;
-  /** Makes a new key at Odoo and replaces the stored one. */
-  rotateInstanceKey(name: string): Promise<InstanceView>;
-  /** Checks whether calls on the instance can succeed. Changes nothing. `onCheck` gets each check once it is found. */
-  examineInstance(name: string, onCheck?: OnCheck): Promise<Examination>;
-  /** The same for an instance that is not stored. */
-  examineDraft(input: InstanceCheckInput, onCheck?: OnCheck): Promise<Examination>;
-  listSubscriptions(query: SubscriptionQuery): Promise<Page<SubscriptionView>>;
-  createSubscription(input: SubscriptionInput): Promise<NewSubscriptionView>;
-  getSubscription(name: string): Promise<SubscriptionView>;
-  updateSubscription(name: string, changes: SubscriptionChanges, tag?: VersionTag): Promise<SubscriptionView>;
-  removeSubscription(name: string, tag?: VersionTag): Promise<void>;
-  /** Pausing a paused subscription again changes nothing. `resumeSubscription` likewise. */
-  pauseSubscription(name: string, pause: SubscriptionPause): Promise<SubscriptionView>;
-  /** Continues after a pause, and after it was disabled. What waits is sent at once. */
-  resumeSubscription(name: string): Promise<SubscriptionView>;
-  /** Sends what waits for a retry at once. */
-  retrySubscription(name: string): Promise<SubscriptionView>;
-  /** The former secret signs for the overlap, too. */
-  rotateSecret(name: string, rotation: SecretRotation, tag?: VersionTag): Promise<NewSubscriptionView>;
-  /** Sends a delivery of type `ping` now, and returns what the receiver answered. */
-  pingSubscription(name: string): Promise<PingView>;
-  replayDeliveries(name: string, replay: ReplayInput): Promise<ReplayView>;
-  /** The newest first. */
-  listDeliveries(name: string, query: DeliveryQuery): Promise<Page<DeliveryView>>;
-  listDeniedSubjects(query: PageQuery): Promise<Page<DeniedSubjectView>>;
-  /** Refuses all tokens of the subject. Denying it again changes nothing. */
-  denySubject(input: { id: string }): Promise<DeniedSubjectView>;
-  allowSubject(id: string): Promise<void>;
-  listAudit(query: AuditQuery): Promise<Page<AuditView>>;
-  getAuditRecord(seq: number): Promise<AuditView>;
-  /** All matches, oldest first. */
+  /** `onCheck` gets each check once it is found. */
+  checkInstance(name: string, onCheck?: OnCheck): Promise<Examination>;
+  checkServer(input: InstanceCheckInput, onCheck?: OnCheck): Promise<Examination>;
   exportAudit(query: AuditQuery): AsyncIterable<AuditView>;
-  /** `head` is that of an earlier verdict, which must still be part of the chain. */
-  verifyAudit(head?: string): Promise<AuditVerdict>;
-  /** Reseals under the current master key what other master keys sealed. */
-  resealVault(): Promise<{ resealed: number }>;
-  getStatistics(query: StatisticsFilters): Promise<StatisticsView>;
-  status(): Promise<StatusView>;
-  /** The methods of Odoo whose parameters are known. */
-  listMethods(): Promise<MethodsView>;
-  getSandbox(): Promise<SandboxView>;
-  /** Starts a sandbox Odoo for the life of the process, and stores it as an instance. */
-  startSandbox(): Promise<InstanceView>;
-  /** What needs an administrator, the worst first. */
-  listAttention(): Promise<AttentionView>;
 }
 
 /** A sandbox Odoo that runs, with its administrator. */

@@ -27,7 +27,7 @@ type InstanceAdmin = Pick<
   | 'updateInstance'
   | 'removeInstance'
   | 'rotateInstanceKey'
-  | 'examineInstance'
+  | 'checkInstance'
   | 'resealVault'
 >;
 
@@ -118,7 +118,7 @@ export function createInstanceAdmin(deps: AdminDeps, describeAct: DescribeAct): 
       return show(await find(name));
     },
 
-    async examineInstance(name, onCheck) {
+    async checkInstance(name, onCheck) {
       const examination = await deps.examinations.run(() => deps.examineInstance(name, onCheck));
       if (examination === null) throw explainMissing(name);
       return examination;

@@ -14,7 +14,14 @@ import { showKey } from './views.ts';
 
 type KeyAdmin = Pick<
   Admin,
-  'listKeys' | 'listKeyNames' | 'createKey' | 'getKey' | 'updateKey' | 'revokeKey' | 'rotateKey' | 'explain'
+  | 'listKeys'
+  | 'listKeyNames'
+  | 'createKey'
+  | 'getKey'
+  | 'updateKey'
+  | 'revokeKey'
+  | 'rotateKey'
+  | 'explainCall'
 >;
 
 /** The place of a key in the list: the store sorts by age. */
@@ -54,7 +61,8 @@ export function createKeyAdmin({ keys, explain, clock }: AdminDeps, describeAct:
       });
     },
 
-    async listKeyNames(ids) {
+    async listKeyNames(query) {
+      const ids = query.ids.split(',');
       if (ids.length > NAMES_MAX)
         throw createAdminError(400, `At most ${NAMES_MAX} ids can be asked for at once.`);
       const names = await keys.listNames(ids);
@@ -129,7 +137,7 @@ export function createKeyAdmin({ keys, explain, clock }: AdminDeps, describeAct:
       throw explainNotRotated(fresh, show(await find(id)));
     },
 
-    explain: async (id, input) => explain(await find(id), input),
+    explainCall: async (id, input) => explain(await find(id), input),
   };
 }
 

@@ -100,7 +100,7 @@ export const auditCommands: readonly Command[] = [
     },
     run: (input) =>
       useAdmin(input, async (admin) => {
-        const verdict = await admin.verifyAudit(input.option('head'));
+        const verdict = await admin.verifyAudit(pickGiven({ head: input.option('head') }));
         const { intact, first_seq, last_seq, head, fault } = verdict;
         const text = intact
           ? `Records ${first_seq} to ${last_seq} are intact.\nhead ${head}\n`

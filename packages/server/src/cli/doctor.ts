@@ -100,7 +100,7 @@ async function examineBy(
 ): Promise<Examination> {
   let examination: Examination | undefined;
   await useAdmin(input, async (admin) => {
-    examination = await admin.examineInstance(name);
+    examination = await admin.checkInstance(name);
     return 0;
   });
   return examination as Examination;

@@ -181,7 +181,7 @@ interface SignedIn {
 async function signIn(admin: Admin, { draft, userId, login }: Given): Promise<SignedIn> {
   checkMembers({ ...draft, user_id: userId ?? 1 });
   const { checks, user } = await admin
-    .examineDraft({ ...pickCheckMembers(draft), ...pickGiven({ user_id: userId, login }) })
+    .checkServer({ ...pickCheckMembers(draft), ...pickGiven({ user_id: userId, login }) })
     .catch(explainByOptions);
   const failed = checks.find(({ state }) => state === 'failed');
   const problem = failed && `${failed.name}: ${failed.text}`;

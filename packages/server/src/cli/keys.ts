@@ -194,7 +194,7 @@ export const keysCommands: readonly Command[] = [
         ...pickGiven({ address: input.option('address'), origin: input.option('origin') }),
       };
       return useAdmin(input, async (admin) => {
-        const explanation = await admin.explain(id, explained);
+        const explanation = await admin.explainCall(id, explained);
         if (input.isSet('json')) {
           printJson(input, explanation);
         } else {

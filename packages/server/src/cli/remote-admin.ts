@@ -5,42 +5,21 @@
 
 import { ByteStreamError } from '@erp-proxy/async/streams';
 import {
+  type AdminOperations,
   type AuditView,
   type Examination,
   type Problem,
   printVersionTag,
   type VersionTag,
 } from '@erp-proxy/contract';
+import { type AdminOperation, OPERATIONS } from '@erp-proxy/contract/admin';
 import { type EgressDispatcher, type EgressFailure, fetchWhole, type WholeAnswer } from '@erp-proxy/egress';
-import type { Admin } from '../admin/admin.ts';
+import type { Admin, OnCheck } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
 import { CommandError, type CommandInput } from './command.ts';
 import { createDispatcherTo } from './post.ts';
 import { OTHER_VERSION } from './proxy-access.ts';
-import {
-  ANYTHING,
-  APPROVAL,
-  APPROVAL_DETAILS,
-  ATTENTION,
-  COMPARISON,
-  cleanTexts,
-  DELIVERY,
-  DENIED_SUBJECT,
-  EXAMINATION,
-  EXPLANATION,
-  INSTANCE,
-  KEY,
-  KEY_NAMES,
-  NEW_KEY,
-  NEW_SUBSCRIPTION,
-  PING,
-  PROBLEM,
-  pageOf,
-  RECORD,
-  REPLAYED,
-  type Shape,
-  SUBSCRIPTION,
-} from './remote-shapes.ts';
+import { cleanTexts, findShape, PROBLEM, RECORD, type Shape } from './remote-shapes.ts';
 
 const BASE_PATH = '/admin/v1';
 /** Verifying a long audit takes long. */
@@ -48,15 +27,13 @@ const TIMEOUT_MS = 600_000;
 const ANSWER_BYTES_MAX = 64 * 1024 ** 2;
 
 interface AdminRequest {
-  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method: AdminOperation['method'];
   /** Relative to {@link BASE_PATH}. Variable parts are encoded already. */
   path: string;
   query?: object;
   body?: unknown;
   /** The only version that may be changed. */
   tag?: VersionTag | undefined;
-  /** Whether the request makes a change. Default: by its method. */
-  isChange?: boolean;
 }
 
 export async function openRemoteAdmin(
@@ -69,7 +46,7 @@ export async function openRemoteAdmin(
 }
 
 function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): Admin {
-  const prepare = ({ method = 'GET', path, query = {}, body, tag }: AdminRequest) => ({
+  const prepare = ({ method, path, query = {}, body, tag }: AdminRequest) => ({
     method,
     origin: base.origin,
     path: `${base.pathname.replace(/\/+$/, '')}${BASE_PATH}${path}${printQuery(query)}`,
@@ -81,22 +58,37 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
     body: method === 'GET' ? null : Buffer.from(body === undefined ? '' : JSON.stringify(body)),
   });
 
-  const ask = async (shape: Shape, request: AdminRequest) => {
+  const ask = async (operation: AdminOperation, request: AdminRequest) => {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const answer = await fetchWhole(egress, prepare(request), { signal, bytesMax: ANSWER_BYTES_MAX });
-    const { method = 'GET', isChange = method !== 'GET', tag } = request;
+    const isChange = operation.method !== 'GET' && !operation.isReadOnly;
     if (!answer.ok) throw explainFailure(answer, base, isChange);
     if (answer.status === 204) return undefined;
-    if (answer.status < 300) return readAnswer(answer, base, shape, isChange);
+    if (answer.status < 300) return readAnswer(answer, base, findShape(operation.answer.schema), isChange);
     const error = readProblem(answer, base, isChange);
+    const { tag } = request;
     // Proxies of older versions know tags without a time of creation only, and changed nothing.
     if (tag && tag.createdAt !== null && isTagRefusal(error))
-      return ask(shape, { ...request, tag: { ...tag, createdAt: null } });
+      return ask(operation, { ...request, tag: { ...tag, createdAt: null } });
     throw error;
   };
 
+  const run = (operation: AdminOperation, given: readonly unknown[]) => {
+    const { method, query, body, takesVersion } = operation;
+    const left = [...given];
+    const path = operation.path.replaceAll(/:\w+/g, () => encodeURIComponent(String(left.shift())));
+    return ask(operation, {
+      method,
+      path,
+      ...(query ? { query: left.shift() as object } : {}),
+      ...(body ? { body: left.shift() } : {}),
+      ...(takesVersion ? { tag: left.shift() as VersionTag | undefined } : {}),
+    });
+  };
+
   async function* exportAudit(query: object): AsyncGenerator<AuditView> {
-    const request = prepare({ path: '/audit/export', query: { ...query, format: 'ndjson' } });
+    const { method, path } = OPERATIONS.exportAudit;
+    const request = prepare({ method, path, query: { ...query, format: 'ndjson' } });
     // No time limit: an export can take arbitrarily long.
     const answer = await egress.send(request, { signal: new AbortController().signal });
     if (!answer.ok) throw explainFailure(answer, base, false);
@@ -115,78 +107,23 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
     if (rest !== '') throw explainBreak(base);
   }
 
+  const operations = Object.entries(OPERATIONS).map(([id, operation]) => [
+    id,
+    (...given: unknown[]) => run(operation, given),
+  ]);
+  const admin = Object.fromEntries(operations) as AdminOperations;
   /** All checks come at the end, with the answer. */
-  const examine = async (
-    request: Pick<AdminRequest, 'path' | 'body'>,
-    onCheck: Parameters<Admin['examineInstance']>[1],
-  ): Promise<Examination> => {
-    const examination = await ask(EXAMINATION, { method: 'POST', isChange: false, ...request });
+  const showChecks = async (examining: Promise<Examination>, onCheck?: OnCheck) => {
+    const examination = await examining;
     for (const check of examination.checks) onCheck?.(check);
     return examination;
   };
-
-  const key = (id: string) => `/keys/${encodeURIComponent(id)}`;
-  const approval = (id: string) => `/approvals/${encodeURIComponent(id)}`;
-  const subscription = (name: string) => `/subscriptions/${encodeURIComponent(name)}`;
-  const instance = (name: string) => `/instances/${encodeURIComponent(name)}`;
   return {
-    listKeys: (query) => ask(pageOf(KEY), { path: '/keys', query }),
-    listKeyNames: (ids) => ask(KEY_NAMES, { path: '/keys/names', query: { ids: ids.join(',') } }),
-    createKey: (body) => ask(NEW_KEY, { method: 'POST', path: '/keys', body }),
-    getKey: (id) => ask(KEY, { path: key(id) }),
-    updateKey: (id, body, tag) => ask(KEY, { method: 'PATCH', path: key(id), body, tag }),
-    revokeKey: (id) => ask(KEY, { method: 'POST', path: `${key(id)}/revoke` }),
-    rotateKey: (id, body, tag) => ask(NEW_KEY, { method: 'POST', path: `${key(id)}/rotate`, body, tag }),
-    explain: (id, body) =>
-      ask(EXPLANATION, { method: 'POST', path: `${key(id)}/explain`, body, isChange: false }),
-    explainPolicy: (body) =>
-      ask(EXPLANATION, { method: 'POST', path: '/policies/explain', body, isChange: false }),
-    comparePolicy: (body) =>
-      ask(COMPARISON, { method: 'POST', path: '/policies/compare', body, isChange: false }),
-    listApprovals: (query) => ask(pageOf(APPROVAL), { path: '/approvals', query }),
-    getApproval: (id) => ask(APPROVAL_DETAILS, { path: approval(id) }),
-    approveCall: (id) => ask(APPROVAL, { method: 'POST', path: `${approval(id)}/approve` }),
-    refuseCall: (id, body) => ask(APPROVAL, { method: 'POST', path: `${approval(id)}/refuse`, body }),
-    listInstances: (query) => ask(pageOf(INSTANCE), { path: '/instances', query }),
-    createInstance: (body) => ask(INSTANCE, { method: 'POST', path: '/instances', body }),
-    getInstance: (name) => ask(INSTANCE, { path: instance(name) }),
-    updateInstance: (name, body, tag) => ask(INSTANCE, { method: 'PATCH', path: instance(name), body, tag }),
-    removeInstance: (name, tag) => ask(ANYTHING, { method: 'DELETE', path: instance(name), tag }),
-    rotateInstanceKey: (name) => ask(INSTANCE, { method: 'POST', path: `${instance(name)}/rotate-key` }),
-    examineInstance: (name, onCheck) => examine({ path: `${instance(name)}/check` }, onCheck),
-    examineDraft: (body, onCheck) => examine({ path: '/instances/check', body }, onCheck),
-    listSubscriptions: (query) => ask(pageOf(SUBSCRIPTION), { path: '/subscriptions', query }),
-    createSubscription: (body) => ask(NEW_SUBSCRIPTION, { method: 'POST', path: '/subscriptions', body }),
-    getSubscription: (name) => ask(SUBSCRIPTION, { path: subscription(name) }),
-    updateSubscription: (name, body, tag) =>
-      ask(SUBSCRIPTION, { method: 'PATCH', path: subscription(name), body, tag }),
-    removeSubscription: (name, tag) => ask(ANYTHING, { method: 'DELETE', path: subscription(name), tag }),
-    pauseSubscription: (name, body) =>
-      ask(SUBSCRIPTION, { method: 'POST', path: `${subscription(name)}/pause`, body }),
-    resumeSubscription: (name) => ask(SUBSCRIPTION, { method: 'POST', path: `${subscription(name)}/resume` }),
-    rotateSecret: (name, body, tag) =>
-      ask(NEW_SUBSCRIPTION, { method: 'POST', path: `${subscription(name)}/rotate-secret`, body, tag }),
-    retrySubscription: (name) => ask(SUBSCRIPTION, { method: 'POST', path: `${subscription(name)}/retry` }),
-    pingSubscription: (name) => ask(PING, { method: 'POST', path: `${subscription(name)}/ping` }),
-    replayDeliveries: (name, body) =>
-      ask(REPLAYED, { method: 'POST', path: `${subscription(name)}/replay`, body }),
-    listDeliveries: (name, query) =>
-      ask(pageOf(DELIVERY), { path: `${subscription(name)}/deliveries`, query }),
-    listDeniedSubjects: (query) => ask(pageOf(DENIED_SUBJECT), { path: '/denied-subjects', query }),
-    denySubject: (body) => ask(DENIED_SUBJECT, { method: 'POST', path: '/denied-subjects', body }),
-    allowSubject: (id) =>
-      ask(ANYTHING, { method: 'DELETE', path: `/denied-subjects/${encodeURIComponent(id)}` }),
-    listAudit: (query) => ask(pageOf(RECORD), { path: '/audit', query }),
-    getAuditRecord: (seq) => ask(RECORD, { path: `/audit/${seq}` }),
+    ...admin,
+    comparePolicy: (input) => admin.comparePolicy(input),
+    checkInstance: (name, onCheck) => showChecks(admin.checkInstance(name), onCheck),
+    checkServer: (input, onCheck) => showChecks(admin.checkServer(input), onCheck),
     exportAudit,
-    verifyAudit: (head) => ask(ANYTHING, { path: '/audit/verify', query: { head } }),
-    resealVault: () => ask(ANYTHING, { method: 'POST', path: '/vault/reseal' }),
-    getStatistics: (query) => ask(ANYTHING, { path: '/stats', query }),
-    status: () => ask(ANYTHING, { path: '/status' }),
-    listMethods: () => ask(ANYTHING, { path: '/methods' }),
-    getSandbox: () => ask(ANYTHING, { path: '/sandbox' }),
-    startSandbox: () => ask(INSTANCE, { method: 'POST', path: '/sandbox' }),
-    listAttention: () => ask(ATTENTION, { path: '/attention' }),
   };
 }
 

@@ -1,5 +1,7 @@
 /** Checks the answers of a running proxy, as far as commands depend on them, and cleans their texts for a terminal. */
+import * as schemas from '@erp-proxy/contract/admin';
 import { isObject } from '@erp-proxy/json';
+import type { z } from 'zod';
 
 export type Shape = (value: unknown) => boolean;
 
@@ -18,17 +20,17 @@ const has =
   (value) =>
     isObject(value) && Object.entries(members).every(([name, is]) => is(value[name]));
 
-export const ANYTHING = has({});
-export const KEY = has({ id: isText, name: isText, state: isText });
-export const KEY_NAMES = has({ items: isListOf(has({ id: isText, name: isText })) });
-export const NEW_KEY = has({ id: isText, name: isText, key: isText });
-export const INSTANCE = has({ name: isText, key: ANYTHING });
-export const APPROVAL = has({ id: isText, state: isText, expires_at: isText });
+const ANYTHING = has({});
+const KEY = has({ id: isText, name: isText, state: isText });
+const KEY_NAMES = has({ items: isListOf(has({ id: isText, name: isText })) });
+const NEW_KEY = has({ id: isText, name: isText, key: isText });
+const INSTANCE = has({ name: isText, key: ANYTHING });
+const APPROVAL = has({ id: isText, state: isText, expires_at: isText });
 const CONCERNED = has({ part: isText, model: isText, records: isListOf(has({ id: isNumber })) });
 const APPROVAL_CALL = has({ concerns: isAbsentOr(isListOf(CONCERNED)) });
-export const APPROVAL_DETAILS: Shape = (value) =>
+const APPROVAL_DETAILS: Shape = (value) =>
   APPROVAL(value) && isObject(value) && (value['call'] === null || APPROVAL_CALL(value['call']));
-export const SUBSCRIPTION = has({
+const SUBSCRIPTION = has({
   name: isText,
   state: isText,
   fields: isAbsentOr(isListOf(isText)),
@@ -36,19 +38,18 @@ export const SUBSCRIPTION = has({
   receiver: ANYTHING,
   secrets: isListOf(ANYTHING),
 });
-export const NEW_SUBSCRIPTION: Shape = (value) =>
-  SUBSCRIPTION(value) && isObject(value) && isText(value['secret']);
-export const DELIVERY = has({ id: isText, type: isText, state: isText, attempts: isNumber });
-export const PING = has({ duration_ms: isNumber });
-export const REPLAYED = has({ replayed: isNumber });
-export const DENIED_SUBJECT = has({ id: isText, denied_at: isText });
-export const EXPLANATION = has({ message: isText, sets: ANYTHING });
-export const COMPARISON = has({ groups: isListOf(has({ model: isText, action: isText, calls: isNumber })) });
-export const ATTENTION = has({
+const NEW_SUBSCRIPTION: Shape = (value) => SUBSCRIPTION(value) && isObject(value) && isText(value['secret']);
+const DELIVERY = has({ id: isText, type: isText, state: isText, attempts: isNumber });
+const PING = has({ duration_ms: isNumber });
+const REPLAYED = has({ replayed: isNumber });
+const DENIED_SUBJECT = has({ id: isText, denied_at: isText });
+const EXPLANATION = has({ message: isText, sets: ANYTHING });
+const COMPARISON = has({ groups: isListOf(has({ model: isText, action: isText, calls: isNumber })) });
+const ATTENTION = has({
   items: isListOf(has({ severity: isText, target: isText, text: isText })),
   more: isNumber,
 });
-export const EXAMINATION = has({
+const EXAMINATION = has({
   checks: isListOf(has({ name: isText, state: isText, text: isText })),
 });
 export const PROBLEM = has({
@@ -58,7 +59,38 @@ export const PROBLEM = has({
 });
 export const RECORD: Shape = (value) =>
   isObject(value) && (value['kind'] !== 'admin' || isObject(value['changes']));
-export const pageOf = (item: Shape): Shape => has({ items: isListOf(item), next: isAbsentOr(isText) });
+const pageOf = (item: Shape): Shape => has({ items: isListOf(item), next: isAbsentOr(isText) });
+
+/** By the schema of the answer. A proxy of another version may have fewer members, more, and other values. */
+const SHAPES = new Map<z.ZodType, Shape>([
+  [schemas.keyPage, pageOf(KEY)],
+  [schemas.keyNames, KEY_NAMES],
+  [schemas.keyView, KEY],
+  [schemas.newKeyView, NEW_KEY],
+  [schemas.explanation, EXPLANATION],
+  [schemas.policyComparison, COMPARISON],
+  [schemas.approvalPage, pageOf(APPROVAL)],
+  [schemas.approvalDetails, APPROVAL_DETAILS],
+  [schemas.approvalView, APPROVAL],
+  [schemas.instancePage, pageOf(INSTANCE)],
+  [schemas.instanceView, INSTANCE],
+  [schemas.examination, EXAMINATION],
+  [schemas.subscriptionPage, pageOf(SUBSCRIPTION)],
+  [schemas.subscriptionView, SUBSCRIPTION],
+  [schemas.newSubscriptionView, NEW_SUBSCRIPTION],
+  [schemas.pingView, PING],
+  [schemas.replayView, REPLAYED],
+  [schemas.deliveryPage, pageOf(DELIVERY)],
+  [schemas.deniedSubjectPage, pageOf(DENIED_SUBJECT)],
+  [schemas.deniedSubjectView, DENIED_SUBJECT],
+  [schemas.auditPage, pageOf(RECORD)],
+  [schemas.auditView, RECORD],
+  [schemas.attentionView, ATTENTION],
+]);
+
+export function findShape(schema: z.ZodType | undefined): Shape {
+  return (schema && SHAPES.get(schema)) ?? isObject;
+}
 
 /** For JSON.parse: removes control characters except line breaks from names and texts. */
 export function cleanTexts(_name: string, value: unknown): unknown {

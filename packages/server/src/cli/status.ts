@@ -33,7 +33,7 @@ export const statusCommands: readonly Command[] = [
     options: OPTIONS,
     run: (input) =>
       useAdmin(input, async (admin) => {
-        const status = await admin.status();
+        const status = await admin.getStatus();
         const statistics = await readStatistics(admin, input, 'instance');
         const attention = await admin.listAttention();
         if (input.isSet('json')) printJson(input, { ...status, statistics, attention });

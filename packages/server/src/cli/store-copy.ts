@@ -35,7 +35,7 @@ export const storeCopyCommand: Command = {
     const settings = { ...input.settings, store: { ...input.settings.store, url: to } };
     const { admin, close } = await openLocalAdmin({ ...input, settings }, 'refuse');
     try {
-      const { intact, last_seq, fault } = await admin.verifyAudit(undefined);
+      const { intact, last_seq, fault } = await admin.verifyAudit({});
       if (input.isSet('json')) printJson(input, { tables, audit: { intact, last_seq } });
       else {
         for (const { name, rows } of tables) input.print(`${name}: ${rows}\n`);

@@ -41,7 +41,7 @@ test.each(LOST)('a change may have been made if its answer %s', async (_what, sc
 
 test.each(LOST)('a read has changed nothing if its answer %s', async (_what, script) => {
   const { admin } = await connect(script);
-  for (const ask of [admin.getKey('a'), admin.explain('a', { call: {} }), admin.examineInstance('prod')]) {
+  for (const ask of [admin.getKey('a'), admin.explainCall('a', { call: {} }), admin.checkInstance('prod')]) {
     await expect(ask).rejects.not.toThrow(MAY_BE_MADE);
   }
 });

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import type { Examination, ExaminationCheck } from '@erp-proxy/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-export const EXAMINATION_LINES = 'application/x-ndjson';
+const EXAMINATION_LINES = 'application/x-ndjson';
 
 type Examine = (onCheck?: (check: ExaminationCheck) => void) => Promise<Examination>;
 

@@ -88,12 +88,19 @@ async function answer(
 ): Promise<FastifyReply> {
   const identity = route.isOpen ? null : await authenticator.identify(request, reply);
   const actor = { name: identity?.actor ?? 'nobody', address: request.ip, requestId: readId(reply) };
+  const tag = readTag(route, request);
+  const params = route.params ? Object.values(readInput(route.params, request.params)) : [];
+  const query = readInput(route.query ?? NOTHING, request.query);
+  const body = await readBody(route, request, reply);
   const shown = await route.handle({
     admin: deps.adminFor(actor),
-    tag: readTag(route, request),
-    params: route.params && readInput(route.params, request.params),
-    query: readInput(route.query ?? NOTHING, request.query),
-    body: await readBody(route, request, reply),
+    body,
+    given: [
+      ...params,
+      ...(route.query ? [query] : []),
+      ...(route.body ? [body] : []),
+      ...(route.takesVersion ? [tag] : []),
+    ],
     identity,
     authenticator,
     execute: (input) => execute(input, actor, request, reply),
