@@ -187,6 +187,9 @@ describe.each([
   ['sale.order', 'source.vat', null, RULE, RULE],
   ['sale.order', 'source.street', null, null, RULE],
   ['sale.order', 'no_field.vat', null, RULE, RULE],
+  // Conditions on records, of a field that leads to none.
+  ['sale.order', 'name.vat', null, RULE, RULE],
+  ['sale.order', 'name', 'parents', null, RULE],
   // The name after the field is that of a property, which can lead to records of any model.
   ['sale.order', 'props', 'shown', null, null],
   ['sale.order', 'props.vat', null, null, null],

@@ -130,9 +130,11 @@ export class FieldCheck {
       if (type?.type.startsWith('properties')) return this.#checkProperties(path, index, tail, isReturned);
       if (isLast && tail === 'shown' && type !== null && type.type !== 'many2one') return null;
       const next = findRelation(type);
-      // A part of a date.
-      if (next === 'none') return null;
-      at = next;
+      const isEnd = (isLast && tail !== 'parents') || type?.type.startsWith('date') === true;
+      // A part of a date can follow. Conditions on records can lead to any model: Odoo passes them on to the search of
+      // whatever field (docs/odoo-facts.md#conditions-passed-on).
+      if (next === 'none' && isEnd) return null;
+      at = next === 'none' ? ANY_MODEL : next;
     }
     if (tail === null) return null;
     if (tail === 'sorted' && at !== null) return this.#checkSorted(at, path);

@@ -38,8 +38,8 @@ export interface PolicyRequest {
   sensitivity: string | null;
   // These functions scan the arguments, which can be millions. Each is called at most once, last, and only if the
   // policy depends on its result. Related writes are searched again each time that types of fields were learnt.
-  /** The first read of records of other models that is not allowed. `mayRead` null: all models may be read. */
-  findRelatedRead(mayRead: CompiledPolicy['mayReadByPath']): RelatedRead | null;
+  /** The first read of records of other models that is not allowed. */
+  findRelatedRead(mayRead: CompiledPolicy['mayFollow']): RelatedRead | null;
   /** The first change of a related record that `allows` does not allow. */
   findRelatedWrites(
     allows: (model: string, method: RelatedMethod) => boolean,
@@ -212,7 +212,7 @@ export function decideServer(
 }
 
 function decideMethod(compiled: CompiledPolicy, request: PolicyRequest): Decision {
-  const { policy, models, mayReadByPath } = compiled;
+  const { policy, models, mayFollow } = compiled;
   const { model, method, isReadOnly, sensitivity } = request;
   const ofModel = models.filter(({ matches }) => matches(model));
   const [first] = ofModel;
@@ -242,7 +242,7 @@ function decideMethod(compiled: CompiledPolicy, request: PolicyRequest): Decisio
     return deny('read_only', `This key may only read, and \`${method}\` is not known to do nothing else.`);
   }
   const readsAll = models.some(({ pattern, methods }) => pattern === '*' && methods.has(method));
-  const read = readsAll ? null : request.findRelatedRead(mayReadByPath);
+  const read = readsAll ? null : request.findRelatedRead(mayFollow);
   if (read !== null) return deny('models', describeRelatedRead(read, method));
   if (isReadOnly) return allow(rule.name);
   const related = decideRelatedWrites(compiled, request, NOTHING_LEARNT);

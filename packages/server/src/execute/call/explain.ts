@@ -1,13 +1,15 @@
 /** Explains why a key may or may not make a call, by the same parsing and the same decision as for a received call. */
 import type { ExplainInput, Explanation, Policy } from '@erp-proxy/contract';
+import { namesReadFields } from '../../odoo/fields/field-uses.ts';
 import { describeStar } from '../../policy/abilities.ts';
 import { NOTHING_KNOWN } from '../../policy/check-fields.ts';
 import type { CompiledPolicy } from '../../policy/compile.ts';
 import { decide, decideApproval, decideCaller } from '../../policy/decide.ts';
-import { decidePaths, finish } from '../../policy/decide-fields.ts';
+import { decidePaths, type FieldsDecision, finish } from '../../policy/decide-fields.ts';
 import type { KeyRecord } from '../../stores/ports/keys.ts';
 import { Denial } from '../terms/denial.ts';
 import { OWN_DIALECT } from '../terms/dialect.ts';
+import { listCallFields, mayCallNamePath } from './field-arguments.ts';
 import { type Call, parseBody, parseCall } from './parse.ts';
 import { describeCall, describeRequest } from './policy-request.ts';
 
@@ -35,8 +37,7 @@ export function explainCall(
   const meaning = describeStar(policy, request.model);
   const star = meaning === null ? {} : { star: meaning };
   if (!decision.allowed) return { ...decision, approval: null, ...star, sets: {} };
-  const named = { model: request.model, uses: request.listFieldUses() };
-  const paths = finish(decidePaths(policy.mayReadByPath, named, NOTHING_KNOWN));
+  const paths = explainPaths(policy, call);
   if (paths.kind === 'denied') {
     const { rule, message } = paths;
     return { allowed: false, rule, approval: null, message, ...star, sets: {} };
@@ -50,6 +51,14 @@ export function explainCall(
   });
   const set = lists === undefined ? sets : { ...sets, fields: lists };
   return { allowed: true, rule, approval, message, ...star, sets: set };
+}
+
+/** As apply-field-rules.ts does, as far as no types of fields are needed. */
+function explainPaths(policy: CompiledPolicy, call: Call): FieldsDecision {
+  const { model, method } = call;
+  const isAsked = namesReadFields(model, method) && (policy.mayReadByPath !== null || mayCallNamePath(call));
+  if (!isAsked) return { kind: 'allowed', lacking: { types: new Map(), orders: false } };
+  return finish(decidePaths(policy, { model, uses: listCallFields(call, 'read') }, NOTHING_KNOWN));
 }
 
 /** Names the rules that could still deny the call. */
