@@ -15,6 +15,7 @@ import {
 } from '../odoo/fields/field-sources.ts';
 import type { FieldUse, Tail } from '../odoo/fields/field-uses.ts';
 import { findModelOrder, type ModelOrders } from '../odoo/fields/model-orders.ts';
+import { listCompared } from '../odoo/fields/name-searches.ts';
 import type { FieldType, FieldTypes } from '../odoo/values/field-types.ts';
 import { DependencyMarks, type Expansion } from './dependency-marks.ts';
 import type { CompiledFieldRule, FieldRules } from './field-rules.ts';
@@ -117,6 +118,12 @@ export class FieldCheck {
       const rule = this.#findDenying(at, field, 0);
       if (rule !== null) {
         return { rule, model: at, field, path: path.with(index, field), order: null };
+      }
+      const compared =
+        isLast && at !== null && use.clause?.kind === 'domain' ? listCompared(at, field) : NONE;
+      for (const other of compared) {
+        const denying = this.#findDenying(other.model, other.field, 1);
+        if (denying !== null) return { rule: denying, ...other, path, order: null };
       }
       const isReturned = use.isListed === true || use.isOrdered === true;
       if (isLast && tail === null && !isReturned) return null;
@@ -287,6 +294,8 @@ export class FieldCheck {
   #findDenying(model: string | null, field: string, depth: number): CompiledFieldRule | null {
     const own = this.#rules.findDenying(model, field) ?? this.#findDenyingSource(model, field);
     if (own !== null || model === null) return own;
+    // It compares what the display name shows.
+    if (field === NAME_SEARCH) return this.#findDenying(model, DISPLAY_NAME, depth);
     const shown = this.#findDenyingByTable(model, field);
     if (shown !== null) return shown;
     if (depth > 0 && !this.#isWorthAsking(model, field)) return null;

@@ -28,6 +28,7 @@ const TYPES = new Map<string, FieldTypes>([
       ['source', field('reference')],
       ['res_id', field('many2one_reference')],
       ['properties', field('properties')],
+      ['analytic_distribution', field('json')],
     ]),
   ],
   ['x.line', new Map([['order_id', field('many2one', 'x.order')]])],
@@ -84,6 +85,7 @@ describe('a path', () => {
     [['title', 'any', [['login', '=', 'x']]], 'cannot be told'],
     [['display_name', 'any', [['login', '=', 'x']]], 'cannot be told'],
     [['title', 'child_of', 'x'], 'cannot be told'],
+    [['analytic_distribution', 'ilike', 'x'], 'searches `account.analytic.account` by name'],
   ])('into another model is refused: %j', (condition, message) => {
     expect(search(condition)).toContain(message);
   });

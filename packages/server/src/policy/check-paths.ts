@@ -13,7 +13,7 @@ import {
   PARENTS,
 } from '../odoo/fields/field-sources.ts';
 import type { FieldUse } from '../odoo/fields/field-uses.ts';
-import { listSearchedElsewhere } from '../odoo/fields/name-searches.ts';
+import { listCompared, listSearchedElsewhere } from '../odoo/fields/name-searches.ts';
 import type { FieldType, FieldTypes } from '../odoo/values/field-types.ts';
 import type { LackingTypes } from './check-fields.ts';
 import { READING_METHODS } from './readable-models.ts';
@@ -105,6 +105,8 @@ export class PathCheck {
       if (name === NAME_SEARCH) return this.#checkSearch(own, at.model, path);
       if (isLast && !leadsOn(at.model, name, tail)) return null;
       if (at.model === null) continue;
+      const searched = isLast && tail === 'searched' ? this.#findSearched(own, at.model, name) : null;
+      if (searched !== null) return { model: searched, path, used: 'search' };
       const type = this.#findType(at.model, name === PARENTS ? findParentField(at.model) : name);
       if (type === 'lacking') return null;
       const next = findNext(type, isLast && tail !== 'parents');
@@ -152,6 +154,14 @@ export class PathCheck {
       ({ model: other, field }) => !this.#isReadable(own, other) && !isNameOnly(other, field),
     );
     return hidden === undefined ? null : { model: hidden.model, path, used: 'search' };
+  }
+
+  /** The model that may not be read and whose names a condition on the field compares; null: none. */
+  #findSearched(own: string, model: string, name: string): string | null {
+    const found = listCompared(model, name).find(
+      (other) => other.field === NAME_SEARCH && !this.#isReadable(own, other.model),
+    );
+    return found === undefined || comparesNamesOnly(found.model) ? null : found.model;
   }
 
   #isReadable(own: string, model: string | null): boolean {

@@ -192,7 +192,7 @@ const SHOWN_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['email_normalized', ['email', 'email_from']],
   ['email_formatted', ['name', 'email']],
   ['phone_sanitized', ['phone', 'mobile']],
-  ['phone_mobile_search', ['phone', 'mobile']],
+  ['phone_mobile_search', ['phone', 'mobile', 'partner_phone', 'partner_mobile']],
   ['mobile_blacklisted', ['mobile']],
   ['phone_blacklisted', ['phone']],
   ['phone_sanitized_blacklisted', ['phone', 'mobile']],
