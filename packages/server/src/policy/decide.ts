@@ -45,7 +45,7 @@ export interface PolicyRequest {
     allows: (model: string, method: RelatedMethod) => boolean,
     learnt: LearntTypes,
   ): RelatedWrites;
-  /** `create` and `write`, as far as the method of another name does the same. */
+  /** `create` and `write`, as far as the method of another name does the same; `mail.activity/create` of that model. */
   listEquivalents(): readonly string[];
   /** The fields that the call names. */
   listFieldUses(): FieldUses;
@@ -140,8 +140,11 @@ export function decideApproval(
   const { approve } = compiled;
   if (approve.length === 0) return null;
   const { model, method } = request;
-  const rules = [method, ...request.listEquivalents()].map((name) => findApproval(approve, model, name));
-  const own = rules.find((rule) => rule !== null) ?? null;
+  const equivalents = request.listEquivalents().map((name) => {
+    const [first = '', second] = name.split('/');
+    return second === undefined ? findApproval(approve, model, first) : findApproval(approve, first, second);
+  });
+  const own = [findApproval(approve, model, method), ...equivalents].find((rule) => rule !== null) ?? null;
   return own !== null || request.isReadOnly ? own : decideRelatedApproval(compiled, request, NOTHING_LEARNT);
 }
 
