@@ -157,6 +157,8 @@ describe('a search by name needs the models whose fields it compares', () => {
 
   test('but not for the name that a many2one field shows', () => {
     expect(searchFor('account.move', {})).toBeNull();
+    // The name of a currency is compared, and its name in words.
+    expect(searchFor('product.pricelist', {})).toBeNull();
     expect(searchFor('sale.order.line', {})).toBeNull();
   });
 });

@@ -7,6 +7,7 @@
  */
 import {
   findParentField,
+  isSameAsName,
   listNameFields,
   listSearchedFields,
   NAME_SEARCH,
@@ -190,7 +191,9 @@ function comparesNamesOnly(model: string | null): boolean {
   if (model === null) return false;
   const { shown } = listNameFields(model);
   return (
-    listSearchedFields(model)?.every((field) => shown.includes(field) || field === DISPLAY_NAME) === true
+    listSearchedFields(model)?.every(
+      (field) => shown.includes(field) || field === DISPLAY_NAME || isSameAsName(model, field),
+    ) === true
   );
 }
 
