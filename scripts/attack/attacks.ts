@@ -853,6 +853,53 @@ const REFUSED: readonly RefusedCalls[] = [
       [['product_variant_ids.stock_quant_ids.quantity', '>', 0]],
     ].map((domain) => ['search_count', 'product.template', [domain]]),
   },
+  {
+    name: 'a path finds out the text of a mail, or keys of a provider of payments',
+    policy: { models: { '*': ['*'] } },
+    needs: 'mail.notification',
+    allowed: ({ version }) =>
+      Promise.resolve([
+        ['search_count', 'mail.notification', [[['mail_message_id.subject', '!=', 'a']]]],
+        ['search_count', 'mail.notification', [[['mail_mail_id', '!=', false]]]],
+        ['export_data', 'res.partner', [[1], ['country_id/code']]],
+        ...(version >= 17
+          ? [['web_read', 'res.partner', [[1], { country_id: { fields: { code: {} } } }]] as const]
+          : []),
+      ]),
+    refused: async ({ odoo, has, version }) => {
+      const [id] = await odoo('mail.notification', 'search', [[]], { limit: 1 });
+      const body = [['body_html', 'like', 'reset_password']];
+      return [
+        ['search_count', 'mail.notification', [[['mail_mail_id.body_html', 'like', 'reset_password']]]],
+        [
+          'read_group',
+          'mail.notification',
+          [[['mail_mail_id.body_html', 'like', 'a']], [], ['res_partner_id']],
+        ],
+        ['search', 'mail.notification', [[], 0, 1, 'mail_mail_id.body_html']],
+        ['export_data', 'mail.notification', [[id], ['mail_mail_id/body_html']]],
+        ...(version >= 17
+          ? ([
+              ['search_count', 'mail.notification', [[['mail_mail_id', 'any', body]]]],
+              ['web_read', 'mail.notification', [[id], { mail_mail_id: { fields: { body_html: {} } } }]],
+            ] as const)
+          : []),
+        ...((await has('payment.transaction'))
+          ? [['search_count', 'payment.transaction', [[['provider_id.code', '=', 'none']]]] as const]
+          : []),
+      ];
+    },
+  },
+  {
+    name: 'a search by name runs a domain of the call on other records',
+    policy: { models: { 'crm.team.member': ['*'], 'res.users': ['read'] } },
+    needs: 'crm.team.member',
+    allowed: [['name_search', 'crm.team.member', ['a']]],
+    refused: ['any', 'not any'].flatMap((operator) => [
+      ['name_search', 'crm.team.member', [[['login', '=', 'admin']], [], operator]] as const,
+      ['search_count', 'crm.team.member', [[['display_name', operator, [['login', '=', 'a']]]]]] as const,
+    ]),
+  },
 ];
 
 export const ATTACKS: readonly Attack[] = [

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints which fields of other models a search by name compares: `name_search`, and a text in place of an id.
+"""Prints which other fields a search by name compares, and a condition on a field that has a search method.
 
 Usage: name_search_fields.py 14=PATH 15=PATH ... > packages/odoo/src/fields/name-searches-table.ts
 
@@ -8,6 +8,10 @@ sources: `model:field`, or `model` alone for a field that leads to records of th
 in turn. Odoo compares the fields of `_rec_names_search`, or else the one of `_rec_name`. Methods that search in another
 way count with the paths of texts that their code names: other fields are not compared with a name. Fields of the model
 itself are left out.
+
+A line of `model/field`, or `any/field` for a field of a mixin, has what a condition on this field compares, by the code of its search method: the fields of the
+same kind whose paths the code names, of the model itself too, and models whose records it searches for by name. The
+value of a relation can be a text.
 """
 
 from __future__ import annotations
@@ -22,13 +26,24 @@ from odoo_sources import Field, ModelClass, read_checkout
 SEARCHES = {"_name_search", "name_search", "_search_display_name", "_rec_names_search"}
 RELATIONS = {"Many2one", "One2many", "Many2many"}
 TEXTS = {"Char", "Text", "Html"}
+NUMBERS = {"Integer", "Float", "Monetary"}
+DATES = {"Date", "Datetime"}
+# Fields with a search method, and the fields that a value of them can be compared with.
+KINDS = {kind: kinds for kinds in (TEXTS, NUMBERS, DATES) for kind in kinds}
+KINDS |= {kind: TEXTS for kind in {"Json", *RELATIONS}}
+# Begins the name of a model whose records a function searches for by name.
+NAMED = "@"
 
 
 def list_texts(node: ast.AST, _parameters: list[str], _constants: dict[str, object]) -> list[str]:
-    """The texts in the code of a function that searches by name."""
-    if getattr(node, "name", None) not in SEARCHES:
+    """The texts in the code of a function that searches, and the models that it searches by name."""
+    if "search" not in getattr(node, "name", ""):
         return []
-    return [each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    texts = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    called = {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
+    if not called & {"name_search", "_name_search"} and "display_name" not in texts:
+        return texts
+    return texts + [NAMED + name for name in texts if f"env['{name}']" in ast.unparse(node)]
 
 
 class Models:
@@ -77,13 +92,33 @@ class Models:
             for key, value in each.names.items():
                 names.setdefault(key, value)
             for method in each.methods:
-                for text in method.facts or ():
+                for text in method.facts or () if method.name in SEARCHES else ():
                     if method.name == "_rec_names_search" or self.is_text_of_other(model, text):
                         yield text
         searched = names.get("_rec_names_search")
         if not isinstance(searched, (list, tuple)):
             searched = [names.get("_rec_name") or "name"]
         yield from (name for name in searched if isinstance(name, str))
+
+    def list_searchable(self, model: str) -> Iterator[tuple[str, set[str]]]:
+        """The fields of the model's own classes that have a search method, with what it compares."""
+        for name in sorted({name for each in self.classes[model] for name in each.fields}):
+            found = self.find_field(model, name)
+            function = found.keywords.get("search") if found is not None else None
+            if found is None or found.type not in KINDS or not isinstance(function, str):
+                continue
+            methods = (method for each in self.lineage(model) for method in each.methods if method.name == function)
+            texts = next(methods, None)
+            sources = {self.find_compared(model, text, KINDS[found.type]) for text in texts.facts or ()} if texts else set()
+            yield name, {source for source in sources if source not in (None, f"{model}:{name}")}
+
+    def find_compared(self, model: str, path: str, kinds: set[str]) -> str | None:
+        if path.startswith(NAMED):
+            return path.removeprefix(NAMED)
+        source = self.find_source(model, path) if "." in path else f"{model}:{path}"
+        other, _, name = (source or "").partition(":")
+        found = self.find_field(other, name)
+        return source if found is not None and found.type in kinds else None
 
     def is_text_of_other(self, model: str, path: str) -> bool:
         source = self.find_source(model, path) if "." in path else None
@@ -116,8 +151,12 @@ def main() -> None:
             sources = {models.find_source(model, path) for path in models.list_paths(model)} - {None, model}
             if sources:
                 rows.setdefault(model, set()).update(sources)
+            for name, compared in models.list_searchable(model):
+                if compared:
+                    owner = "any" if models.classes[model][0].kind == "abstract" else model
+                    rows.setdefault(f"{owner}/{name}", set()).update(compared)
     print("/**")
-    print(f" * What a search by name compares in other models of Odoo Community {', '.join(checkouts)}. Written by")
+    print(f" * What searches by name and by some fields compare, in Odoo Community {', '.join(checkouts)}. Written by")
     print(" * scripts/odoo-tables/name_search_fields.py, which describes the form.")
     print(" */")
     print("export const NAME_SEARCHES = `")

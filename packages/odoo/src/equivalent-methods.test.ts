@@ -42,6 +42,12 @@ test.each([
   ['create_and_get_website_url', ['create']],
   ['find_or_create', ['create']],
   ['create_or_replace', ['create', 'write']],
+  ['website_publish_button', ['write']],
+  ['set_sequence_top', ['write']],
+  ['toggle_favorite', ['write']],
+  ['create_product_variant', ['product.product/create']],
+  ['activity_schedule', ['mail.activity/create']],
+  ['activity_feedback', ['mail.activity/write', 'mail.activity/unlink']],
 ])('%s needs the approvals of %j', (method, methods) => {
   expect(listEquivalents(method, null)).toEqual(methods);
 });

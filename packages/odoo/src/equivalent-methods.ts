@@ -27,13 +27,42 @@ const EQUIVALENTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['create_or_replace', ['create', 'write']],
   ['create_filter', ['create', 'write']],
   ['action_duplicate', ['create']],
+  ['website_publish_button', ['write']],
+  ['channel_rename', ['write']],
+  ['channel_change_description', ['write']],
+  ['rename_floor', ['write']],
+  // Methods of other models.
+  ['create_product_variant', ['product.product/create']],
+  ['create_product_variant_from_pos', ['product.product/create']],
+  ['activity_schedule', ['mail.activity/create']],
+  ['activity_reschedule', ['mail.activity/write']],
+  ['activity_feedback', ['mail.activity/write', 'mail.activity/unlink']],
+  ['activity_unlink', ['mail.activity/unlink']],
+]);
+/** `toggle_favorite`, `set_sequence_top`: methods that set a field of the record. */
+const SETTERS = /^(toggle|set_sequence)_/;
+const WRITE: readonly string[] = ['write'];
+/** What Odoo sets by a method without values. */
+const SET_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['action_archive', ['active']],
+  ['action_unarchive', ['active']],
+  ['toggle_active', ['active']],
+  ['website_publish_button', ['is_published', 'website_published']],
 ]);
 /** Named arguments of `action_set_lost` that are not values of the lead. */
 const NO_VALUES: ReadonlySet<string> = new Set(['ids', 'context']);
 
-/** `create`, `write` and `unlink`, as far as the method does the same. `call` null: the arguments are not known. */
+/** The fields of its records that the method sets, though no value of the call names them. */
+export function listSetFields(method: string): readonly string[] {
+  return SET_FIELDS.get(method) ?? [];
+}
+
+/**
+ * `create`, `write` and `unlink`, as far as the method does the same: `write`, or `mail.activity/create` for another
+ * model. `call` null: the arguments are not known.
+ */
 export function listEquivalents(method: string, call: Arguments | null): readonly string[] {
-  const all = EQUIVALENTS.get(method) ?? [];
+  const all = EQUIVALENTS.get(method) ?? (SETTERS.test(method) ? WRITE : []);
   if (call === null) return all;
   if (method === 'action_set_lost') return call.named.every(({ name }) => NO_VALUES.has(name)) ? [] : all;
   if (method !== 'web_save') return all;

@@ -43,6 +43,7 @@ describe('a method with a limit returns', () => {
     ['formatted_read_group', '[[], ["a"], [], [], 0, 5]', '{}', 5],
     ['web_read_group', '[[], ["a"], [], 5]', '{}', 5],
     ['web_read_group', '[[], ["a"], [], 5]', '{"auto_unfold": false}', 5],
+    ['search_paid_order_ids', '[1, [], 5, 0]', '{}', 5],
     [
       'read_group',
       '[["a", "=", ":array_agg"], ["id:count_distinct", "a:avg"], ["date:month"], 0, 5]',
@@ -79,6 +80,8 @@ describe('a method with ids returns', () => {
     ['web_save', '[[1], {}, {}, false]', '{}', 1],
     ['web_save_multi', '[[1, 2], [{}, {}], {}]', '{}', 2],
     ['web_resequence', '[[1, 2, 3], {}]', '{}', 3],
+    ['get_avatar_card_data', '[[1, 2, 3], ["name"]]', '{}', 3],
+    ['get_barcodes_and_pin_hashed', '[[1, 2, 3]]', '{}', 3],
   ])('%s %s %s: %s', (method, params, keyword, asked) => {
     expect(count(method, readArguments(params, keyword))?.asked).toBe(asked);
   });

@@ -47,6 +47,9 @@ const BOUNDS: ReadonlyMap<string, Bound> = new Map<string, Bound>([
   ['web_save_multi', 'ids'],
   ['web_resequence', 'ids'],
   ['export_data', 'ids'],
+  // These return some fields of each employee or user.
+  ['get_avatar_card_data', 'ids'],
+  ['get_barcodes_and_pin_hashed', 'ids'],
   ['search', { position: 2, standard: null }],
   ['search_read', { position: 3, standard: null }],
   ['search_fetch', { position: 3, standard: null }],
@@ -56,6 +59,7 @@ const BOUNDS: ReadonlyMap<string, Bound> = new Map<string, Bound>([
   ['read_group', { position: 4, standard: null }],
   ['web_read_group', { position: 3, standard: null }],
   ['formatted_read_group', { position: 5, standard: null }],
+  ['search_paid_order_ids', { position: 2, standard: null }],
   ['search_panel_select_range', 'limit_named'],
   ['search_panel_select_multi_range', 'limit_named'],
   ['formatted_read_grouping_sets', 'unbounded'],

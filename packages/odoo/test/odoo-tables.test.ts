@@ -45,11 +45,13 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       'library.reader',
       'library.reservation',
       'library.shelf',
+      'library.sorted',
+      'library.sorted.volume',
       'library.team',
       'library.volume',
       'res.groups',
     ]);
-    expect(output.split('\n').filter((line) => line.startsWith('"library.'))).toHaveLength(17);
+    expect(output.split('\n').filter((line) => line.startsWith('"library.'))).toHaveLength(19);
   });
 
   test('have what models extend, inherit and delegate to', () => {
@@ -244,10 +246,13 @@ test.skipIf(!hasCommand('python3'))(
   () => {
     const args = ['-B', `${folder}name_search_fields.py`, `18=${folder}fixture`];
     const lines = execFileSync('python3', args, { encoding: 'utf8' }).split('\n');
-    expect(lines.filter((line) => line.startsWith('library.'))).toEqual([
+    expect(lines.filter((line) => /^(library\.|any\/)/.test(line))).toEqual([
+      'any/label library.shelf',
       'library.pile library.shelf:label',
       'library.queue library.reservation',
       'library.reservation library.shelf,library.shelf:label',
+      'library.sorted.volume/note library.shelf:label',
+      'library.sorted.volume/price library.shelf:price',
     ]);
   },
 );

@@ -186,6 +186,9 @@ describe.each([
   ['sale.order', 'source.vat', null, RULE, RULE],
   ['sale.order', 'source.street', null, null, RULE],
   ['sale.order', 'no_field.vat', null, RULE, RULE],
+  // Conditions on records, of a field that leads to none.
+  ['sale.order', 'name.vat', null, RULE, RULE],
+  ['sale.order', 'name', 'parents', null, RULE],
   // The name after the field is that of a property, which can lead to records of any model.
   ['sale.order', 'props', 'shown', null, null],
   ['sale.order', 'props.vat', null, null, null],
@@ -409,6 +412,28 @@ test('a product shows the fields of its variant, also in its name and in searche
   expect(checkOf('standard_price', 'display_name')).toBe(null);
 });
 
+test('a search by name is denied with what the display name shows', () => {
+  expect(check({ 'x.member': { deny: ['x_number'] } }, 'x.card', 'partner_id', 'searched')).toBe(null);
+  expect(check({ 'x.member': { deny: ['x_number'] } }, 'x.visit', 'member_id', 'searched')).toBe(
+    'fields["x.member"]',
+  );
+  expect(check({ 'res.partner': { deny: ['name'] } }, 'x.member', 'partner_id', 'searched')).toBe(RULE);
+});
+
+test('a condition on a field with a search method is denied with what the method compares', () => {
+  const compare = (model: string, field: string, fields: NonNullable<Policy['fields']>) => {
+    const clause = { kind: 'domain', base: 0 } as const;
+    const use = { path: [field], tail: 'searched', clause } as const;
+    return new FieldCheck(new FieldRules(fields), KNOWN).check(model, use)?.rule.name ?? null;
+  };
+  const denied = { 'account.analytic.account': { deny: ['code'] } };
+  expect(compare('sale.order.line', 'analytic_distribution', denied)).toBe(
+    'fields["account.analytic.account"]',
+  );
+  expect(compare('event.event', 'address_search', { 'res.partner': { deny: ['city'] } })).toBe(RULE);
+  expect(compare('event.event', 'address_search', { 'res.partner': { deny: ['vat'] } })).toBe(null);
+});
+
 describe('a search by name is denied with the fields of other models that it compares', () => {
   const search = (model: string, fields: NonNullable<Policy['fields']>) =>
     new FieldCheck(new FieldRules(fields), KNOWN).check(model, { path: [NAME_SEARCH], tail: null })?.rule
@@ -421,6 +446,9 @@ describe('a search by name is denied with the fields of other models that it com
     ['stock.quant', 'res.partner', 'vat'],
     ['account.move.line', 'product.product', 'barcode'],
     ['account.move.line', 'res.partner', 'name'],
+    // Variants are searched for by the names of their templates, and templates by the barcodes of their variants.
+    ['account.move.line', 'product.template', 'name'],
+    ['mrp.bom', 'product.product', 'barcode'],
   ])('%s compares %s.%s', (model, other, field) => {
     const rule = `fields["${other}"]`;
     expect(search(model, { [other]: { deny: [field] } })).toBe(rule);

@@ -9,6 +9,7 @@ import {
   findComputedField,
   findModelOrder,
   findParentField,
+  listCompared,
   listNameFields,
   listShownAnywhere,
   listShownFields,
@@ -122,6 +123,12 @@ export class FieldCheck {
       if (rule !== null) {
         return { rule, model: at, field, path: path.with(index, field), order: null };
       }
+      const compared =
+        isLast && at !== null && use.clause?.kind === 'domain' ? listCompared(at, field) : NONE;
+      for (const other of compared) {
+        const denying = this.#findDenying(other.model, other.field, 1);
+        if (denying !== null) return { rule: denying, ...other, path, order: null };
+      }
       const isReturned = use.isListed === true || use.isOrdered === true;
       if (isLast && tail === null && !isReturned) return null;
       if (at === null) continue;
@@ -134,9 +141,11 @@ export class FieldCheck {
       if (type?.type.startsWith('properties')) return this.#checkProperties(path, index, tail, isReturned);
       if (isLast && tail === 'shown' && type !== null && type.type !== 'many2one') return null;
       const next = findRelation(type);
-      // A part of a date.
-      if (next === 'none') return null;
-      at = next;
+      const isEnd = (isLast && tail !== 'parents') || type?.type.startsWith('date') === true;
+      // A part of a date can follow. Conditions on records can lead to any model: Odoo passes them on to the search of
+      // whatever field (docs/odoo-facts.md#conditions-passed-on).
+      if (next === 'none' && isEnd) return null;
+      at = next === 'none' ? ANY_MODEL : next;
     }
     if (tail === null) return null;
     if (tail === 'sorted' && at !== null) return this.#checkSorted(at, path);
@@ -289,6 +298,8 @@ export class FieldCheck {
   #findDenying(model: string | null, field: string, depth: number): CompiledFieldRule | null {
     const own = this.#rules.findDenying(model, field) ?? this.#findDenyingSource(model, field);
     if (own !== null || model === null) return own;
+    // It compares what the display name shows.
+    if (field === NAME_SEARCH) return this.#findDenying(model, DISPLAY_NAME, depth);
     const shown = this.#findDenyingByTable(model, field);
     if (shown !== null) return shown;
     if (depth > 0 && !this.#isWorthAsking(model, field)) return null;

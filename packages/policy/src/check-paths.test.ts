@@ -28,6 +28,7 @@ const TYPES = new Map<string, FieldTypes>([
       ['source', field('reference')],
       ['res_id', field('many2one_reference')],
       ['properties', field('properties')],
+      ['analytic_distribution', field('json')],
     ]),
   ],
   ['x.line', new Map([['order_id', field('many2one', 'x.order')]])],
@@ -43,7 +44,7 @@ function check(
   const policy = compilePolicy({ instances: ['prod'], models: { 'x.order': ['search'], ...models } });
   const call = readArguments(JSON.stringify(params), JSON.stringify(keyword));
   const request = { model: 'x.order', uses: listFieldUses('x.order', method, call, 'read') };
-  const decided = finish(decidePaths(policy.mayReadByPath, request, { types: TYPES, orders: null }));
+  const decided = finish(decidePaths(policy, request, { types: TYPES, orders: null }));
   if (decided.kind === 'denied') return decided.message;
   expect(decided.lacking.types).toEqual(new Map());
   return null;
@@ -81,6 +82,10 @@ describe('a path', () => {
     [['properties.customer', '=', 5], 'cannot be told'],
     [['unknown.name', '=', 5], 'cannot be told'],
     [['unknown', '=', 'x'], 'cannot be told'],
+    [['title', 'any', [['login', '=', 'x']]], 'cannot be told'],
+    [['display_name', 'any', [['login', '=', 'x']]], 'cannot be told'],
+    [['title', 'child_of', 'x'], 'cannot be told'],
+    [['analytic_distribution', 'ilike', 'x'], 'searches `account.analytic.account` by name'],
   ])('into another model is refused: %j', (condition, message) => {
     expect(search(condition)).toContain(message);
   });
@@ -102,13 +107,41 @@ describe('a path', () => {
   });
 });
 
+describe('if all models may be read, a path to fields', () => {
+  const ALL = { '*': ['*'] };
+  test.each([
+    [['carrier_id.margin', '=', 5], '`delivery.carrier`'],
+    [['parent_id.carrier_id.margin', '=', 5], '`delivery.carrier`'],
+    [['carrier_id', 'any', [['margin', '=', 5]]], '`delivery.carrier`'],
+    [['title', 'any', [['carrier_id.margin', '=', 5]]], 'cannot be told'],
+    [['unknown.name', '=', 5], 'cannot be told'],
+  ])('of a model that must be named to be read is refused: %j', (condition, message) => {
+    expect(search(condition, ALL)).toContain(message);
+    expect(search(['partner_id.email', '=', 5], ALL)).toBeNull();
+  });
+
+  test.each([
+    [['carrier_id', 'ilike', 'x']],
+    [['carrier_id.display_name', 'ilike', 'x']],
+    [['carrier_id.id', '=', 5]],
+    [['properties.customer', '=', 5]],
+    [['ordered_on.month_number', '=', 3]],
+    [['unknown', '=', 'x']],
+  ])('of others, and to names, is allowed: %j', (condition) => {
+    expect(search(condition, ALL)).toBeNull();
+  });
+
+  test('of a model that the policy names is allowed', () => {
+    const named = { ...ALL, 'delivery.carrier': ['read'] };
+    expect(search(['carrier_id.margin', '=', 5], named)).toBeNull();
+  });
+});
+
 describe('a search by name needs the models whose fields it compares', () => {
   const searchFor = (model: string, models: Policy['models']) => {
     const policy = compilePolicy({ instances: ['prod'], models: { [model]: ['name_search'], ...models } });
     const uses = listFieldUses(model, 'name_search', readArguments('["BE0477"]', '{}'), 'read');
-    const decided = finish(
-      decidePaths(policy.mayReadByPath, { model, uses }, { types: TYPES, orders: null }),
-    );
+    const decided = finish(decidePaths(policy, { model, uses }, { types: TYPES, orders: null }));
     return decided.kind === 'denied' ? decided.message : null;
   };
 
@@ -118,8 +151,14 @@ describe('a search by name needs the models whose fields it compares', () => {
     expect(searchFor('stock.quant', { ...others, 'res.partner': ['read'] })).toBeNull();
   });
 
+  test.each(['any', 'not any', 'ANY', 'child_of'])('and is refused with the operator %s', (operator) => {
+    expect(check('name_search', [[['login', '=', 'x']], [], operator])).toContain('`operator` leads to');
+  });
+
   test('but not for the name that a many2one field shows', () => {
     expect(searchFor('account.move', {})).toBeNull();
+    // The name of a currency is compared, and its name in words.
+    expect(searchFor('product.pricelist', {})).toBeNull();
     expect(searchFor('sale.order.line', {})).toBeNull();
   });
 });

@@ -8,6 +8,8 @@
 import {
   type FieldUse,
   findParentField,
+  isSameAsName,
+  listCompared,
   listNameFields,
   listSearchedElsewhere,
   listSearchedFields,
@@ -63,6 +65,7 @@ const PLAIN_FIELDS: ReadonlySet<string> = new Set([
   'vat',
   'write_date',
 ]);
+const DATES: ReadonlySet<string> = new Set(['date', 'datetime']);
 /** Stands for the type of a field that the server does not describe to this user. */
 const UNDESCRIBED = '';
 const EXCEPTIONS: ReadonlySet<string> = new Set(['product.supplierinfo name', 'res.bank state']);
@@ -73,13 +76,25 @@ export class PathCheck {
   readonly #mayRead: (model: string) => boolean;
   readonly #types: ReadonlyMap<string, FieldTypes>;
 
-  constructor(mayRead: (model: string) => boolean, types: ReadonlyMap<string, FieldTypes>) {
+  readonly #isOpen: boolean;
+
+  /** `isOpen`: all other records may be read, so that only paths to fields of records are checked. */
+  constructor(mayRead: (model: string) => boolean, types: ReadonlyMap<string, FieldTypes>, isOpen: boolean) {
     this.#mayRead = mayRead;
     this.#types = types;
+    this.#isOpen = isOpen;
   }
 
   /** Null: allowed, as far as the types are known. */
-  check(own: string, { path, tail, model, isWritten }: FieldUse): DeniedPath | null {
+  check(own: string, use: FieldUse): DeniedPath | null {
+    if (!this.#isOpen) return this.#check(own, use);
+    // Names of records, and searches by them, are allowed. The last name of a path leads no further.
+    if (use.path.filter((name) => name !== ID).length < 2) return null;
+    const denied = this.#check(own, { ...use, tail: null });
+    return denied?.used === 'fields' ? denied : null;
+  }
+
+  #check(own: string, { path, tail, model, isWritten }: FieldUse): DeniedPath | null {
     // Members of the context name fields of whatever model. Writes to related records are checked by other rules.
     if (model !== undefined || (isWritten === true && tail === null)) return null;
     let at: Place = { model: own, via: null };
@@ -92,10 +107,11 @@ export class PathCheck {
       if (name === NAME_SEARCH) return this.#checkSearch(own, at.model, path);
       if (isLast && !leadsOn(at.model, name, tail)) return null;
       if (at.model === null) continue;
+      const searched = isLast && tail === 'searched' ? this.#findSearched(own, at.model, name) : null;
+      if (searched !== null) return { model: searched, path, used: 'search' };
       const type = this.#findType(at.model, name === PARENTS ? findParentField(at.model) : name);
       if (type === 'lacking') return null;
-      const next = findNext(type, isLast);
-      // What follows is a part of a date.
+      const next = findNext(type, isLast && tail !== 'parents');
       if (next === null) return null;
       at = next;
     }
@@ -110,6 +126,8 @@ export class PathCheck {
     isWritten: boolean,
   ): DeniedPath['used'] | null {
     if (via === null || isWritten || name === ID || this.#isReadable(own, model)) return null;
+    // The name of a property. Odoo follows no path behind it.
+    if (this.#isOpen && via.startsWith('properties')) return null;
     if (name === NAME_SEARCH) return comparesNamesOnly(model) ? null : 'search';
     if (name === DISPLAY_NAME) return via === 'many2one' ? null : 'names';
     return name === PARENTS ? 'parents' : 'fields';
@@ -140,6 +158,14 @@ export class PathCheck {
     return hidden === undefined ? null : { model: hidden.model, path, used: 'search' };
   }
 
+  /** The model that may not be read and whose names a condition on the field compares; null: none. */
+  #findSearched(own: string, model: string, name: string): string | null {
+    const found = listCompared(model, name).find(
+      (other) => other.field === NAME_SEARCH && !this.#isReadable(own, other.model),
+    );
+    return found === undefined || comparesNamesOnly(found.model) ? null : found.model;
+  }
+
   #isReadable(own: string, model: string | null): boolean {
     return model !== null && (model === own || this.#mayRead(model));
   }
@@ -166,7 +192,9 @@ function comparesNamesOnly(model: string | null): boolean {
   if (model === null) return false;
   const { shown } = listNameFields(model);
   return (
-    listSearchedFields(model)?.every((field) => shown.includes(field) || field === DISPLAY_NAME) === true
+    listSearchedFields(model)?.every(
+      (field) => shown.includes(field) || field === DISPLAY_NAME || isSameAsName(model, field),
+    ) === true
   );
 }
 
@@ -174,13 +202,17 @@ function isNameOnly(model: string, field: string): boolean {
   return field === NAME_SEARCH ? comparesNamesOnly(model) : listNameFields(model).shown.includes(field);
 }
 
-/** Null: the field leads to no records. */
-function findNext(type: FieldType | null, isLast: boolean): Place | null {
+/**
+ * Null: the field leads to no records. `isEnd` false: a part of a date, or records follow. Odoo passes conditions on
+ * records on to the search of any field, which can lead to another model (docs/odoo-facts.md#conditions-passed-on).
+ */
+function findNext(type: FieldType | null, isEnd: boolean): Place | null {
   if (type === null) return { model: null, via: UNDESCRIBED };
   const { type: via, relation } = type;
   if (relation !== null) return { model: relation, via };
-  if (via === 'many2one_reference' && isLast) return null;
-  return via.endsWith('reference') || via.startsWith('properties') ? { model: null, via } : null;
+  if (via === 'many2one_reference' && isEnd) return null;
+  const isOther = via.endsWith('reference') || via.startsWith('properties');
+  return isOther || !(isEnd || DATES.has(via)) ? { model: null, via } : null;
 }
 
 /** For the caller: what to do. */

@@ -5,7 +5,7 @@ import { FieldRules } from './field-rules.ts';
 import { compileModelRules, type ModelRule } from './model-rules.ts';
 import { compileOrigins } from './origin-pattern.ts';
 import { compilePatterns } from './pattern.ts';
-import { compileReadableModels } from './readable-models.ts';
+import { compileFollowedModels, compileReadableModels } from './readable-models.ts';
 
 type Test<Value> = (value: Value) => boolean;
 
@@ -25,8 +25,10 @@ export interface CompiledPolicy {
   readonly unattended: readonly ModelRule[];
   /** Null: fields are not restricted. */
   readonly fields: FieldRules | null;
-  /** Whether paths of a call may lead into a model; null: into any. */
+  /** Whether the records of a model may be read; null: those of any. */
   readonly mayReadByPath: Test<string> | null;
+  /** Whether paths of a call may lead to fields of a model. */
+  readonly mayFollow: Test<string>;
 }
 
 /** `policy` is a result of parsePolicy. */
@@ -37,6 +39,7 @@ export function compilePolicy(policy: Policy): CompiledPolicy {
   const companyIds = companies && new Set(companies);
   const known = policy.allow_unknown_methods === true ? 'all' : 'known';
   const modelRules = compileModelRules('models', models, known);
+  const mayReadByPath = compileReadableModels(modelRules);
   return {
     policy,
     allowsInstance: (name) => instanceNames.find(name) !== undefined,
@@ -50,7 +53,8 @@ export function compilePolicy(policy: Policy): CompiledPolicy {
     approve: compileModelRules('approve', policy.approve ?? {}, 'all'),
     unattended: compileModelRules('unattended', policy.unattended ?? {}, known),
     fields: policy.fields === undefined ? null : new FieldRules(policy.fields),
-    mayReadByPath: compileReadableModels(modelRules),
+    mayReadByPath,
+    mayFollow: compileFollowedModels(modelRules, mayReadByPath),
   };
 }
 

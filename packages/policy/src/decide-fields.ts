@@ -84,23 +84,19 @@ export function* decideFields(
   return { kind: 'allowed', lacking: describeLacking(check) };
 }
 
-/**
- * Decides whether the paths of a call lead only into models that the policy lets be read. `mayRead` null: it lets all
- * be read.
- */
+/** Decides whether the paths of a call lead only into models that the policy lets be read. */
 export function* decidePaths(
-  mayRead: CompiledPolicy['mayReadByPath'],
+  { mayReadByPath, mayFollow }: Pick<CompiledPolicy, 'mayReadByPath' | 'mayFollow'>,
   { model, uses: { uses, unreadable } }: Pick<FieldsRequest, 'model' | 'uses'>,
   known: Known,
 ): Steps<FieldsDecision> {
-  if (mayRead === null) return { kind: 'allowed', lacking: { types: new Map(), orders: false } };
   if (unreadable !== null) {
     return deny(
       'models',
       `This key may not read all models, and which ones \`${unreadable}\` leads to cannot be told. Name fields as Odoo does, and fewer in one call.`,
     );
   }
-  const check = new PathCheck(mayRead, known.types);
+  const check = new PathCheck(mayFollow, known.types, mayReadByPath === null);
   for (const use of uses) {
     const denied = check.check(model, use);
     if (denied !== null) return deny('models', describeDeniedPath(denied));
@@ -111,10 +107,10 @@ export function* decidePaths(
 
 /** As {@link decidePaths}, by the names in the call alone. */
 export function decideNamedPaths(
-  mayRead: CompiledPolicy['mayReadByPath'],
+  policy: Pick<CompiledPolicy, 'mayReadByPath' | 'mayFollow'>,
   request: Pick<FieldsRequest, 'model' | 'uses'>,
 ): FieldsDecision {
-  return finish(decidePaths(mayRead, request, NOTHING_KNOWN));
+  return finish(decidePaths(policy, request, NOTHING_KNOWN));
 }
 
 export type OrderDecision =

@@ -39,14 +39,14 @@ export interface PolicyRequest {
   sensitivity: string | null;
   // These functions scan the arguments, which can be millions. Each is called at most once, last, and only if the
   // policy depends on its result. Related writes are searched again each time that types of fields were learnt.
-  /** The first read of records of other models that is not allowed. `mayRead` null: all models may be read. */
-  findRelatedRead(mayRead: CompiledPolicy['mayReadByPath']): RelatedRead | null;
+  /** The first read of records of other models that is not allowed. */
+  findRelatedRead(mayRead: CompiledPolicy['mayFollow']): RelatedRead | null;
   /** The first change of a related record that `allows` does not allow. */
   findRelatedWrites(
     allows: (model: string, method: RelatedMethod) => boolean,
     learnt: LearntTypes,
   ): RelatedWrites;
-  /** `create` and `write`, as far as the method of another name does the same. */
+  /** `create` and `write`, as far as the method of another name does the same; `mail.activity/create` of that model. */
   listEquivalents(): readonly string[];
   /** The fields that the call names. */
   listFieldUses(): FieldUses;
@@ -141,8 +141,11 @@ export function decideApproval(
   const { approve } = compiled;
   if (approve.length === 0) return null;
   const { model, method } = request;
-  const rules = [method, ...request.listEquivalents()].map((name) => findApproval(approve, model, name));
-  const own = rules.find((rule) => rule !== null) ?? null;
+  const equivalents = request.listEquivalents().map((name) => {
+    const [first = '', second] = name.split('/');
+    return second === undefined ? findApproval(approve, model, first) : findApproval(approve, first, second);
+  });
+  const own = [findApproval(approve, model, method), ...equivalents].find((rule) => rule !== null) ?? null;
   return own !== null || request.isReadOnly ? own : decideRelatedApproval(compiled, request, NOTHING_LEARNT);
 }
 
@@ -213,7 +216,7 @@ export function decideServer(
 }
 
 function decideMethod(compiled: CompiledPolicy, request: PolicyRequest): Decision {
-  const { policy, models, mayReadByPath } = compiled;
+  const { policy, models, mayFollow } = compiled;
   const { model, method, isReadOnly, sensitivity } = request;
   const ofModel = models.filter(({ matches }) => matches(model));
   const [first] = ofModel;
@@ -243,7 +246,7 @@ function decideMethod(compiled: CompiledPolicy, request: PolicyRequest): Decisio
     return deny('read_only', `This key may only read, and \`${method}\` is not known to do nothing else.`);
   }
   const readsAll = models.some(({ pattern, methods }) => pattern === '*' && methods.has(method));
-  const read = readsAll ? null : request.findRelatedRead(mayReadByPath);
+  const read = readsAll ? null : request.findRelatedRead(mayFollow);
   if (read !== null) return deny('models', describeRelatedRead(read, method));
   if (isReadOnly) return allow(rule.name);
   const related = decideRelatedWrites(compiled, request, NOTHING_LEARNT);

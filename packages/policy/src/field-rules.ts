@@ -100,6 +100,11 @@ export class FieldRules {
     for (const other of listFieldsOfOthers(model, field)) {
       const found = this.ofModel(other.model).find((rule) => denies(rule, other.field, other.model));
       if (found !== undefined) return found;
+      if (other.field !== NAME_SEARCH) continue;
+      for (const same of listSameFields(other.model, NAME_SEARCH)) {
+        const rule = this.ofModel(same).find((each) => denies(each, NAME_SEARCH, same));
+        if (rule !== undefined) return rule;
+      }
     }
     return undefined;
   }

@@ -28,6 +28,21 @@ export function compileReadableModels(rules: readonly ModelRule[]): ((model: str
   };
 }
 
+/**
+ * Into whose fields a path may lead. If the policy lets all models be read, these are all but those that it must name
+ * to read them, because they hold credentials.
+ */
+export function compileFollowedModels(
+  rules: readonly ModelRule[],
+  mayRead: ((model: string) => boolean) | null,
+): (model: string) => boolean {
+  if (mayRead !== null) return mayRead;
+  return (model) =>
+    READING_METHODS.every((method) => findSensitivity(model, method) !== null)
+      ? READING_METHODS.some((method) => allowsMethod(rules, model, method))
+      : true;
+}
+
 /** As for a call of the method. */
 export function allowsMethod(rules: readonly ModelRule[], model: string, method: string): boolean {
   const isNamed = rules.some(({ pattern, methods }) => pattern === model && methods.has(method));

@@ -214,6 +214,12 @@ const TABLE: Readonly<Record<string, string | Row>> = {
   filtered_domain: 'ids, domain:domain',
   sorted: { parameters: 'ids, key:order, reverse', orderedBy: 'key' },
 
+  get_avatar_card_data: 'ids, fields:shown',
+  'hr.employee/get_barcodes_and_pin_hashed': { parameters: 'ids', always: ['barcode', 'pin'] },
+  // These return ids of records that a domain finds.
+  'mail.message/mark_all_as_read': 'domain:domain',
+  'pos.order/search_paid_order_ids': 'config_id, domain:domain, limit, offset',
+
   message_post: 'ids, **',
   message_subscribe: 'ids, **',
   message_unsubscribe: 'ids, **',

@@ -178,6 +178,14 @@ const SEARCHED_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['crm.tag', ['name']],
 ]);
 
+/** Fields that a search by name compares and that say no more than the name: `US Dollar` for `USD`. */
+const SAME_AS_NAME: ReadonlySet<string> = new Set(['res.currency full_name']);
+
+/** Whether comparing the field tells no more than the name of the record does. */
+export function isSameAsName(model: string, field: string): boolean {
+  return SAME_AS_NAME.has(`${model} ${field}`);
+}
+
 /** Null if the model is not in the table, so that it may compare any field. */
 export function listSearchedFields(model: string): readonly string[] | null {
   return SEARCHED_FIELDS.get(model) ?? null;
@@ -192,7 +200,7 @@ const SHOWN_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['email_normalized', ['email', 'email_from']],
   ['email_formatted', ['name', 'email']],
   ['phone_sanitized', ['phone', 'mobile']],
-  ['phone_mobile_search', ['phone', 'mobile']],
+  ['phone_mobile_search', ['phone', 'mobile', 'partner_phone', 'partner_mobile']],
   ['mobile_blacklisted', ['mobile']],
   ['phone_blacklisted', ['phone']],
   ['phone_sanitized_blacklisted', ['phone', 'mobile']],

@@ -90,6 +90,17 @@ test.each([
   expect(list(method, params)).toEqual(uses);
 });
 
+test('methods of one model, which a policy must name, are read too', () => {
+  const domain = '[["a.b", "=", 1]]';
+  expect(list('mark_all_as_read', `[${domain}]`, '{}', 'mail.message')).toEqual(['a.b']);
+  expect(list('search_paid_order_ids', `[1, ${domain}, 5, 0]`, '{}', 'pos.order')).toEqual(['a.b']);
+  expect(list('get_avatar_card_data', '[[1], ["pin"]]', '{}', 'hr.employee')).toEqual(['pin[] → shown']);
+  expect(list('get_barcodes_and_pin_hashed', '[[1]]', '{}', 'hr.employee')).toEqual([
+    'barcode → shown',
+    'pin → shown',
+  ]);
+});
+
 test('reads the same fields by name, and those of the context', () => {
   const keyword =
     '{"args": [["a", "=", 1]], "context": {"default_b": 1, "search_default_c": 1, "group_by": ["d:month"], "active_test": false, "show_email": true}}';

@@ -411,7 +411,7 @@ class UseReader {
         this.#add([NAME_SEARCH], null);
         break;
       case 'name_operator':
-        if (!MATCHES_ALL.test(this.#text(value))) this.#add([NAME_SEARCH], null);
+        this.#nameOperator(this.#text(value));
         break;
       case 'progress_bar':
         this.#members(value, (name, below) => {
@@ -521,6 +521,13 @@ class UseReader {
     // any other value.
     const isText = this.#hasString(value) || (PATTERN.test(operator) && !this.#isEmpty(value));
     this.#add(path, isText ? 'searched' : null, more);
+  }
+
+  /** Odoo passes the operator on to the fields that the name is compared with, which can lead to other models. */
+  #nameOperator(operator: string): void {
+    const lower = operator.toLowerCase();
+    if (SUBDOMAIN.test(lower) || HIERARCHY.test(lower)) throw new Unreadable();
+    if (!MATCHES_ALL.test(operator)) this.#add([NAME_SEARCH], null);
   }
 
   /** A text in place of an id is searched for by name, in the model of the ids. */

@@ -6,6 +6,7 @@ export { FIELD_METHODS, findFieldMethod } from './field-methods.ts';
 export {
   findParentField,
   INHERITED_MODELS,
+  isSameAsName,
   listNameFields,
   listSameFields,
   listSearchedFields,
@@ -30,4 +31,4 @@ export {
   type UnnamedFields,
 } from './field-uses.ts';
 export { findModelOrder, MODEL_ORDERS_ARGUMENTS, type ModelOrders, readModelOrders } from './model-orders.ts';
-export { listSearchedElsewhere } from './name-searches.ts';
+export { listCompared, listSearchedElsewhere } from './name-searches.ts';

@@ -1,6 +1,7 @@
 /**
  * What a search by name compares in other models: `name_search` of an invoice also compares the name of its partner
- * (docs/odoo-facts.md#name-search). Reads the table in name-searches-table.ts.
+ * (docs/odoo-facts.md#name-search). And what a condition on a field with a search method compares: that on the
+ * distribution of an invoice line, the names of analytic accounts. Reads the table in name-searches-table.ts.
  */
 import { NAME_SEARCH } from './field-sources.ts';
 import { NAME_SEARCHES } from './name-searches-table.ts';
@@ -11,6 +12,7 @@ export interface SearchedField {
   readonly field: string;
 }
 
+const ANY_MODEL = 'any';
 const NONE: readonly SearchedField[] = [];
 let table: ReadonlyMap<string, readonly SearchedField[]> | null = null;
 
@@ -26,6 +28,12 @@ export function listSearchedElsewhere(model: string): readonly SearchedField[] {
     }
   }
   return found;
+}
+
+/** The fields that a condition on the field compares in its place, also of other models. */
+export function listCompared(model: string, field: string): readonly SearchedField[] {
+  table ??= readTable();
+  return table.get(`${model}/${field}`) ?? table.get(`${ANY_MODEL}/${field}`) ?? NONE;
 }
 
 function readTable(): ReadonlyMap<string, readonly SearchedField[]> {

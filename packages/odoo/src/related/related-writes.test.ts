@@ -501,6 +501,11 @@ describe('a field that Odoo also writes to the contact of the record', () => {
   });
 
   test.each([
+    // Fields that a method sets without a value of the call.
+    ['lunch.supplier/action_archive', '[[1]]', '{}', ['ir.cron/write']],
+    ['lunch.supplier/toggle_active', '[[1]]', '{}', ['ir.cron/write']],
+    ['slide.slide/website_publish_button', '[[1]]', '{}', ['mail.mail/create']],
+    ['res.partner/action_archive', '[[1]]', '{}', []],
     ['crm.lead/action_set_lost', '[[1]]', '{"email_from": "a"}', PARTNER],
     ['crm.lead/action_set_lost', '[[1]]', '{"lost_reason_id": 1}', []],
     ['crm.lead/action_set_lost', '[[1]]', '{"message_partner_ids": [[4, 3]]}', ['mail.followers/write']],

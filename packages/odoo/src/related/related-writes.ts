@@ -17,6 +17,7 @@ import {
   someMember,
 } from '@erp-proxy/json';
 import { type Arguments, findArgument, POSITIONAL_MAX } from '../arguments.ts';
+import { listSetFields } from '../equivalent-methods.ts';
 import { isWriteMethod } from '../methods.ts';
 import { findMember, MEMBER_NAMES } from '../sensitive/member-names.ts';
 import { DEFAULT, makeNameFilter } from '../sensitive/name-filter.ts';
@@ -164,6 +165,8 @@ class Search implements CommandVisitor<FoundField> {
     this.#values = values.filter((value) => !skipped.includes(value) && !contexts.includes(value));
     if (this.#findAttachments(call)) return;
     if (this.#method === 'copy') this.#fields.checkCopied(this.#model);
+    for (const field of listSetFields(this.#method))
+      this.#fields.checkWritten(field, this.#model, { isNew: false, isOwn: false });
     const place: Place = VALUE_METHODS.has(this.#method) ? 'values' : 'perhaps';
     for (const value of call.positional) {
       if (!skipped.includes(value) && this.#findIn(value, this.#model, place)) return;

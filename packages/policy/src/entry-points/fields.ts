@@ -6,6 +6,7 @@ export {
   decideNamedPaths,
   decideOrder,
   decidePaths,
+  type FieldsDecision,
   type FieldsRequest,
   finish,
   type Lacking,

@@ -163,16 +163,11 @@ describe('related records of a call are checked on every route', () => {
       `[{"name":"a","user_ids":${user}}]`,
     ],
     ['message_new', 'sensitive_methods', { msg_dict: {} }, '[{}]'],
-    [
-      'onchange',
-      'models',
-      { field_onchange: { 'user_ids.login': '1' } },
-      '[[1],{},"a",{"user_ids.login":"1"}]',
-    ],
+    ['x_read', 'models', { spec: { a_id: { fields: { b: {} } } } }, '[{"a_id":{"fields":{"b":{}}}}]'],
   ];
 
   test.each(calls)('%s: %s', async (method, rule, kwargs, params) => {
-    const key = await makeKey({ models: { '*': ['*'] } });
+    const key = await makeKey({ models: { '*': ['*', 'x_*'] } });
     const sent = await collect(async () => {
       const own = await pair.proxy.call(printOne({ action: `"${method}"`, params }), { 'x-proxy-api': key });
       expect(own.json.error.data).toMatchObject({ type: 'policy_denied', rule });

@@ -37,6 +37,7 @@ import type { FaultReply, Reply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
 import * as largeCalls from '../thread/large-calls.ts';
 import { explainFailure, isPassing } from './explain-failure.ts';
+import { mayCallNamePath, mayJson2NamePath } from './field-arguments.ts';
 import type { Call } from './parse.ts';
 import type { Json2Call } from './parse-json2.ts';
 
@@ -68,16 +69,19 @@ export function applyFieldRulesToJson2(
 
 /** The fields of one kind of call. */
 interface CallFields<AnyCall> {
+  mayNamePath(call: AnyCall): boolean;
   list(call: AnyCall, scope: FieldScope, signal: AbortSignal): Promise<FieldUses>;
   /** `value` is JSON. */
   set(call: AnyCall, place: ArgumentPlace, value: string, signal: AbortSignal): Promise<AnyCall>;
 }
 
 const CALL_FIELDS: CallFields<Call> = {
+  mayNamePath: mayCallNamePath,
   list: largeCalls.listCallFields,
   set: largeCalls.setCallArgument,
 };
 const JSON2_FIELDS: CallFields<Json2Call> = {
+  mayNamePath: mayJson2NamePath,
   list: largeCalls.listJson2Fields,
   set: largeCalls.setJson2Argument,
 };
@@ -92,8 +96,7 @@ export function hasSameFieldRules(one: Pick<Client, 'policy'>, other: Pick<Clien
   if (one.policy === other.policy) return true;
   const [before, now] = [one.policy?.policy, other.policy?.policy];
   if (JSON.stringify(before?.fields) !== JSON.stringify(now?.fields)) return false;
-  const checksPaths = other.policy !== null && other.policy.mayReadByPath !== null;
-  return !checksPaths || JSON.stringify(before?.models) === JSON.stringify(now?.models);
+  return JSON.stringify(before?.models) === JSON.stringify(now?.models);
 }
 
 /** What the rules need to know of a server. */
@@ -122,15 +125,17 @@ async function apply<AnyCall extends NamedMethod>(
   const { policy } = client;
   if (policy === null) return { call };
   const { fields, mayReadByPath } = policy;
-  if (fields === null && (mayReadByPath === null || !namesReadFields(call.model, call.method)))
-    return { call };
+  if (fields === null) {
+    if (!namesReadFields(call.model, call.method)) return { call };
+    if (mayReadByPath === null && !callFields.mayNamePath(call)) return { call };
+  }
   // The call was read for the rest of the policy just now.
   await createPauses(SLICE_BYTES)(call.bytes.length);
   const uses = await callFields.list(call, fields === null ? 'read' : 'all', time.signal);
   const { model, method } = call;
   const request = { model, method, isNamed: namesMethod(policy, model, method), uses };
   if (fields === null) {
-    const decided = decideNamedPaths(mayReadByPath, request);
+    const decided = decideNamedPaths(policy, request);
     if (decided.kind === 'denied') return { reply: denyPolicy(decided) };
     if (decided.lacking.types.size === 0) return { call };
   }
@@ -190,13 +195,10 @@ async function runInSlices<Decision>(steps: Steps<Decision>): Promise<Decision> 
 }
 
 /** `sets` is complete if nothing is lacking. */
-function* decideAll(
-  { fields: rules, mayReadByPath }: CompiledPolicy,
-  request: FieldsRequest,
-  known: Known,
-): Steps<Decided> {
+function* decideAll(policy: CompiledPolicy, request: FieldsRequest, known: Known): Steps<Decided> {
   const lacking: Lacking[] = [];
   const sets: SetArgument[] = [];
+  const { fields: rules } = policy;
   if (rules !== null) {
     const { unnamed } = request.uses;
     const decided = yield* decideFields(rules, request, known);
@@ -211,7 +213,7 @@ function* decideAll(
       sets.push({ place: unnamed, value: JSON.stringify(listed.fields) });
     if (ordered.kind === 'by_id') sets.push({ place: ordered.argument, value: BY_ID });
   }
-  const paths = yield* decidePaths(mayReadByPath, request, known);
+  const paths = yield* decidePaths(policy, request, known);
   if (paths.kind === 'denied') return paths;
   lacking.push(paths.lacking);
   return { kind: 'allowed', lacking, sets };

@@ -208,6 +208,17 @@ test('a method of the same effect needs the approval of `create` or `write`', ()
   expect(explain('web_save', [[], {}, {}], create)).toBe('approve["sale.*"]');
   expect(explain('web_save', [[], {}, {}], write)).toBeNull();
   expect(explain('x_sync', [[1]], write)).toBeNull();
+  const any = policy({ '*': ['create', 'write'] });
+  for (const action of [
+    'create_product_variant',
+    'website_publish_button',
+    'set_sequence_top',
+    'activity_schedule',
+  ]) {
+    const call = { ...CALL, action, model_id: 'product.template', params: [[1]] };
+    expect(explainCall(KEY, any, { call, address: '10.0.0.1' }, 0).approval, action).toBe('approve["*"]');
+  }
+  expect(explain('activity_schedule', [[1]], write)).toBeNull();
 });
 
 test('a record that has fields of another one by delegation needs the approval of that one too', () => {

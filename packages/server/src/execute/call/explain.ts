@@ -1,11 +1,13 @@
 /** Explains why a key may or may not make a call, by the same parsing and the same decision as for a received call. */
 import type { ExplainInput, Explanation, Policy } from '@erp-proxy/contract';
+import { namesReadFields } from '@erp-proxy/odoo/fields';
 import { type CompiledPolicy, decide, decideApproval, decideCaller } from '@erp-proxy/policy';
 import { describeStar } from '@erp-proxy/policy/abilities';
-import { decideNamedPaths } from '@erp-proxy/policy/fields';
+import { decideNamedPaths, type FieldsDecision } from '@erp-proxy/policy/fields';
 import type { KeyRecord } from '../../stores/ports/keys.ts';
 import { Denial } from '../terms/denial.ts';
 import { OWN_DIALECT } from '../terms/dialect.ts';
+import { listCallFields, mayCallNamePath } from './field-arguments.ts';
 import { type Call, parseBody, parseCall } from './parse.ts';
 import { describeCall, describeRequest } from './policy-request.ts';
 
@@ -33,8 +35,7 @@ export function explainCall(
   const meaning = describeStar(policy, request.model);
   const star = meaning === null ? {} : { star: meaning };
   if (!decision.allowed) return { ...decision, approval: null, ...star, sets: {} };
-  const named = { model: request.model, uses: request.listFieldUses() };
-  const paths = decideNamedPaths(policy.mayReadByPath, named);
+  const paths = explainPaths(policy, call);
   if (paths.kind === 'denied') {
     const { rule, message } = paths;
     return { allowed: false, rule, approval: null, message, ...star, sets: {} };
@@ -48,6 +49,14 @@ export function explainCall(
   });
   const set = lists === undefined ? sets : { ...sets, fields: lists };
   return { allowed: true, rule, approval, message, ...star, sets: set };
+}
+
+/** As apply-field-rules.ts does, as far as no types of fields are needed. */
+function explainPaths(policy: CompiledPolicy, call: Call): FieldsDecision {
+  const { model, method } = call;
+  const isAsked = namesReadFields(model, method) && (policy.mayReadByPath !== null || mayCallNamePath(call));
+  if (!isAsked) return { kind: 'allowed', lacking: { types: new Map(), orders: false } };
+  return decideNamedPaths(policy, { model, uses: listCallFields(call, 'read') });
 }
 
 /** Names the rules that could still deny the call. */
