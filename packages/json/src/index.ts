@@ -1,4 +1,4 @@
-/** The only door of the package. */
+/** The only entry point of the package. */
 export { viewAsBuffer } from './buffer.ts';
 export { findExcess } from './count-members.ts';
 export { type JsonDocument, readDocument } from './document.ts';

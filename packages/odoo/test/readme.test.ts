@@ -15,12 +15,12 @@ test('the example prints what its comments say', () => {
   expect(printed.trimEnd().split('\n')).toEqual(expected);
 });
 
-test('its table has the doors of the package', () => {
+test('its table has the entry points of the package', () => {
   const { name, exports }: { name: string; exports: object } = JSON.parse(
     readFileSync(`${FOLDER}package.json`, 'utf8'),
   );
   const rows = readFileSync(`${FOLDER}README.md`, 'utf8').matchAll(/^\| `(@[^`]+)` \|/gm);
-  expect(Array.from(rows, ([, door]) => door)).toEqual(
+  expect(Array.from(rows, ([, entryPoint]) => entryPoint)).toEqual(
     Object.keys(exports).map((path) => path.replace('.', name)),
   );
 });

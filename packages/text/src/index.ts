@@ -1,4 +1,4 @@
-/** The only door of the package. */
+/** The only entry point of the package. */
 export { splitHeaderLines, trimBlanks } from './header-lines.ts';
 export { readHttpDate } from './http-date.ts';
 export {

@@ -3,7 +3,8 @@
  * it in the table, packages, and modules of Node. `data/*` is a folder with all folders in it, and `node` is each module
  * of Node except those that reach out of the process ({@link GUARDED}), which are named. Packages of
  * {@link SHARED} need no name if `package.json` has them. The linter refuses circles of files (`noImportCycles` in
- * biome.json). Tests may import anything, but only the doors of {@link CLOSED}.
+ * biome.json). Tests may import anything, but only the entry points
+ * of {@link CLOSED}.
  */
 import { dirname, join, relative } from 'node:path/posix';
 import { expect, test } from 'vitest';
@@ -39,10 +40,10 @@ const BOUNDARIES: Record<string, string> = {
     times:
     .:`,
   policy: `
-    doors: .
+    entry-points: .
     .: odoo zod`,
   egress: `
-    doors: .
+    entry-points: .
     .: lru-cache node node:dns node:net node:tls`,
   sandbox: `
     .: data http json rpc versions node:http node:net
@@ -119,7 +120,7 @@ const SHARED = [
   '@erp-proxy/text',
 ];
 
-/** Packages that others use by the doors in `exports` of their `package.json` alone. A row names all doors of one. */
+/** Packages that others use by the entry points in `exports` of their `package.json`. A row names all those of one. */
 const CLOSED = ['async', 'egress', 'json', 'odoo', 'policy', 'text'];
 
 /** Folders that import a folder above them. A folder may also import the one that it is in, if its row names it. */
@@ -154,7 +155,7 @@ test.each(Object.keys(BOUNDARIES))('files of packages/%s import what their folde
   expect(faults).toEqual([]);
 });
 
-test('what is behind the doors of a package is imported by this package alone', () => {
+test('other packages import the entry points of a package alone', () => {
   const files = findFiles('{bench,chaos,examples,packages,scripts}/**/*.{js,mjs,ts,tsx}');
   const faults = files.flatMap((file) =>
     listImports(file).flatMap((specifier) => {

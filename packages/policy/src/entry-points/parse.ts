@@ -1,4 +1,4 @@
-/** Reads policies that people write, and reports all their errors: the only door that loads zod. */
+/** Reads policies that people write, and reports all their errors: the only entry point that loads zod. */
 export {
   FIELD_RULE_SCHEMA,
   flag,
