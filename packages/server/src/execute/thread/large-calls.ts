@@ -19,6 +19,8 @@ import {
   classifyJson2Answer as classifyJson2AnswerNow,
   type Json2Answer,
   type Json2Verdict,
+  type MappedCall,
+  mapCall as mapCallNow,
   unwrapOne as unwrapOneNow,
 } from '@erp-proxy/odoo/json2';
 import { buildExecuteKw as buildExecuteKwNow, type ExecuteKw } from '@erp-proxy/odoo/jsonrpc';
@@ -47,7 +49,6 @@ import type { MethodCall, TargetedCall } from '../terms/method-call.ts';
 import type { ValuesState } from '../terms/operation.ts';
 import type { Body, CallSpan, ParsedCall } from '../terms/parsed-body.ts';
 import type { Target } from '../terms/target.ts';
-import * as mapping from '../upstream/map-call.ts';
 import * as answers from '../upstream/parse-answer.ts';
 import { runInThread } from './run-in-thread.ts';
 
@@ -237,12 +238,12 @@ export async function mapCall(
   signature: Signature | undefined,
   hasChoice: boolean,
   signal: AbortSignal,
-): Promise<mapping.MappedCall> {
+): Promise<MappedCall> {
   const call = { model, method, params, keyword, records };
   const target = { pathPrefix, db, apiKey };
   return hasLarge(call)
     ? await runInThread('mapCall', [call, target, signature, hasChoice], countBytes(call), signal)
-    : mapping.mapCall(call, target, signature, hasChoice);
+    : mapCallNow(call, target, signature, hasChoice);
 }
 
 export async function buildExecuteKw(call: ExecuteKw, signal: AbortSignal): Promise<Uint8Array> {

@@ -5,7 +5,7 @@
 import type { Policy } from '@erp-proxy/contract';
 import { readArguments } from '@erp-proxy/odoo';
 import { classifyOwnJson2Fault, refineFault } from '@erp-proxy/odoo/faults';
-import { classifyJson2Answer, unwrapOne } from '@erp-proxy/odoo/json2';
+import { classifyJson2Answer, mapCall, unwrapOne } from '@erp-proxy/odoo/json2';
 import { buildExecuteKw } from '@erp-proxy/odoo/jsonrpc';
 import { type LearntTypes, readNamedFields } from '@erp-proxy/odoo/values';
 import { type CompiledPolicy, compilePolicy } from '@erp-proxy/policy';
@@ -23,7 +23,6 @@ import { parseVersionQuestion } from '../call/parse-version-question.ts';
 import { checkRelatedCall, checkRelatedJson2Call } from '../call/related-verdict.ts';
 import { convertWrittenCall } from '../call/written-call.ts';
 import type { ValuesState } from '../terms/operation.ts';
-import { mapCall } from '../upstream/map-call.ts';
 import { parseAnswer, parseValue } from '../upstream/parse-answer.ts';
 
 export const TASKS = {

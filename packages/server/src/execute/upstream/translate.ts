@@ -7,6 +7,7 @@ import { ABORTED } from '@erp-proxy/async/tasks';
 import type { Fault } from '@erp-proxy/odoo/faults';
 import { isApiKeyShaped } from '@erp-proxy/odoo/json2';
 import { findModelSignature, findSignature, type Signature } from '@erp-proxy/odoo/signatures';
+import { denyIds } from '../terms/caller-denials.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
 import type { MethodCall, Protocol } from '../terms/method-call.ts';
@@ -112,7 +113,7 @@ async function translateToJson2(
     if ('failure' in missing) return denyUnanswered(missing, call, deadline);
   }
   // Over /jsonrpc too, the ids would become another argument.
-  if ('denied' in mapped) return mapped.denied;
+  if ('takesRecords' in mapped) return denyIds(model, method);
   if ('unmappable' in mapped) return { otherwise: denyUnmappable(call, mapped.unmappable) };
   // Odoo checks the credentials before the arguments (docs/odoo-facts.md#jsonrpc-check-order).
   if ('fault' in mapped) return { otherwise: mapped };

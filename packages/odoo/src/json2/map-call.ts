@@ -1,17 +1,10 @@
 /** Converts a method call into the request of `/json/2`, if it is certain that the outcome is that of `/jsonrpc`. */
-import type { Fault } from '@erp-proxy/odoo/faults';
-import {
-  buildJson2Request,
-  chooseResultShape,
-  mapArguments,
-  type ResultShape,
-  readNamedCall,
-} from '@erp-proxy/odoo/json2';
-import type { Signature } from '@erp-proxy/odoo/signatures';
-import { denyIds } from '../terms/caller-denials.ts';
-import type { Denial } from '../terms/denial.ts';
-import type { MethodCall } from '../terms/method-call.ts';
-import type { Target } from '../terms/target.ts';
+import type { Fault } from '../faults/faults.ts';
+import type { Signature } from '../signatures/signature.ts';
+import { mapArguments } from './json2-arguments.ts';
+import { type NamedCall, readNamedCall } from './json2-named.ts';
+import { buildJson2Request, type Json2Call } from './json2-request.ts';
+import { chooseResultShape, type ResultShape } from './json2-result.ts';
 
 export type MappedCall =
   | {
@@ -21,13 +14,15 @@ export type MappedCall =
       resultShape: ResultShape;
     }
   | { fault: Fault }
+  /** Why the call cannot be sent over `/json/2`. */
   | { unmappable: string }
-  | { denied: Denial };
+  /** The caller gave records to a method of the model, which takes none. */
+  | { takesRecords: false };
 
 /** `signature` undefined: it is not known. `hasChoice`: the server has both protocols. */
 export function mapCall(
-  { model, method, params, keyword, records }: Omit<MethodCall, 'isReadOnly'>,
-  target: Pick<Target, 'pathPrefix' | 'db' | 'apiKey'>,
+  { model, method, params, keyword, records }: Pick<Json2Call, 'model' | 'method'> & NamedCall,
+  target: Pick<Json2Call, 'pathPrefix' | 'db' | 'apiKey'>,
   signature: Signature | undefined,
   hasChoice: boolean,
 ): MappedCall {
@@ -38,7 +33,7 @@ export function mapCall(
     const named = readNamedCall({ params, keyword, records });
     return 'unmappable' in named ? named : { head, ...named, resultShape: chooseResultShape(method, params) };
   }
-  if (records === 'given' && signature.kind === 'model') return { denied: denyIds(model, method) };
+  if (records === 'given' && signature.kind === 'model') return { takesRecords: false };
   const mapped = mapArguments({ method, signature, params, keyword, secrets: [target.apiKey] });
   if (!('body' in mapped)) return mapped;
   return { head, ...mapped, isIdsGuess: false, resultShape: chooseResultShape(method, params) };
