@@ -219,7 +219,7 @@ function findNext(type: FieldType | null, isEnd: boolean): Place | null {
 export function describeDeniedPath({ model, path, used }: DeniedPath): string {
   const named = path.filter((name) => name !== NAME_SEARCH && name !== PARENTS).join('.');
   if (model === null) {
-    return `To which model \`${named}\` leads cannot be told from the fields that the server describes. Check the names, or leave it out: this key may not read all models.`;
+    return `To which model \`${named}\` leads cannot be told from the fields that the server describes. Check the names, or leave it out: this key may not read fields of all models.`;
   }
   const shown = named === '' ? 'A name' : `\`${named}\``;
   return `${USES[used](shown, `\`${model}\``)}, which this key may not read. ${ADVICE[used]}, or ask the operator to allow \`${READING_METHODS[0]}\` of \`${model}\` in \`models\`.`;

@@ -93,7 +93,7 @@ export function* decidePaths(
   if (unreadable !== null) {
     return deny(
       'models',
-      `This key may not read all models, and which ones \`${unreadable}\` leads to cannot be told. Name fields as Odoo does, and fewer in one call.`,
+      `This key may not read fields of all models, and which ones \`${unreadable}\` leads to cannot be told. Name fields as Odoo does, and fewer in one call.`,
     );
   }
   const check = new PathCheck(mayFollow, known.types, mayReadByPath === null);

@@ -1,7 +1,10 @@
 /** Paths of a call lead only into models that the policy lets be read. */
 import type { Policy } from '@erp-proxy/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { closeAfterFile } from '../close-after-test.ts';
+import { closeAfterFile, closeAfterTest } from '../close-after-test.ts';
+import { printInstance } from '../execute/expectations.ts';
+import { startProxy } from '../harness.ts';
+import { answerLikeOdoo, printResult, startUpstream } from '../scripted-upstream.ts';
 import { startLimited } from './limited-key.ts';
 
 const METHODS = [
@@ -184,4 +187,46 @@ test('a path whose model cannot be told is refused, and so is an argument that c
   }
   const { error } = await call('search_count', 'crm.lead', [[['partner_id', 'any', 'x']]]);
   expect(error.message).toContain('which ones `domain` leads to cannot be told');
+});
+
+test('`*` on all models leads into no fields of models that hold credentials, whatever argument names them', async () => {
+  const types = {
+    provider_id: { type: 'many2one', relation: 'payment.provider' },
+    partner_id: { type: 'many2one', relation: 'res.partner' },
+  };
+  const sent: string[] = [];
+  const upstream = closeAfterTest(
+    await startUpstream((socket, request) => {
+      const body = request.body.toString();
+      const asksTypes = body.includes('"fields_get"');
+      if (!asksTypes) sent.push(body);
+      answerLikeOdoo(socket, printResult(asksTypes ? JSON.stringify(types) : '[]'));
+    }),
+  );
+  const proxy = closeAfterTest(await startProxy({ allow: [upstream.url] }));
+  const policy = { origins: [upstream.url], models: { '*': ['*', 'web_read_group'] } };
+  const { key } = await proxy.app.keys.create({ name: 'open', policy });
+  const call = async (action: string, params: unknown[], keyword: object) => {
+    const erp_instance = JSON.parse(printInstance(upstream.url));
+    const body = { id: 1, action, model_id: 'payment.transaction', params, keyword, erp_instance };
+    return (await proxy.call(body, { 'x-proxy-api': key })).json;
+  };
+  const calls = (path: string, field: string) =>
+    [
+      ['search_read', [[[`${path}.${field}`, 'like', 'x']]], { fields: ['id'] }],
+      ['search_read', [[[path, 'any', [[field, 'like', 'x']]]]], { fields: ['id'] }],
+      ['search_panel_select_range', [path], { comodel_domain: [[field, 'like', 'x']] }],
+      ['search_panel_select_multi_range', [path], { group_by: field }],
+      ['web_read', [[1], { [path]: { fields: { [field]: {} } } }], {}],
+    ] as const;
+  for (const [method, params, keyword] of calls('provider_id', 'paypal_secret')) {
+    const { error } = await call(method, [...params], keyword);
+    expect(error?.data, method).toMatchObject({ type: 'policy_denied', rule: 'models' });
+    expect(error.message, method).toContain('`payment.provider`');
+  }
+  expect(sent).toEqual([]);
+  for (const [method, params, keyword] of calls('partner_id', 'email')) {
+    const { error } = await call(method, [...params], keyword);
+    expect(error?.data.type, `${method}: ${error?.message}`).not.toBe('policy_denied');
+  }
 });

@@ -37,7 +37,6 @@ import type { FaultReply, Reply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
 import * as largeCalls from '../thread/large-calls.ts';
 import { explainFailure, isPassing } from './explain-failure.ts';
-import { mayCallNamePath, mayJson2NamePath } from './field-arguments.ts';
 import type { Call } from './parse.ts';
 import type { Json2Call } from './parse-json2.ts';
 
@@ -69,19 +68,16 @@ export function applyFieldRulesToJson2(
 
 /** The fields of one kind of call. */
 interface CallFields<AnyCall> {
-  mayNamePath(call: AnyCall): boolean;
   list(call: AnyCall, scope: FieldScope, signal: AbortSignal): Promise<FieldUses>;
   /** `value` is JSON. */
   set(call: AnyCall, place: ArgumentPlace, value: string, signal: AbortSignal): Promise<AnyCall>;
 }
 
 const CALL_FIELDS: CallFields<Call> = {
-  mayNamePath: mayCallNamePath,
   list: largeCalls.listCallFields,
   set: largeCalls.setCallArgument,
 };
 const JSON2_FIELDS: CallFields<Json2Call> = {
-  mayNamePath: mayJson2NamePath,
   list: largeCalls.listJson2Fields,
   set: largeCalls.setJson2Argument,
 };
@@ -124,11 +120,8 @@ async function apply<AnyCall extends NamedMethod>(
   const { client, time } = server.context;
   const { policy } = client;
   if (policy === null) return { call };
-  const { fields, mayReadByPath } = policy;
-  if (fields === null) {
-    if (!namesReadFields(call.model, call.method)) return { call };
-    if (mayReadByPath === null && !callFields.mayNamePath(call)) return { call };
-  }
+  const { fields } = policy;
+  if (fields === null && !namesReadFields(call.model, call.method)) return { call };
   // The call was read for the rest of the policy just now.
   await createPauses(SLICE_BYTES)(call.bytes.length);
   const uses = await callFields.list(call, fields === null ? 'read' : 'all', time.signal);

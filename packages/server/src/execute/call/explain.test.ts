@@ -201,8 +201,9 @@ test('a method of the same effect needs the approval of `create` or `write`', ()
       .approval;
   const write = { 'sale.*': ['write'] };
   const create = { 'sale.*': ['create'] };
-  for (const method of ['action_archive', 'toggle_active', 'web_save_multi', 'load'])
+  for (const method of ['action_archive', 'toggle_active', 'web_save_multi'])
     expect(explain(method, [[1]], write)).toBe('approve["sale.*"]');
+  expect(explain('load', [['name'], []], write)).toBe('approve["sale.*"]');
   expect(explain('web_save', [[1], {}, {}], write)).toBe('approve["sale.*"]');
   expect(explain('web_save', [[1], {}, {}], create)).toBeNull();
   expect(explain('web_save', [[], {}, {}], create)).toBe('approve["sale.*"]');

@@ -7,7 +7,7 @@ import { decideNamedPaths, type FieldsDecision } from '@erp-proxy/policy/fields'
 import type { KeyRecord } from '../../stores/ports/keys.ts';
 import { Denial } from '../terms/denial.ts';
 import { OWN_DIALECT } from '../terms/dialect.ts';
-import { listCallFields, mayCallNamePath } from './field-arguments.ts';
+import { listCallFields } from './field-arguments.ts';
 import { type Call, parseBody, parseCall } from './parse.ts';
 import { describeCall, describeRequest } from './policy-request.ts';
 
@@ -54,8 +54,7 @@ export function explainCall(
 /** As apply-field-rules.ts does, as far as no types of fields are needed. */
 function explainPaths(policy: CompiledPolicy, call: Call): FieldsDecision {
   const { model, method } = call;
-  const isAsked = namesReadFields(model, method) && (policy.mayReadByPath !== null || mayCallNamePath(call));
-  if (!isAsked) return { kind: 'allowed', lacking: { types: new Map(), orders: false } };
+  if (policy.fields === null && !namesReadFields(model, method)) return { kind: 'allowed', lacking: { types: new Map(), orders: false } };
   return decideNamedPaths(policy, { model, uses: listCallFields(call, 'read') });
 }
 

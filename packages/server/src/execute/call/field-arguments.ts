@@ -14,25 +14,6 @@ export function listJson2Fields(call: Json2Call, scope: FieldScope): FieldUses {
   return listFields(describeJson2Call(call), scope);
 }
 
-/** Whether a text of the call can be a path to a field of another record. Finds most calls that name none. */
-export function mayCallNamePath(call: Call): boolean {
-  return mayNamePath(describeCall(call));
-}
-
-export function mayJson2NamePath(call: Json2Call): boolean {
-  return mayNamePath(describeJson2Call(call));
-}
-
-/** Paths have a dot or a slash, an operator such as `any` before conditions, or a specification of fields. */
-const PATH_MARKS = ['.', '/', 'y"', 'Y"', 'y!', 'Y!', '"fields"', '\\'];
-
-function mayNamePath({ args: { bytes, positional, named } }: DescribedCall): boolean {
-  return [...positional, ...named.map(({ value }) => value)].some(({ start, end }) => {
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
-    return PATH_MARKS.some((mark) => text.includes(mark));
-  });
-}
-
 function listFields({ model, method, args }: DescribedCall, scope: FieldScope): FieldUses {
   return listFieldUses(model, method, args, scope);
 }
