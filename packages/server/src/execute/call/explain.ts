@@ -54,7 +54,8 @@ export function explainCall(
 /** As apply-field-rules.ts does, as far as no types of fields are needed. */
 function explainPaths(policy: CompiledPolicy, call: Call): FieldsDecision {
   const { model, method } = call;
-  if (policy.fields === null && !namesReadFields(model, method)) return { kind: 'allowed', lacking: { types: new Map(), orders: false } };
+  if (policy.fields === null && !namesReadFields(model, method))
+    return { kind: 'allowed', lacking: { types: new Map(), orders: false } };
   return decideNamedPaths(policy, { model, uses: listCallFields(call, 'read') });
 }
 
