@@ -891,6 +891,43 @@ const REFUSED: readonly RefusedCalls[] = [
     },
   },
   {
+    name: 'archiving, publishing and karma change other records',
+    policy: { models: { 'lunch.supplier': ['*'], 'gamification.karma.tracking': ['*'] } },
+    needs: 'lunch.supplier',
+    allowed: [['search_read', 'lunch.supplier', [[], ['name']], { limit: 1 }]],
+    refused: ({ version }) =>
+      Promise.resolve([
+        [version >= 19 ? 'action_archive' : 'toggle_active', 'lunch.supplier', [[1]]],
+        ['action_archive', 'lunch.supplier', [[1]]],
+        ['create', 'gamification.karma.tracking', [{ user_id: 2, new_value: 9 }]],
+      ]),
+  },
+  {
+    name: 'denied fields in searches by name and by fields with a search method',
+    policy: {
+      models: { '*': ['*'] },
+      fields: {
+        'account.analytic.account': { deny: ['code'] },
+        'hr.employee': { deny: ['name'] },
+        'product.product': { deny: ['barcode'] },
+        'product.template': { deny: ['seo_name'] },
+        'res.partner': { deny: ['city', 'name'] },
+      },
+    },
+    needs: 'mrp.bom',
+    allowed: [['search_count', 'mrp.production', [[['bom_id', '=', 1]]]]],
+    refused: async ({ has, version }) => [
+      ['search_count', 'mrp.production', [[['bom_id', 'ilike', 'a']]]],
+      ['search_count', 'account.move', [[['invoice_line_ids', 'ilike', 'a']]]],
+      ['search_count', 'lunch.product', [[['supplier_id', 'ilike', 'a']]]],
+      ['search_read', 'hr.applicant', [[], ['employee_name']]],
+      ['search_count', 'sale.order.line', [[['analytic_distribution', 'ilike', 'a']]]],
+      ...((await has('event.event')) && version >= 16
+        ? [['search_count', 'event.event', [[['address_search', 'ilike', 'a']]]] as const]
+        : []),
+    ],
+  },
+  {
     name: 'a search by name runs a domain of the call on other records',
     policy: { models: { 'crm.team.member': ['*'], 'res.users': ['read'] } },
     needs: 'crm.team.member',

@@ -412,6 +412,29 @@ test('a product shows the fields of its variant, also in its name and in searche
   expect(checkOf('standard_price', 'display_name')).toBe(null);
 });
 
+test.each([
+  ['stock.move', 'stock.picking', 'origin'],
+  ['stock.picking.type', 'stock.warehouse', 'name'],
+  ['lunch.supplier', 'res.partner', 'phone'],
+  ['mrp.bom', 'mrp.bom', 'code'],
+])('the display name of %s shows the field of %s: %s', (model, other, field) => {
+  const rules = new FieldRules({ [other]: { deny: [field] } });
+  const denied = new FieldCheck(rules, NOTHING_KNOWN).check(model, { path: ['display_name'], tail: null });
+  expect(denied?.rule.name).toBe(`fields["${other}"]`);
+});
+
+test('a field that is related to a field of a model without rules is followed', () => {
+  const fields = new Map([
+    ['user_id', to('res.users')],
+    ['x_tax', related('user_id.x_number')],
+    ['x_sum', computed('user_id.x_number')],
+  ]);
+  const rules = new FieldRules({ 'res.partner': { deny: ['vat'] } });
+  const check = new FieldCheck(rules, { types: new Map([['x.invoice', fields]]), orders: null });
+  expect(check.check('x.invoice', { path: ['x_tax'], tail: null })).toBe(null);
+  expect(check.lacking).toEqual(new Map([['res.users', new Set(['x_number'])]]));
+});
+
 test('a search by name is denied with what the display name shows', () => {
   expect(check({ 'x.member': { deny: ['x_number'] } }, 'x.card', 'partner_id', 'searched')).toBe(null);
   expect(check({ 'x.member': { deny: ['x_number'] } }, 'x.visit', 'member_id', 'searched')).toBe(
@@ -487,14 +510,16 @@ test('asks for the types that a path needs, one model after the other', () => {
   expect(checkNow().denied).toMatchObject({ model: 'res.partner', field: 'vat' });
 });
 
-test('asks for no types of models that can carry no denied value', () => {
-  const known = new Map([['sale.order', TYPES.get('sale.order')!]]);
+test('asks for the model of a related field, and else for no types of models that can carry no denied value', () => {
+  const computedField: [string, FieldType] = ['x_computed', computed('country_id.code')];
+  const known = new Map([['sale.order', new Map([...TYPES.get('sale.order')!, computedField])]]);
   const lackingFor = (fields: NonNullable<Policy['fields']>, field: string) => {
     const check = new FieldCheck(new FieldRules(fields), { types: known, orders: ORDERS });
     check.check('sale.order', { path: [field], tail: null });
     return [...check.lacking.keys()];
   };
-  expect(lackingFor(DENY, 'x_code')).toEqual([]);
+  expect(lackingFor(DENY, 'x_computed')).toEqual([]);
+  expect(lackingFor(DENY, 'x_code')).toEqual(['res.country']);
   expect(lackingFor(DENY, 'x_company_vat')).toEqual(['res.company']);
   expect(lackingFor(ALLOW, 'x_code')).toEqual(['res.country']);
 });

@@ -295,14 +295,20 @@ export class FieldCheck {
     return rule == null ? null : { rule, model: ANY_MODEL, field, path, order: null };
   }
 
-  #findDenying(model: string | null, field: string, depth: number): CompiledFieldRule | null {
+  /** `isSame`: the call has the value of the field. Else the server is only asked for it if that can help. */
+  #findDenying(
+    model: string | null,
+    field: string,
+    depth: number,
+    isSame = depth === 0,
+  ): CompiledFieldRule | null {
     const own = this.#rules.findDenying(model, field) ?? this.#findDenyingSource(model, field);
     if (own !== null || model === null) return own;
     // It compares what the display name shows.
     if (field === NAME_SEARCH) return this.#findDenying(model, DISPLAY_NAME, depth);
     const shown = this.#findDenyingByTable(model, field);
     if (shown !== null) return shown;
-    if (depth > 0 && !this.#isWorthAsking(model, field)) return null;
+    if (!isSame && !this.#isWorthAsking(model, field)) return null;
     const type = this.#findType(model, field);
     if (type === 'lacking') return null;
     // The server does not describe the field to this user, but related fields show its value all the same.
@@ -455,7 +461,7 @@ export class FieldCheck {
     const at = this.#follow(model, related);
     if (at === 'lacking') return null;
     if (depth === DEPTH_MAX) return this.#rules.all[0] ?? null;
-    const rule = this.#findDenying(at, related.at(-1) ?? '', depth + 1);
+    const rule = this.#findDenying(at, related.at(-1) ?? '', depth + 1, true);
     // A rule that allows this field by its name need not allow the other one.
     return rule !== null && at === model && 'allow' in rule.rule ? null : rule;
   }

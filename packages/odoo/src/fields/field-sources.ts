@@ -18,8 +18,12 @@ export const INHERITED_MODELS: ReadonlyMap<string, readonly string[]> = new Map(
   ['hr.employee.public', ['hr.employee', 'resource.resource']],
   ['account.bank.statement.line', ['account.move']],
   ['account.payment', ['account.move']],
+  ['account.setup.bank.manual.config', ['res.partner.bank']],
   ['ir.cron', ['ir.actions.server']],
   ['mail.mail', ['mail.message']],
+  ['product.document', ['ir.attachment']],
+  ['quotation.document', ['ir.attachment']],
+  ['mrp.document', ['ir.attachment']],
   ['website.page', ['ir.ui.view']],
   ['website.controller.page', ['ir.ui.view']],
   ['mailing.mailing', ['utm.source']],
@@ -71,6 +75,7 @@ const NAME_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['mail.blacklist', ['email']],
   ['phone.blacklist', ['number']],
   ['payment.transaction', ['reference']],
+  ['mrp.bom', ['code', 'product_tmpl_id']],
 ]);
 /** Fields of related records that the display name of a record shows: the number of the order of a line. */
 const NAME_FIELDS_OF_OTHERS: ReadonlyMap<string, readonly { model: string; field: string }[]> = new Map([
@@ -86,10 +91,31 @@ const NAME_FIELDS_OF_OTHERS: ReadonlyMap<string, readonly { model: string; field
   ],
   ['account.move.line', [{ model: 'account.move', field: 'name' }]],
   ['loyalty.card', [{ model: 'loyalty.program', field: 'name' }]],
+  [
+    'stock.move',
+    [
+      { model: 'stock.picking', field: 'origin' },
+      { model: 'product.product', field: 'default_code' },
+      { model: 'stock.location', field: 'name' },
+    ],
+  ],
+  ['stock.picking.type', [{ model: 'stock.warehouse', field: 'name' }]],
+  ['fleet.vehicle.model', [{ model: 'fleet.vehicle.model.brand', field: 'name' }]],
+  ['lunch.supplier', [{ model: 'res.partner', field: 'phone' }]],
+  [
+    'account.analytic.line',
+    [
+      { model: 'project.project', field: 'name' },
+      { model: 'project.task', field: 'name' },
+    ],
+  ],
   ['account.analytic.account', [{ model: 'res.partner', field: 'name' }]],
 ]);
 /** Fields from which the display name shows something, in some records: `Azure Interior, Brandon Freeman`. */
-const SIMILAR_NAME_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([['res.partner', ['parent_id']]]);
+const SIMILAR_NAME_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['res.partner', ['parent_id']],
+  ['hr.leave', ['duration_display']],
+]);
 const USUAL_NAME_FIELDS = ['name'];
 /** Models whose display name shows other fields than the usual ones. */
 export const SPECIAL_NAME_MODELS: readonly string[] = [...NAME_FIELDS.keys(), ...SIMILAR_NAME_FIELDS.keys()];
@@ -214,7 +240,7 @@ const SHOWN_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['street_number2', ['street']],
   ['partner_gid', ['company_registry']],
   // The address of a page ends with the name: `/shop/furn-6666-acoustic-bloc-screens-23`.
-  ['website_url', ['display_name']],
+  ['website_url', ['display_name', 'seo_name']],
   // Shown in forms while the number is empty.
   ['partner_vat_placeholder', ['vat']],
   ['same_vat_partner_id', ['vat']],

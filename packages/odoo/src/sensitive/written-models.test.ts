@@ -38,6 +38,7 @@ describe('fields have the models that they change', () => {
     ['res.company', ['email', 'name', 'vat', 'street', 'partner_id'], ['res.partner/write']],
     ['project.task', ['partner_email', 'partner_phone'], ['res.partner/write']],
     ['rating.rating', ['is_internal'], ['mail.message/write']],
+    ['gamification.karma.tracking', ['new_value', 'gain'], ['res.users/write']],
     ['gamification.goal', ['computation_mode'], ['gamification.goal.definition/write']],
     // What sends something.
     ['hr.applicant', ['stage_id'], ['mail.mail/create']],

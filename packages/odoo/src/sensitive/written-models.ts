@@ -29,6 +29,7 @@ const FURTHER_ROWS = `
 account.move tax_totals,tax_totals_json=account.move.line/write
 calendar.event partner_ids=mail.mail/create res_id,res_model,res_model_id=mail.activity/create
 event.registration email,state=mail.mail/create
+gamification.karma.tracking gain,new_value,user_id=res.users/write
 helpdesk.ticket partner_email=res.partner/write?partner_id partner_phone=res.partner/write?partner_email,partner_id
 helpdesk.ticket stage_id=mail.mail/create
 hr.applicant partner_mobile,partner_phone=res.partner/write?candidate_id,email_from,partner_id
