@@ -9,9 +9,9 @@ in turn. Odoo compares the fields of `_rec_names_search`, or else the one of `_r
 way count with the paths of texts that their code names: other fields are not compared with a name. Fields of the model
 itself are left out.
 
-A line of `model/field`, or `any/field` for a field of a mixin, has what a condition on this field compares, by the code of its search method: the fields of the
-same kind whose paths the code names, of the model itself too, and models whose records it searches for by name. The
-value of a relation can be a text.
+A line of `model/field`, or `any/field` for a field of a mixin, has what a condition on this field compares, by the code
+of its search method: the fields of the same kind whose paths the code names, of the model itself too, and models whose
+records it searches for by name. The value of a relation can be a text.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 /**
- * Bundles the program: its sources, the contract and the sandbox become few files of JavaScript, which load faster than
- * several hundred. Dependencies from npm stay outside, except those that every command loads.
+ * Bundles the program: its sources and the packages of the repository become few files of JavaScript, which load faster
+ * than several hundred. Dependencies from npm stay outside, except those that every command loads.
  */
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

@@ -2,7 +2,7 @@
  * The public contract of erp-proxy: wire types, the table of errors, patterns of policies, tags of versions. The types
  * of the admin API are those of the schemas in `@erp-proxy/contract/admin`. Only that entry imports zod.
  */
-export type * from './admin/index.ts';
+export type * from './admin/schemas.ts';
 export * from './admin/values.ts';
 export * from './compatible.ts';
 export * from './cut-text.ts';

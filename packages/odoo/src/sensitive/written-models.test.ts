@@ -49,6 +49,7 @@ describe('fields have the models that they change', () => {
     ['calendar.event', ['partner_ids', 'start', 'stop_date'], ['mail.mail/create']],
     ['calendar.event', ['res_model', 'res_id'], ['mail.activity/create']],
     ['mail.activity', ['user_id'], ['mail.followers/write']],
+    ['slide.slide', ['active', 'is_published', 'website_published'], ['mail.mail/create']],
     ['event.event', ['organizer_id'], ['mail.followers/write']],
     ['helpdesk.ticket', ['stage_id'], ['mail.mail/create']],
   ])('%s %j', (model, fields, targets) => {

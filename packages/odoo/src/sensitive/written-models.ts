@@ -35,6 +35,7 @@ helpdesk.ticket stage_id=mail.mail/create
 hr.applicant partner_mobile,partner_phone=res.partner/write?candidate_id,email_from,partner_id
 hr.candidate partner_phone=res.partner/write?email_from,partner_id
 mail.activity user_id=mail.followers/write
+slide.slide website_published=mail.mail/create!?channel_id,slide_partner_ids
 pos.config ${POS_MODULES.map((name) => `module_${name}`).join()}=ir.module.module/write
 `;
 

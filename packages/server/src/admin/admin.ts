@@ -5,7 +5,6 @@
 
 import type { SerialQueue } from '@erp-proxy/async/tasks';
 import type {
-  AdminOperations,
   AuditCallView,
   AuditQuery,
   AuditView,
@@ -20,6 +19,7 @@ import type {
   StatusView,
   UncheckedRule,
 } from '@erp-proxy/contract';
+import type { AdminOperations } from '@erp-proxy/contract/admin';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Instances } from '../instances/instances.ts';

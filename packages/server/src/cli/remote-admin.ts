@@ -5,14 +5,13 @@
 
 import { ByteStreamError } from '@erp-proxy/async/streams';
 import {
-  type AdminOperations,
   type AuditView,
   type Examination,
   type Problem,
   printVersionTag,
   type VersionTag,
 } from '@erp-proxy/contract';
-import { type AdminOperation, OPERATIONS } from '@erp-proxy/contract/admin';
+import { type AdminOperation, type AdminOperations, OPERATIONS } from '@erp-proxy/contract/admin';
 import { type EgressDispatcher, type EgressFailure, fetchWhole, type WholeAnswer } from '@erp-proxy/egress';
 import type { Admin, OnCheck } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';

@@ -178,7 +178,7 @@ test.each([
   ['server/src/http/probe.ts', 'node:https'],
   ['server/src/keys/probe.ts', '../stores/sqlite/store.ts'],
   ['server/src/execute/terms/probe.ts', '../call/base-url.ts'],
-  ['server/src/text/probe.ts', '../keys/keys.ts'],
+  ['server/src/audit/probe.ts', '../keys/keys.ts'],
   ['server/src/newcomer/probe.ts', 'node:fs'],
 ])('packages/%s may not import %s', (file, specifier) => {
   expect(findFault(`packages/${file}`, specifier)).toContain(`packages/${file} imports ${specifier}`);

@@ -3,7 +3,7 @@
  * and their part of the OpenAPI document are generated from this table, and so cannot differ.
  */
 import { Readable } from 'node:stream';
-import type { AdminOperations } from '@erp-proxy/contract';
+import type { AdminOperations } from '@erp-proxy/contract/admin';
 import * as schemas from '@erp-proxy/contract/admin';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
