@@ -1,4 +1,4 @@
-/** What a method call means: what its arguments are, what it reads and changes, which names Odoo has. */
+/** Methods of Odoo: their arguments, the models that they read and change, and the names that Odoo has. */
 export { type Arguments, isLeftOut, POSITIONAL_MAX, readArguments } from './arguments.ts';
 export { listEquivalents } from './equivalent-methods.ts';
 export { NAMED_COUNT } from './grouping.ts';

@@ -1,4 +1,4 @@
-/** What went wrong in Odoo: faults and statuses as errors of our table, with what the caller did wrong. */
+/** Faults of Odoo, as errors of the proxy's table, with the mistake of the caller if there is one. */
 export { createFaultCleaner } from './fault-cleaner.ts';
 export { type ClassifyOptions, classifyFault, type Fault } from './faults.ts';
 export { classifyOwnJson2Fault } from './json2-own-fault.ts';

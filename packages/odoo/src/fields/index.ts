@@ -1,4 +1,4 @@
-/** Which fields the arguments of a call name, and which other fields these show. */
+/** The fields that the arguments of a call name, and the fields whose values these show. */
 
 export { type ComputedField, findComputedField, listShownAnywhere } from './computed-fields.ts';
 export { COMPUTED_FIELDS } from './computed-fields-table.ts';

@@ -1,4 +1,4 @@
-/** What a call reads and changes beside its own model. */
+/** Records of other models that a call reads, changes or removes. */
 export { type RelatedMethod, UNDETERMINED } from './related-findings.ts';
 export { bringsContext, findRelatedRead, type RelatedRead } from './related-reads.ts';
 export {

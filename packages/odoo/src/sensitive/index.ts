@@ -1,3 +1,3 @@
-/** Methods that do more than their names tell, so that a policy must name them. */
+/** Methods that a policy must name, because they change rights, run code or send something. */
 export { listDelegates } from './delegating-models.ts';
 export { findSensitivity } from './sensitive-methods.ts';

@@ -1,4 +1,4 @@
-/** What an Odoo server is: its version, its HTTP statuses, redirects, firewalls, names of databases. */
+/** Servers of Odoo: versions, HTTP statuses, redirects, firewalls, names of databases. */
 export { DATABASE_NAME } from './database-name.ts';
 export { type Firewall, findFirewall } from './firewall.ts';
 export {
