@@ -878,6 +878,18 @@ const REFUSED: readonly RefusedCalls[] = [
         ],
         ['search', 'mail.notification', [[], 0, 1, 'mail_mail_id.body_html']],
         ['export_data', 'mail.notification', [[id], ['mail_mail_id/body_html']]],
+        ['search_panel_select_range', 'mail.notification', ['mail_mail_id'], { comodel_domain: body }],
+        ['search_panel_select_multi_range', 'mail.notification', ['mail_mail_id'], { group_by: 'body_html' }],
+        ...(version >= 19
+          ? ([
+              [
+                'web_read_group',
+                'mail.notification',
+                [[], ['mail_mail_id'], ['__count']],
+                { groupby_read_specification: { mail_mail_id: { body_html: {} } } },
+              ],
+            ] as const)
+          : []),
         ...(version >= 17
           ? ([
               ['search_count', 'mail.notification', [[['mail_mail_id', 'any', body]]]],

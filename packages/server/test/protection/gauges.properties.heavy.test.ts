@@ -55,7 +55,7 @@ test('all gauges are 0 after batches, time-outs, callers that leave, and servers
   const instances = ['prod', 'test'].map((db) => printInstance(upstream.url, { db: JSON.stringify(db) }));
   const call = (key: string, instance: string | undefined) =>
     proxy.call(
-      `{"id":1,"action":"search","model_id":"res.partner","params":[["word-quick"]],"erp_instance":${instance}}`,
+      `{"id":1,"action":"search","model_id":"res.partner","params":[[["name","=","word-quick"]]],"erp_instance":${instance}}`,
       { 'x-proxy-api': key, 'cache-control': 'no-cache' },
     );
   for (const instance of instances) expect((await call(first, instance)).json.result).toBe(true);
@@ -118,7 +118,7 @@ function makeInstance(url: string) {
 }
 
 function printSearch(word: string, instance: string): string {
-  return printCall('', { action: '"search"', params: `[["word-${word}"]]`, erp_instance: instance });
+  return printCall('', { action: '"search"', params: `[[["name","=","word-${word}"]]]`, erp_instance: instance });
 }
 
 /** Sends a call whose caller reads nothing of the answer and leaves after a random time. */
