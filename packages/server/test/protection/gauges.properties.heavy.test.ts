@@ -118,7 +118,11 @@ function makeInstance(url: string) {
 }
 
 function printSearch(word: string, instance: string): string {
-  return printCall('', { action: '"search"', params: `[[["name","=","word-${word}"]]]`, erp_instance: instance });
+  return printCall('', {
+    action: '"search"',
+    params: `[[["name","=","word-${word}"]]]`,
+    erp_instance: instance,
+  });
 }
 
 /** Sends a call whose caller reads nothing of the answer and leaves after a random time. */
