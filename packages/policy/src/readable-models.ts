@@ -1,6 +1,6 @@
 /**
- * Which models a path of a call may lead into: those that the policy lets be read. Pure. check-paths.ts applies it to
- * the paths that a call names.
+ * The models that a path of a call may lead into: those that the policy lets be read. Pure. check-paths.ts applies them
+ * to the paths that a call names.
  */
 import { findSensitivity } from '@erp-proxy/odoo/sensitive';
 import type { ModelRule } from './model-rules.ts';
@@ -11,7 +11,7 @@ export const READING_METHODS = ['read', 'search_read', 'web_read', 'web_search_r
 /** Callers choose the models that are asked for, so the answers that are kept are bounded. */
 const MODELS_MAX = 1000;
 
-/** Null: the policy allows one of the methods on `*`, so that paths may lead into any model. */
+/** Null: the policy allows one of the methods on `*`. Then {@link compileFollowedModels} bounds paths. */
 export function compileReadableModels(rules: readonly ModelRule[]): ((model: string) => boolean) | null {
   const readsAny = rules.some(
     ({ pattern, holdsFor }) => pattern === '*' && READING_METHODS.some((method) => holdsFor('*', method)),

@@ -3,7 +3,6 @@
  * and their part of the OpenAPI document are generated from this table, and so cannot differ.
  */
 import { Readable } from 'node:stream';
-import type { AdminOperations } from '@erp-proxy/contract/admin';
 import * as schemas from '@erp-proxy/contract/admin';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -49,8 +48,8 @@ export interface AdminCall<Body> {
   reply: FastifyReply;
 }
 
-type OperationId = keyof AdminOperations;
-type Given<Id extends OperationId> = Parameters<AdminOperations[Id]>;
+type OperationId = keyof schemas.AdminOperations;
+type Given<Id extends OperationId> = Parameters<schemas.AdminOperations[Id]>;
 type Http = Pick<AdminCall<unknown>, 'admin' | 'request' | 'reply'>;
 
 const EXPORT_TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8' };
