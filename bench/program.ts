@@ -48,7 +48,7 @@ export async function createKey(
 export async function startProgram(
   folder: string,
   settings: Record<string, string> = {},
-  bin = locateBin(OWN_CHECKOUT),
+  { bin = locateBin(OWN_CHECKOUT), env = {} }: { bin?: string; env?: Record<string, string> } = {},
 ): Promise<Program> {
   const port = await findFreePort();
   const flags = Object.entries({
@@ -74,7 +74,7 @@ export async function startProgram(
       'serve',
       ...flags,
     ],
-    { cwd: folder, stdio: ['ignore', log, log] },
+    { cwd: folder, stdio: ['ignore', log, log], env: { ...process.env, ...env } },
   );
   while (!(await isReady(port))) {
     if (child.exitCode !== null) throw new Error(`the proxy ended early; see ${join(folder, 'proxy.log')}`);
@@ -94,10 +94,10 @@ export async function startProgram(
   };
 }
 
-/** Builds a complete HTTP request for a call of the execute route. */
+/** Builds a complete HTTP request for a call of the execute route. `upstream`: its port, or its address. */
 export function buildExecuteRequest(
   key: string,
-  upstreamPort: number,
+  upstream: number | string,
   headers: Record<string, string> = {},
 ): Buffer {
   const body = JSON.stringify({
@@ -107,7 +107,7 @@ export function buildExecuteRequest(
     params: [[['is_company', '=', true]]],
     keyword: { fields: ['id', 'name', 'email', 'active'], limit: 3, context: { allowed_company_ids: [1] } },
     erp_instance: {
-      url: `http://127.0.0.1:${upstreamPort}`,
+      url: typeof upstream === 'string' ? upstream : `http://127.0.0.1:${upstream}`,
       db: 'production',
       user_id: 2,
       api_key: '0123456789abcdef0123456789abcdef01234567',

@@ -13,6 +13,7 @@ import { readOptions } from './options.ts';
 import { renderPage, renderTerminal } from './report.ts';
 import type { Scenario, Table } from './scenario.ts';
 import { burst } from './scenarios/burst.ts';
+import { https } from './scenarios/https.ts';
 import { idle } from './scenarios/idle.ts';
 import { inFlight } from './scenarios/in-flight.ts';
 import { keys } from './scenarios/keys.ts';
@@ -27,6 +28,7 @@ import { listMissing } from './subjects.ts';
 import type { UpstreamPorts } from './upstream.ts';
 
 const SCENARIOS: Scenario[] = [
+  https,
   paced,
   idle,
   speed,

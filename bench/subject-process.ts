@@ -6,6 +6,7 @@ export interface SubjectModule {
 
 const SUBJECTS: Record<string, () => Promise<SubjectModule>> = {
   'by-hand-undici': () => import('./subjects/by-hand-undici.ts'),
+  'by-hand-undici-https': () => import('./subjects/by-hand-undici-https.ts'),
   'by-hand-two-workers': () => import('./subjects/by-hand-two-workers.ts'),
   'by-hand-sockets': () => import('./subjects/by-hand-sockets.ts'),
   'fastify-http-proxy': () => import('./subjects/fastify-http-proxy.ts'),

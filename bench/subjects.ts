@@ -64,7 +64,27 @@ async function startErpProxy(_upstreamPort: number, parent: string): Promise<Run
 export async function startCheckout(checkout: string, parent: string): Promise<RunningSubject> {
   const folder = mkdtempSync(join(parent, 'erp-proxy-'));
   const key = await createKey(folder, undefined, checkout);
-  return { ...(await startProgram(folder, {}, locateBin(checkout))), key };
+  return { ...(await startProgram(folder, {}, { bin: locateBin(checkout) })), key };
+}
+
+/** The subjects that are compared where the upstream has https, for `localhost`, with a certificate in this file. */
+export function listHttpsSubjects(certificateFile: string): Omit<Subject, 'modes'>[] {
+  const startProxy = async (_port: number, parent: string) => {
+    const folder = mkdtempSync(join(parent, 'erp-proxy-'));
+    const key = await createKey(folder);
+    const program = await startProgram(
+      folder,
+      { 'egress.allow': '127.0.0.1,localhost' },
+      { env: { NODE_EXTRA_CA_CERTS: certificateFile } },
+    );
+    return { ...program, key };
+  };
+  const nginx = SERVERS.filter(({ command }) => command === 'nginx' && isInstalled(command));
+  return [
+    { name: PROXY, start: startProxy },
+    { name: FLOORS.keep, start: startScript('by-hand-undici-https') },
+    ...nginx.map((server) => ({ name: server.name, start: startServer(server, 'https') })),
+  ];
 }
 
 /** Starts the minimal program of an upstream that keeps connections, with one worker or with two. */
@@ -86,7 +106,11 @@ interface Server {
   name: string;
   command: string;
   buildArguments: (configFile: string, folder: string) => string[];
-  buildConfig: (port: number, upstreamPort: number, folder: string) => string;
+  buildConfig: (
+    port: number,
+    upstreamPort: number,
+    options: { folder: string; scheme: 'http' | 'https' },
+  ) => string;
 }
 
 const SERVERS: Server[] = [
@@ -94,7 +118,7 @@ const SERVERS: Server[] = [
     name: 'nginx (one worker)',
     command: 'nginx',
     buildArguments: (file, folder) => ['-p', folder, '-e', join(folder, 'error.log'), '-c', file],
-    buildConfig: (port, upstreamPort, folder) => `daemon off;
+    buildConfig: (port, upstreamPort, { folder, scheme }) => `daemon off;
 worker_processes 1;
 pid ${folder}/nginx.pid;
 events { worker_connections 4096; }
@@ -110,7 +134,7 @@ http {
   upstream odoo { server 127.0.0.1:${upstreamPort}; keepalive 64; }
   server {
     listen 127.0.0.1:${port};
-    location / { proxy_pass http://odoo; proxy_http_version 1.1; proxy_set_header Connection ""; }
+    location / { proxy_pass ${scheme}://odoo; proxy_http_version 1.1; proxy_set_header Connection ""; }
   }
 }
 `,
@@ -148,12 +172,15 @@ listen proxy
   },
 ];
 
-function startServer({ name, command, buildArguments, buildConfig }: Server): Subject['start'] {
+function startServer(
+  { name, command, buildArguments, buildConfig }: Server,
+  scheme: 'http' | 'https' = 'http',
+): Subject['start'] {
   return async (upstreamPort, parent) => {
     const folder = mkdtempSync(join(parent, `${command}-`));
     const port = await findFreePort();
     const file = join(folder, 'config');
-    writeFileSync(file, buildConfig(port, upstreamPort, folder));
+    writeFileSync(file, buildConfig(port, upstreamPort, { folder, scheme }));
     const child = spawn(command, buildArguments(file, folder), {
       stdio: 'ignore',
       env: { ...process.env, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },

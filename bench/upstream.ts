@@ -3,7 +3,9 @@
  * processor time. It has one port for each kind of answer, and reports the ports when it is ready.
  */
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { TEST_CERTIFICATE, TEST_KEY } from '../packages/egress/test/test-certificate.ts';
 import { FIELD_TYPES, printRecords } from './records.ts';
 
 /** `keep` leaves the connection open; `close` closes it like Odoo's workers (HTTP/1.0). */
@@ -20,6 +22,19 @@ export interface UpstreamPorts {
   fewRecords: Record<ConnectionMode, number>;
   /** Holds all answers between the messages `hold` and `release`. */
   held: number;
+  /**
+   * Small answers over TLS, for `localhost`. The message `handshakes` asks for the number of connections that these
+   * ports have got so far, and of those that resumed a TLS session.
+   */
+  https: Record<ConnectionMode, number>;
+  /** The same with kept connections, a port for each database. */
+  httpsDatabases: number[];
+}
+
+/** Counts of the https ports. */
+export interface Handshakes {
+  opened: number;
+  resumed: number;
 }
 
 export const SMALL_BYTES = 300;
@@ -27,6 +42,7 @@ export const LARGE_BYTES = 100_000;
 export const HUGE_BYTES = 200_000_000;
 export const RECORDS_BYTES = 1_000_000;
 export const FEW_RECORDS_BYTES = 2000;
+export const HTTPS_DATABASES = 100;
 
 const HUGE_PIECE = Buffer.alloc(64 * 1024, 'a');
 const RESULT_START = '{"jsonrpc": "2.0", "id": 1, "result": ';
@@ -37,6 +53,7 @@ if (process.send !== undefined) await serve();
 
 async function serve(): Promise<void> {
   const held: Socket[] = [];
+  const handshakes: Handshakes = { opened: 0, resumed: 0 };
   let opened = 0;
   const release = answer('close', SMALL_BYTES);
   let isHolding = false;
@@ -56,6 +73,13 @@ async function serve(): Promise<void> {
       close: await listen(answerRecords('close', FEW_RECORDS_BYTES), () => opened++),
     },
     held: await listen((socket) => (isHolding ? held.push(socket) : release(socket, ''))),
+    https: {
+      keep: await listenTls(answer('keep', SMALL_BYTES), handshakes),
+      close: await listenTls(answer('close', SMALL_BYTES), handshakes),
+    },
+    httpsDatabases: await Promise.all(
+      Array.from({ length: HTTPS_DATABASES }, () => listenTls(answer('keep', SMALL_BYTES), handshakes)),
+    ),
   };
   process.on('message', (message) => {
     if (message === 'hold') isHolding = true;
@@ -64,17 +88,34 @@ async function serve(): Promise<void> {
       isHolding = false;
       for (const socket of held.splice(0)) release(socket, '');
     }
-    process.send?.(message === 'opened' ? opened : held.length);
+    if (message === 'handshakes') process.send?.(handshakes);
+    else process.send?.(message === 'opened' ? opened : held.length);
   });
   process.on('disconnect', () => process.exit());
   process.send?.(ports);
 }
 
-async function listen(respond: Respond, onConnection = () => {}): Promise<number> {
-  const server = createServer({ noDelay: true }, (socket) => {
-    onConnection();
-    readRequests(socket, respond);
-  });
+function listen(respond: Respond, onConnection = () => {}): Promise<number> {
+  return listenOn(
+    createServer({ noDelay: true }, (socket) => {
+      onConnection();
+      readRequests(socket, respond);
+    }),
+  );
+}
+
+function listenTls(respond: Respond, handshakes: Handshakes): Promise<number> {
+  const identity = { key: TEST_KEY, cert: TEST_CERTIFICATE };
+  return listenOn(
+    createTlsServer({ ...identity, noDelay: true }, (socket) => {
+      handshakes.opened++;
+      if (socket.isSessionReused()) handshakes.resumed++;
+      readRequests(socket, respond);
+    }),
+  );
+}
+
+async function listenOn(server: Server): Promise<number> {
   server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 });
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;

@@ -20,7 +20,7 @@ export const ready: Scenario = {
       { name: 'a checkout', bin: locateBin(OWN_CHECKOUT), ms: [] as number[] },
     ];
     const start = async (bin: string) => {
-      const program = await startProgram(folder, {}, bin);
+      const program = await startProgram(folder, {}, { bin });
       await program.stop();
       return program.readyMs;
     };

@@ -20,7 +20,8 @@ export async function start(upstreamPort: number): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-function passOn(response: ServerResponse): Dispatcher.DispatchHandler {
+/** Passes the answer of an upstream on. */
+export function passOn(response: ServerResponse): Dispatcher.DispatchHandler {
   return {
     onRequestStart() {},
     onResponseStart(_controller, status, headers) {
