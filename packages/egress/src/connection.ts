@@ -60,11 +60,6 @@ export class Connection implements CallConnection, SocketUser, Indexed {
     return this.#isSending;
   }
 
-  /** Bytes of the request are still to be sent. */
-  get #hasUnsent(): boolean {
-    return this.#isSending || this.#socket?.isSending === true;
-  }
-
   /** Sends the request of a call. Opens the socket first if there is none. */
   run(
     call: EgressCall,
@@ -109,14 +104,22 @@ export class Connection implements CallConnection, SocketUser, Indexed {
   release(keptMs: number | null): void {
     this.#call = null;
     const idleMs = keptMs === null ? IDLE_MS : Math.min(IDLE_MS, keptMs - LATENCY_MS);
-    // The answer came before the whole request was sent. The rest of it would be read as the next request.
-    if (idleMs <= 0 || this.#hasUnsent) {
+    if (idleMs <= 0 || this.#isSending) {
       this.drop();
       return;
     }
     if (this.#isPaused) this.resume();
     this.#awaitUse(idleMs);
-    this.#owner.onFree(this);
+    if (this.#socket?.isSending !== true) this.#owner.onFree(this);
+    // Node reports that TLS has sent a request one turn later, and can read the answer before that.
+    else setImmediate(() => this.#freeIfSent());
+  }
+
+  /** The answer came before the whole request was sent. The rest of it would be read as the next request. */
+  #freeIfSent(): void {
+    if (this.#isGone) return;
+    if (this.#socket?.isSending === true) this.drop();
+    else this.#owner.onFree(this);
   }
 
   drop(): void {

@@ -1,6 +1,8 @@
 /** Sends requests to servers that answer correctly, incorrectly, late or not at all. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { ByteStreamError } from '@erp-proxy/async/streams';
 import fc from 'fast-check';
@@ -642,6 +644,43 @@ describe('connections', () => {
       expect(await readText((await sendWell(dispatcher, server.origin)).body)).toBe('hello');
     }
     expect(server.connections).toBe(1);
+  });
+
+  test('with TLS are kept if an answer is read before Node reports that the request was written', async () => {
+    const answers = new Int32Array(new SharedArrayBuffer(4));
+    const server = new Worker(new URL('../test/tls-server.fixture.ts', import.meta.url), {
+      workerData: { answers, answer: KEEPING },
+      execArgv: [],
+    });
+    closeAfterTest({ close: () => server.terminate() });
+    const [port] = await once(server, 'message');
+    const dispatcher = makeDispatcher({
+      certificates: [TEST_CERTIFICATE],
+      resolve: async () => ['127.0.0.1'],
+    });
+    const origin = `https://erp.test:${port}`;
+    const request: EgressRequest = {
+      method: 'POST',
+      origin,
+      path: '/',
+      headers: {},
+      body: Buffer.from('{}'),
+    };
+    for (let count = 0; count < 3; count++) {
+      const answer = await dispatcher.send(request, {
+        signal: new AbortController().signal,
+        maySend() {
+          // Blocks the event loop after the request is written, until the answer has arrived.
+          process.nextTick(() => Atomics.wait(answers, 0, count));
+          return true;
+        },
+      });
+      if (!answer.ok) throw new Error(answer.detail);
+      expect(await readText(answer.body)).toBe('hello');
+      await passTurns(2);
+    }
+    server.postMessage('connections');
+    expect(await once(server, 'message')).toEqual([1]);
   });
 
   test('are used for a minute, after which a name that has moved leads to its new address', async () => {
