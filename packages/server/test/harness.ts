@@ -92,6 +92,9 @@ export async function startProxy({
       // Scripted upstreams expect the call first, not the request for the version. Tests of the protocol choice set
       // `auto`.
       'upstream.protocol': 'jsonrpc',
+      // The longest: what a busy machine delays must not time out. Tests of time limits set their own.
+      'upstream.timeoutMs': '300000',
+      'upstream.connectTimeoutMs': '300000',
       'console.enabled': String(consoleFolder !== undefined),
       ...(allow.length > 0 ? { 'egress.allow': allow.join(',') } : {}),
       ...settings,

@@ -1,5 +1,6 @@
 /** For tests: clients of a shared server under a prefix of their own, directly or through a wire that can break. */
 
+import { expect } from 'vitest';
 import { createWire, type Wire } from '../../test/wire.ts';
 import { RedisClient } from './client.ts';
 import { createTestNames } from './redis.fixture.ts';
@@ -34,6 +35,8 @@ export async function openTestRedis(serverUrl: string): Promise<TestRedis> {
       const client = new RedisClient({ url, prefix, answerTimeoutMs });
       clients.push(client);
       await client.start();
+      // A busy machine may take longer than the time that a start waits.
+      await expect.poll(() => client.trouble).toBeNull();
       return client;
     },
     lose,

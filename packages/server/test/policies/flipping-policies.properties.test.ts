@@ -80,13 +80,13 @@ test('all gauges are 0 after calls whose policy and instance changed continuousl
     for (let turn = 0; turn < CALLS / CALLERS; turn++) await call(caller, turn).catch(() => {});
   }
   const flipping = flip();
-  await Promise.all(Array.from({ length: CALLERS }, (_, caller) => callAgainAndAgain(caller)));
+  // On a busy machine few calls end in time.
+  do await Promise.all(Array.from({ length: CALLERS }, (_, caller) => callAgainAndAgain(caller)));
+  while (outcomes['ok'] === undefined || outcomes['policy_denied'] === undefined);
   isOver = true;
   await flipping;
 
   const description = `seed ${seed}: ${JSON.stringify(outcomes)}`;
-  expect(outcomes['ok'], description).toBeGreaterThan(0);
-  expect(outcomes['policy_denied'], description).toBeGreaterThan(0);
   expect(outcomes['internal'], description).toBeUndefined();
   await expect.poll(() => databaseLimiters.states()).toMatchObject([{ running: 0, waiting: 0 }]);
   await expect

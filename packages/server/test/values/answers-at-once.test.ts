@@ -44,18 +44,21 @@ const EXPECTED: Record<Name, string> = {
 };
 const expected = (name: Name) => `{"jsonrpc":"2.0","id":1,"result":${EXPECTED[name]}}`;
 
-const pair = await startPair(async (socket, { body }) => {
-  if (body.includes('"fields_get"')) answerLikeOdoo(socket, printResult(TYPES));
-  else if (body.includes('"broken"')) {
-    const begun = printResult(ANSWERS.plain).slice(0, 200_000);
-    socket.write(`HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n${begun}`);
-    await resetAfterReading(socket);
-  } else if (body.includes('"chunked"')) await sendChunks(socket, printResult(ANSWERS.chunked));
-  else {
-    const name = (Object.keys(ANSWERS) as Name[]).find((each) => body.includes(`"${each}"`));
-    answerLikeOdoo(socket, printResult(ANSWERS[name ?? 'plain']));
-  }
-});
+const pair = await startPair(
+  async (socket, { body }) => {
+    if (body.includes('"fields_get"')) answerLikeOdoo(socket, printResult(TYPES));
+    else if (body.includes('"broken"')) {
+      const begun = printResult(ANSWERS.plain).slice(0, 200_000);
+      socket.write(`HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n${begun}`);
+      await resetAfterReading(socket);
+    } else if (body.includes('"chunked"')) await sendChunks(socket, printResult(ANSWERS.chunked));
+    else {
+      const name = (Object.keys(ANSWERS) as Name[]).find((each) => body.includes(`"${each}"`));
+      answerLikeOdoo(socket, printResult(ANSWERS[name ?? 'plain']));
+    }
+  },
+  { settings: { 'http.answerBytesPerSecondMin': '0' } },
+);
 afterAll(() => pair.close());
 
 /** Chunks of different sizes, of which a read has several or a part. */
