@@ -78,7 +78,7 @@ export const applyCommand: Command = {
         }
         input.complain(describeFailure(steps, progress));
         const { error } = progress.failure;
-        // The file is valid; the change itself failed.
+        // Status 1 instead of 2: the file is valid, and carrying out its changes failed.
         throw error instanceof AdminError ? new CommandError(explainProblem(error.problem), 1) : error;
       },
       input.isSet('dry-run') ? 'plan' : 'create',
@@ -101,7 +101,7 @@ function requireValid<Outcome extends object>(
   return outcome as Exclude<Outcome, { errors: LineError[] }>;
 }
 
-/** The keys and instances in the store that the file names. */
+/** The keys, instances and subscriptions of the store that the file names. */
 async function findPresent(
   admin: Admin,
   { keys, instances, subscriptions }: Configuration,

@@ -101,7 +101,7 @@ function describeMembers({ call, ...members }: ApprovalDetails): string {
   return texts.join('');
 }
 
-/** `sale.order: "S00004" (id 4, partner "Gemini Furniture", state "sale")`. */
+/** E.g. `sale.order: "S00004" (id 4, partner "Gemini Furniture", state "sale")`. */
 function describePart({ model, field, count, records }: ConcernedRecords): string {
   const from = field === undefined ? '' : `${field}, `;
   const more = (count ?? 0) - records.length;

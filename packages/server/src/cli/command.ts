@@ -28,7 +28,10 @@ export interface Surroundings {
 export interface CommandOption {
   /** One letter, for `-f`. */
   short?: string;
-  /** The name of its value in the help, or its possible values in place of that. Without both, it is a switch. */
+  /**
+   * The name of the option's value in the help; `choices` in place of it lists the possible values. An option without
+   * both is a switch.
+   */
   value?: string;
   choices?: readonly string[];
   description: string;
@@ -63,7 +66,7 @@ export interface Command {
   options: Readonly<Record<string, CommandOption>>;
   /** Returns the exit status. */
   run(input: CommandInput): Promise<number>;
-  /** Reports invalid settings instead of `run`. Default: one line each on standard error. */
+  /** Called with the errors of the settings in place of `run`. Default: prints one line each on standard error. */
   reportErrors?(errors: readonly string[], input: Pick<CommandInput, 'print' | 'complain' | 'isSet'>): void;
 }
 
@@ -107,7 +110,7 @@ export function showMembers(members: object, width: number): string {
     .join('');
 }
 
-/** The number of an option whose text has this form; undefined: it is not given. */
+/** The number that an option gives, whose text must match `form`; undefined if the option is not given. */
 export function readNumber(
   { option }: Pick<CommandInput, 'option'>,
   name: string,
@@ -120,7 +123,7 @@ export function readNumber(
   throw new CommandError(`--${name} "${text}" is not ${what}.`);
 }
 
-/** Undefined if neither the switch nor its opposite is given. */
+/** True for `--name`, false for `--no-name`, undefined if neither is given. */
 export function readSwitch({ isSet }: Pick<CommandInput, 'isSet'>, name: string): boolean | undefined {
   const [isOn, isOff] = [isSet(name), isSet(`no-${name}`)];
   if (isOn && isOff) throw new CommandError(`--${name} and --no-${name} exclude each other.`);

@@ -11,7 +11,7 @@ interface Candidate {
   description?: string;
 }
 
-/** In place of candidates where the name of a file is expected. */
+/** Printed in place of candidates where a file name is expected. */
 const FILES = ':files';
 
 const SETTING_OPTIONS: Record<string, CommandOption> = Object.fromEntries(
@@ -21,7 +21,7 @@ const SETTING_OPTIONS: Record<string, CommandOption> = Object.fromEntries(
   }),
 );
 
-/** One line for each candidate: the word, and behind a tab its description if it has one. */
+/** One line for each candidate: the word, and its description after a tab, if any. */
 export function printCandidates(words: readonly string[]): string {
   // Bash splits `--name=value` into three words.
   const split = words.at(-1) === '=' ? [...words, ''] : words;
@@ -68,7 +68,7 @@ function takesValue(word: string): boolean {
   );
 }
 
-/** `--file`, `-f`. */
+/** `--file` and, if the option has a letter, `-f`. */
 function nameOption([long, { short }]: [string, CommandOption]): string[] {
   return short === undefined ? [`--${long}`] : [`--${long}`, `-${short}`];
 }

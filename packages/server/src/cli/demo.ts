@@ -53,7 +53,7 @@ export const demoCommand: Command = {
       }
       print(`${answer.body}\n\n`);
       if (!isOnce) {
-        // Other outputs may be kept in a log.
+        // Output that does not go to a terminal may be kept in a log, where a sign-in link must not be.
         if (isTerminal && settings.console.enabled) {
           print(`${describeLink(makeSignInLink(token, url).url)}\n`);
         }

@@ -1,4 +1,7 @@
-/** `export`: prints all records of a model, read through a running proxy, and goes on by itself if that breaks off. */
+/**
+ * `export`: prints all records of a model, read through a running proxy, and resumes by itself if the connection
+ * breaks.
+ */
 
 import { ByteStreamError, readStream } from '@erp-proxy/async/streams';
 import { delay } from '@erp-proxy/async/tasks';
@@ -21,7 +24,10 @@ const RETRIES = 5;
 const DELAY_MS = 1000;
 const RETRY_AFTER_SECONDS_MAX = 300;
 const PROGRESS_MS = 500;
-/** Without a byte for so long, the connection is taken for broken. The proxy waits for two minutes at most. */
+/**
+ * A connection that delivers no byte for this long counts as broken. The proxy itself is silent for two minutes at
+ * most.
+ */
 const SILENCE_MS_MAX = 310_000;
 const ERROR_BYTES_MAX = 1024 * 1024;
 
@@ -159,7 +165,7 @@ interface Connection {
   headers: Record<string, string>;
 }
 
-/** Why a request ended before the export was complete. */
+/** Why a request ended before the last record. */
 interface Problem {
   message: string;
   isPassing: boolean;
@@ -289,11 +295,11 @@ function readProblem(body: Buffer | null, origin: string, retryAfterSeconds: num
 
 interface Progress {
   add(records: number, bytes: number): void;
-  /** Removes the line. Returns the exit status of a success. */
+  /** Shows the final figures. Returns the exit status of a success. */
   end(): 0;
 }
 
-/** One line on standard error, if it is a terminal. */
+/** Shows the progress as one line on standard error, if that is a terminal. */
 function startProgress({ complain, isErrorTerminal }: CommandInput): Progress {
   if (!isErrorTerminal) return { add() {}, end: () => 0 };
   const startedMs = performance.now();

@@ -2,7 +2,7 @@
 import { wrapWords } from '../config/describe.ts';
 import { COMMON_OPTIONS, type Command, type CommandOption, nameValue } from './command.ts';
 
-/** Two columns less than the lines of pages have, for the indent of further lines. */
+/** The 120 columns of a page's line less an indent of two, for continuation lines. */
 const ITEM_LENGTH_MAX = 118;
 
 /** All commands, one line each. */

@@ -19,7 +19,7 @@ interface ProcessFacts {
   commandLine: string;
 }
 
-/** Never resolves if this program was started in another way. */
+/** Resolves when npm or npx has ended; never if neither of them started this program. */
 export async function untilLauncherEnds(env: Readonly<Record<string, string | undefined>>): Promise<void> {
   const hasEnded = env['npm_command'] === undefined ? null : watchLauncher();
   while (hasEnded !== null && !hasEnded()) await sleep(PAUSE_MS, null, { ref: false });
@@ -42,10 +42,10 @@ function watchLauncher(): (() => boolean) | null {
   };
 }
 
-/** It may run: this process lacks file descriptors at present, for example. */
+/** The process may be running, but cannot be read, for example because this process lacks file descriptors. */
 const UNREADABLE = Symbol('unreadable');
 
-/** Null if it has ended, or if there is no /proc (proc(5)). */
+/** Null if the process has ended, or if there is no /proc (proc(5)). */
 function readProcess(id: number): ProcessFacts | typeof UNREADABLE | null {
   try {
     const stat = readFileSync(`/proc/${id}/stat`, 'latin1');
@@ -59,5 +59,5 @@ function readProcess(id: number): ProcessFacts | typeof UNREADABLE | null {
   }
 }
 
-/** ESRCH: it ended while its file was read. */
+/** ESRCH: the process ended while its file was read. */
 const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ESRCH']);

@@ -6,7 +6,7 @@ import { createLogger } from '../observe/log.ts';
 import { lookForStore } from '../stores/open.ts';
 import { CommandError, type CommandInput } from './command.ts';
 
-/** What a command does without a store: create one, treat it as empty, or refuse. */
+/** What a command does if the store is missing: create one, treat it as empty, or refuse. */
 export type WithoutStore = 'create' | 'plan' | 'refuse';
 
 export async function openLocalAdmin(

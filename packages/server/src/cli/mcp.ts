@@ -57,7 +57,7 @@ export const mcpCommand: Command = {
           const answer = await postJson(egress, url, body, sent);
           if (answer.ok) return { text: answer.body.toString() };
           const problem = `No answer from ${base.origin} (${answer.detail}); is the proxy running there?`;
-          // Nobody waits for the answer to a request that was cancelled, or at the end of the session.
+          // After a cancellation, or at the end of the session, nobody waits for the answer.
           if (!signal.aborted) input.complain(`${problem}\n`);
           return { problem };
         },

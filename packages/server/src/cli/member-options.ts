@@ -8,16 +8,18 @@ type Members = Readonly<Record<string, z.ZodType>>;
 export interface OptionRule {
   /** Default: the name of the member, with dashes. */
   name?: string;
-  /** It names a file that has the value: one line, without the end of the line, or a text as it is. */
+  /**
+   * Set if the value of the option names a file with the member's value: `line`, its only line; `text`, the whole text.
+   */
   file?: 'line' | 'text';
 }
 
 export type OptionRules = Readonly<Record<string, OptionRule>>;
 
-/** Removes the value of a member, which is null in the schema. */
+/** The value of an option that sets its member to null. */
 const NONE = 'none';
 
-/** `isChange`: omitted members stay, so that there are no defaults, and each switch has an opposite. */
+/** `isChange`: the options change a resource. They have no defaults, and each switch has an opposite. */
 export function listMemberOptions(
   members: Members,
   rules: OptionRules,
@@ -90,7 +92,7 @@ function readList(name: string, text: string): unknown[] {
   throw new CommandError(`--${name} is not a JSON list, such as '[["is_company","=",true]]'.`);
 }
 
-/** Otherwise of any JSON. */
+/** True for a list of names, false for a list of any JSON. */
 function isOfNames({ element }: z.ZodArray): boolean {
   return !(element instanceof z.ZodUnknown);
 }

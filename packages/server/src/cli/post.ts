@@ -25,7 +25,7 @@ export interface PostOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Sends the body and reads the whole answer. One that is too large, breaks off or is cancelled is a failure. */
+/** Sends the body and reads the whole answer. An answer that is too large, incomplete or cancelled is a failure. */
 export function postJson(
   egress: EgressDispatcher,
   url: URL,

@@ -6,7 +6,7 @@ import type { CommandInput } from './command.ts';
 
 export interface Column<Item> {
   heading: string;
-  /** The value. Empty text and null are printed as `-`. */
+  /** The value of the column. Empty text and null are printed as `-`. */
   show(item: Item): string | number | null;
 }
 
@@ -40,7 +40,7 @@ export async function printEach(
   }
 }
 
-/** Prints one JSON array, item by item: not all may fit in memory. */
+/** Prints one JSON array, item by item, because all of them may not fit in memory. */
 async function printJsonList(input: ListInput, items: AsyncIterable<unknown>): Promise<0> {
   let separator = '[';
   for await (const item of items) {
@@ -61,7 +61,7 @@ async function* mapRows<Item>(
   for await (const item of items) yield columns.map(({ show }) => showCell(show(item)));
 }
 
-/** A text in one line, without commands to a terminal. */
+/** Makes a text one line, without control sequences for a terminal. */
 export function showLine(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ');
 }
@@ -82,7 +82,7 @@ async function printLines(input: ListInput, rows: AsyncIterable<Row>): Promise<b
   return isEmpty;
 }
 
-/** The first rows determine the widths of the columns: a longer list is not kept in memory for that. */
+/** The first rows determine the widths of the columns: a longer list does not stay in memory. */
 const MEASURED_ROWS = 500;
 
 async function printTable(
@@ -121,7 +121,7 @@ function padCells(row: Row, widths: readonly number[]): string {
     .trimEnd();
 }
 
-/** Code points: a good estimate of the columns that a terminal uses. */
+/** Counts code points: a good estimate of the columns that a terminal uses. */
 function measure(text: string): number {
   return [...text].length;
 }

@@ -15,7 +15,7 @@ export const PROXY_OPTIONS = {
   'key-file': { value: 'file', description: 'File that contains the client key.' },
 } satisfies Record<string, CommandOption>;
 
-/** For a route that the proxy does not have. */
+/** The advice after a 404 for a route that the proxy does not have. */
 export const OTHER_VERSION =
   'The proxy does not know this request: it has another version than this program, or its address a wrong path. Use the erp-proxy of its version, or upgrade the proxy.';
 

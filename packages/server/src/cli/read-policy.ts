@@ -1,4 +1,4 @@
-/** Reads a policy from a file of YAML or JSON, which is YAML too. */
+/** Reads a policy from a file of YAML or JSON. */
 import type { Policy } from '@erp-proxy/contract';
 import { type LineError, readDocument } from './apply/document.ts';
 import { parseLocatedPolicy } from './apply/policies.ts';

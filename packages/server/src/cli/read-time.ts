@@ -3,7 +3,7 @@ import { CommandError } from './command.ts';
 
 const UNITS_MS: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `option` is its name in the error. */
+/** Reads a duration. `option` is the option's name in an error. */
 export function readDurationMs(option: string, text: string): number {
   const durationMs = parseDurationMs(text);
   if (durationMs !== null) return durationMs;
@@ -12,7 +12,7 @@ export function readDurationMs(option: string, text: string): number {
   );
 }
 
-/** The end of a duration from now; `never` is null. */
+/** The time at which a duration from now ends; null for `never`. */
 export function readExpiry(option: string, text: string): string | null {
   return text === 'never' ? null : formatMoment(Date.now() + readDurationMs(option, text));
 }

@@ -7,7 +7,7 @@ import type { SandboxServer } from '../admin/admin.ts';
 import type { CommandInput } from './command.ts';
 
 export interface SandboxOnDemand {
-  /** Starts it at the first call. Later calls return the same one. */
+  /** Starts the sandbox at the first call. Later calls return the same one. */
   start(): Promise<SandboxServer>;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export function createSandboxOnDemand(input: Input): SandboxOnDemand | null {
       return { url, db, userId: users.admin.userId, apiKey: users.admin.apiKey };
     },
     async close() {
-      // A start that fails has told its caller so.
+      // The caller of `start` has got the error of a failed start.
       const sandbox = await started?.catch(() => null);
       await sandbox?.close();
     },
@@ -45,7 +45,9 @@ function hasOwnSecrets({ sources, secretsFile }: Input): boolean {
   return isOwn(sources.get('admin.token')) && isOwn(sources.get('vault.masterKey'));
 }
 
-/** The port of `erp-proxy sandbox` where it is free: after a restart, that command brings the instance back. */
+/**
+ * Uses the port of `erp-proxy sandbox` if it is free, so that this command brings the instance back after a restart.
+ */
 async function open(): Promise<Sandbox> {
   // Loaded here, because most processes never need it.
   const { startSandbox } = await import('@erp-proxy/sandbox');

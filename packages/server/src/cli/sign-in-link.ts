@@ -9,15 +9,15 @@ export function makeSignInLink(token: string, base: string): { url: string; expi
   return { url: `${base.replace(/\/+$/, '')}/sign-in#code=${code}`, expiresAt };
 }
 
-/** The address for browsers of a proxy that listens at `listening`. */
+/** The address at which browsers reach a proxy that listens at `listening`. */
 export function chooseBaseUrl({ http }: Settings, listening: string): string {
   if (http.publicUrl !== null) return http.publicUrl;
   const { hostname, port } = new URL(listening);
-  // A URL has no port if it is the default one.
+  // `port` is empty for the default port of the scheme.
   return makeLocalUrl(hostname.replace(/^\[|\]$/g, ''), port || 80);
 }
 
-/** What the link does, and the link on a line of its own. */
+/** Says what the link does, and prints it on a line of its own. */
 export function describeLink(url: string): string {
   return `Open this link to sign in to the console. It works once, within ${CODE_LIFE_MINUTES} minutes:\n\n  ${url}\n`;
 }

@@ -1,4 +1,4 @@
-/** `status` and `top`: what the proxy does, on a terminal. */
+/** `status` and `top`: show on a terminal what the proxy does. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type AttentionView,
@@ -86,7 +86,7 @@ function readStatistics(
 }
 
 function printStatus({ print, option }: CommandInput, status: StatusView, statistics: StatisticsView): void {
-  // Without a running proxy, it is the command itself that has started.
+  // Without `--url`, the start time would be that of this command.
   const started = option('url') === undefined ? '' : `, started ${status.started_at}`;
   print(`erp-proxy ${status.version}${started}, store ${status.store}\n`);
   for (const [name, { state, detail }] of Object.entries(status.checks)) {

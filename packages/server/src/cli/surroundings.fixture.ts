@@ -7,7 +7,7 @@ interface RecordedSurroundings extends Surroundings {
   readonly stderr: string;
 }
 
-/** Without files and terminal, and with a reader that accepts everything at once, unless `changes` say otherwise. */
+/** Has no files and no terminal, and accepts all output at once, unless `changes` say otherwise. */
 export function recordSurroundings(changes: Partial<Surroundings> = {}): RecordedSurroundings {
   let stdout = '';
   let stderr = '';

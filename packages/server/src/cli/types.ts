@@ -121,7 +121,7 @@ function readResult(body: Buffer, origin: string): unknown {
   try {
     answer = JSON.parse(body.toString());
   } catch {
-    // Reported below.
+    // A body that is not JSON is reported below.
   }
   if (answer?.error) {
     const { data, message } = answer.error;

@@ -23,7 +23,7 @@ export function answerHeartbeats(channel: Channel): void {
 }
 
 export interface HeartbeatWatch {
-  /** Call it when the other end has started. From then on, ten beats are the limit. */
+  /** Call it when the other process has started. From then on, ten beats are the limit. */
   started(): void;
 }
 
@@ -57,7 +57,7 @@ export function watchHeartbeats(channel: Channel, onHung: () => void): Heartbeat
   }
 }
 
-/** The channel closes before it says so: a message can still arrive, and its answer fails. That ends no process. */
+/** Ignores errors: a message can arrive while the channel closes, and the answer to it then fails. */
 function send(channel: Channel, message: object): void {
   channel.send?.(message, () => {});
 }

@@ -1,8 +1,8 @@
 /**
  * The primary of several workers: starts them, replaces a worker that dies or hangs, and ends when all have ended. It
  * serves no requests; workers run serve.ts. Node's cluster distributes connections in turn. With SCHED_NONE or
- * `reusePort`, the kernel would: 16 connections that arrive at once were spread over four workers as 0, 1, 3 and 12,
- * although each worker has a quarter of the limits.
+ * `reusePort`, the kernel would distribute them: 16 connections that arrive at once were spread over four workers as 0,
+ * 1, 3 and 12, although each worker has a quarter of the limits.
  */
 
 import cluster, { type Worker } from 'node:cluster';
@@ -26,7 +26,7 @@ export interface WorkersOptions {
   stopped: Promise<void>;
 }
 
-/** One of the two is null. */
+/** How a process ended: one of the two members is null. */
 interface End {
   status: number | null;
   signal: string | null;
@@ -62,7 +62,7 @@ export async function runWorkers({
     const worker = cluster.fork(markWorker());
     provideSettings(worker, given);
     const { stdout } = worker.process;
-    // A process that could not be started has none.
+    // A process that could not be started has no output.
     if (stdout) passOn(stdout);
     return watchWorker(worker, asks, logger);
   };
@@ -89,7 +89,7 @@ export async function runWorkers({
     for (let worker = started ?? startWorker(); ; worker = startWorker()) {
       const startedMs = performance.now();
       const { status, signal } = await worker.ended;
-      // SIGTERM: it was stopped before it had a handler for the signal.
+      // SIGTERM: the worker was stopped before it had a handler for the signal.
       if (stopping.signal.aborted) return status === 0 || signal === 'SIGTERM';
       if (performance.now() - startedMs > STEADY_MS) pauseMs = PAUSE_MIN_MS;
       logger.error('worker ended', { worker: worker.id, pid: worker.pid, status, signal, pauseMs });
@@ -104,7 +104,7 @@ function isFile(descriptor: number): boolean {
   return fstatSync(descriptor).isFile();
 }
 
-/** `asks` has one entry for each listening worker. */
+/** Registers the worker in `asks` while it listens. */
 function watchWorker(worker: Worker, asks: Map<number, AskWorker>, logger: Logger): RunningWorker {
   const { id } = worker;
   const printAll = () => printWorkers([...asks.values()]);
@@ -112,7 +112,7 @@ function watchWorker(worker: Worker, asks: Map<number, AskWorker>, logger: Logge
   worker.process.once('exit', forget).once('disconnect', forget);
   const endHung = () => {
     logger.error('worker hung', { worker: id, pid: worker.process.pid });
-    // A stopped process or an endless loop handles no other signal.
+    // SIGKILL, because a stopped process or an endless loop handles no other signal.
     worker.process.kill('SIGKILL');
   };
   const heartbeat = worker.isConnected() ? watchHeartbeats(worker, endHung) : null;
@@ -128,8 +128,8 @@ function watchWorker(worker: Worker, asks: Map<number, AskWorker>, logger: Logge
     ),
     ended: new Promise((resolve) => {
       worker.once('exit', (status: number | null, signal: string | null) => resolve({ status, signal }));
-      // A message to a worker that has just died fails, and its end is told apart. A process that could not be made has
-      // none.
+      // A message to a worker that has just died fails, too; its `exit` event follows. A process that could not be
+      // started has no such event.
       worker.on('error', () => {
         if (worker.process.pid === undefined) resolve({ status: null, signal: null });
       });

@@ -23,7 +23,7 @@ import {
 } from './document.ts';
 import { createPolicies } from './policies.ts';
 
-/** The place of a secret, without the secret. */
+/** The place where a secret is read, without the secret. */
 export type SecretSource = { env: string } | { file: string };
 
 export interface LocatedSecret {
@@ -85,7 +85,7 @@ export function readConfiguration(
   const read = readDocument(text, requiresEnd ? 'end mark' : 'line break');
   if ('errors' in read) return read;
   const errors = new Map<string, LineError>();
-  // Every policy that extends an invalid one has the same error.
+  // An invalid policy reports its error once for each policy that extends it. The key of the map keeps one.
   const report = (error: LineError) => errors.set(`${error.line} ${error.message}`, error);
 
   const sections = readMembers(read.root, 'the file', SECTIONS);

@@ -53,7 +53,7 @@ export function readDocument(text: string, ending: Ending): { root: Located } | 
   return errors.size > 0 ? { errors: [...errors.values()] } : { root };
 
   function locate(node: Node | null, line: number): Located {
-    // It would be read as null, which can grant everything.
+    // An empty value would be read as null, which can grant everything.
     if (node === null || (isScalar(node) && node.source === '' && node.type === 'PLAIN')) {
       report(line, 'a value is missing: is the file whole? Where none is meant, write null');
     }

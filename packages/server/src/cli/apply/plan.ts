@@ -22,7 +22,7 @@ import { explainUnreadable } from './explain-unreadable.ts';
 import { describeInstance } from './instance-members.ts';
 import { describeSubscription } from './subscription-members.ts';
 
-/** The keys and instances in the store that the file names. */
+/** The keys, instances and subscriptions of the store that the file names. */
 export interface Present {
   /** Active keys, by name. */
   keys: ReadonlyMap<string, readonly KeyView[]>;
@@ -47,7 +47,7 @@ export interface Step {
   replacesUnreadable?: string;
 }
 
-/** A change applies to one version: the one of this number, and of the object that was created at this time. */
+/** An update applies to one version only: `version` of the object that was created at `created_at`. */
 export type Action =
   | { do: 'nothing' }
   | { do: 'create key'; name: string; policy: Policy | null }
@@ -88,7 +88,7 @@ export function makePlan(
       return view === undefined ? planNewInstance(wanted) : planInstance(wanted, view, options);
     }),
     ...keys.flatMap((wanted) => planKeys(wanted, present.keys.get(wanted.name) ?? [], options)),
-    // They name instances and keys, which must be there first.
+    // Subscriptions come last: they name instances and keys, which must exist first.
     ...subscriptions.flatMap((wanted) => planSubscription(wanted, present.subscriptions.get(wanted.name))),
   ];
   const errors = planned.filter((step) => 'line' in step);
@@ -154,7 +154,7 @@ function planInstance(
   const written = Object.fromEntries(Object.entries(compared).filter(([member]) => member in changes));
   if (writtenSecret !== null) {
     changes['api_key'] = { from: SECRET, to: SECRET };
-    // The expiry belongs to the key, so it changes only with it: an expiry that the proxy learned from Odoo stays.
+    // The expiry is one of the Odoo key and is written with it only: an expiry that the proxy learned from Odoo stays.
     if (key_expires_at !== undefined) written['key_expires_at'] = key_expires_at;
   }
   return makeStep(`instance ${name}`, changes, {

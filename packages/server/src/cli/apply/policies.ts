@@ -19,7 +19,7 @@ export interface Policies {
 const DEPTH_MAX = 32;
 
 interface Merged extends LocatedMap {
-  /** Length of the longest chain of policies below it. */
+  /** Length of the longest chain of `extends` below this policy. */
   depth: number;
 }
 

@@ -9,9 +9,9 @@ export interface ProxyTarget {
 }
 
 interface ClientConfiguration {
-  /** As it is given to `--print-config`. */
+  /** As given to `--print-config`. */
   name: string;
-  /** Where the text belongs. */
+  /** The file or menu of the client that the text belongs in. */
   place: string;
   render(target: ProxyTarget): string;
 }
