@@ -36,7 +36,7 @@ export async function transactWithAct<Result>(
   }
 }
 
-/** Throws `error` if it cannot be determined. */
+/** Whether the transaction was committed. Throws `error` if this cannot be determined. */
 async function isCommitted(
   database: Database,
   end: AuditPosition,
