@@ -17,7 +17,7 @@ import {
 import { Denial } from '../execute/terms/denial.ts';
 import { NULL_ID } from '../execute/terms/parsed-body.ts';
 
-/** A body whose own members are valid. */
+/** A request whose own members are valid. */
 export interface DataRequest {
   /** The bytes that the spans refer to. */
   readonly bytes: Uint8Array;
@@ -33,8 +33,8 @@ const DEPTH_MAX = 100;
 const BODY_BYTES_MAX = 1024 * 1024;
 
 /**
- * Reads the members that all routes have. `more`: the further members of this route. `what`: where the text comes from,
- * for errors. The denial goes with the `id` of the body.
+ * Reads the members that all routes have. `more`: the further members of this route. `what`: names the source of the
+ * text in errors. A denial is answered with the `id` of the body.
  */
 export function readDataRequest(
   bytes: Uint8Array,
@@ -57,7 +57,7 @@ export function readDataRequest(
   );
   if (model instanceof Denial) return { id, denial: model };
   for (const { name, value } of members) {
-    // The id only goes back to the caller.
+    // `id` may contain lone surrogates, because it is only sent back to the caller.
     const half = name === 'id' ? undefined : checkCharacters(bytes, value, name);
     if (half !== undefined) return { id, denial: half };
   }
@@ -76,7 +76,9 @@ export function readMemberBytes(request: DataRequest, name: string): Uint8Array 
   return value === undefined ? null : request.bytes.subarray(value.start, value.end);
 }
 
-/** The denial of a wrong `limit`, of the type that a call has for its own. `rule` continues the sentence about it. */
+/**
+ * The denial of a wrong `limit`. Its type is that of a wrong `limit` in a call. `rule` ends the sentence "`limit` …".
+ */
 export function denyLimit(rule: string): Denial {
   return new Denial('invalid_params', `\`limit\` ${rule}`, { path: 'limit' });
 }

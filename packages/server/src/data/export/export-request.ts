@@ -15,18 +15,18 @@ export interface ExportRequest {
   /** The names in `fields`, in their order. */
   readonly fields: readonly string[];
   /**
-   * The terms of the domain, the bytes between its brackets, and before them the condition that Odoo adds to it. Empty
-   * if there are none.
+   * The terms of the domain, which are the bytes between its brackets, after the condition that Odoo implies, if any.
+   * Empty if there are none.
    */
   readonly terms: Uint8Array;
   /** Maximum number of records. */
   readonly limit: number;
-  /** The export begins behind the record with this id; null: with the first one. */
+  /** The export begins after the record with this id; null: with the first record. */
   readonly after: number | null;
   readonly format: ExportFormat;
   /** The form of CSV. */
   readonly form: CsvForm;
-  /** A byte order mark precedes CSV. */
+  /** True if a byte order mark precedes the CSV. */
   readonly hasMark: boolean;
 }
 
@@ -35,7 +35,7 @@ const MEMBERS = ['domain', 'fields', 'context', 'limit', 'after', 'format', ...C
 /** Longer texts are no format and no delimiter. */
 const SHORT_BYTES_MAX = 100;
 
-/** The denial goes with the `id` of the body. */
+/** A denial is answered with the `id` of the body. */
 export function readExportRequest(bytes: Uint8Array): ExportRequest | { id: Uint8Array; denial: Denial } {
   const data = readDataRequest(bytes, MEMBERS);
   if ('denial' in data) return data;
@@ -137,7 +137,7 @@ function readSwitch(data: DataRequest, name: string, fallback: boolean): boolean
   return invalid(name, `\`${name}\` must be true or false, not ${describe(value)}.`);
 }
 
-/** Undefined if the member is absent; empty if its value is no short text. */
+/** Undefined if the member is absent; the empty text if its value is not a short text. */
 function readShortText(data: DataRequest, name: string): string | undefined {
   const value = findGiven(data, name);
   if (value === undefined) return undefined;

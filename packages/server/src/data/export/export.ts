@@ -1,7 +1,7 @@
 /**
  * Serves `POST /api/erp/export`: all records of a model that match a domain, the lowest id first, as they arrive from
- * Odoo. While a page is sent, the next one is read, and no more. An error after the first byte breaks the connection
- * off, so that an incomplete export never looks complete; the caller goes on behind the last record that it has.
+ * Odoo. While a page is sent, only the next one is read. An error after the first byte breaks the connection off, so
+ * that an incomplete export never looks complete; the caller can resume after the last record that it has.
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { ByteStreamError } from '@erp-proxy/async/streams';
@@ -67,7 +67,7 @@ class Export {
     else this.#answerFailure(first);
   }
 
-  /** Nothing was sent yet, so that the caller gets the error. */
+  /** Nothing was sent yet, so the caller gets the error. */
   #answerFailure(failure: QuestionFailure): void {
     const { id } = this.#request.data;
     if ('denial' in failure) {
@@ -121,7 +121,7 @@ class Export {
     }
   }
 
-  /** Sends the page and those that follow. Returns why the export could not go on, or null at its end. */
+  /** Sends the page and all following ones. Returns why the export broke off, or null if it is complete. */
   async #sendAll(first: Page): Promise<string | null> {
     let left = this.#request.limit;
     for (let page = first; page.lastId !== null; ) {
@@ -148,7 +148,7 @@ class Export {
     readNext: () => Promise<Page | QuestionFailure>,
   ): Promise<Page | QuestionFailure> {
     const next = readNext();
-    // An exception is seen when the page was sent.
+    // `await next` throws an exception of the reading after the page was sent.
     next.catch(() => {});
     try {
       await this.#send(page);
@@ -185,7 +185,7 @@ class Export {
   }
 }
 
-/** For the log, which has no values: what Odoo says may name some. */
+/** The text for the log. It must not contain values, which Odoo's own message may contain. */
 function describeFailure(failure: QuestionFailure): string {
   if ('denial' in failure) return failure.denial.message;
   const { error } = JSON.parse(Buffer.from(failure.error).toString()) as {

@@ -24,7 +24,7 @@ export type RecordHead =
   | { kind: 'empty'; texts: ReadonlyMap<string, string> }
   /** There is no such record. */
   | { kind: 'no_record' }
-  /** The record has another value than a text, or not this field after the others. */
+  /** The value is not a text, or the field does not come last. */
   | { kind: 'no_file' };
 
 const INCOMPLETE: RecordHead = { kind: 'incomplete' };
@@ -35,7 +35,7 @@ export function readRecordHead(bytes: Uint8Array, field: string): RecordHead {
   try {
     return readHead(bytes, field);
   } catch (error) {
-    // Strings of a long answer were not checked.
+    // A string is invalid: those of a long answer were not checked.
     if (error instanceof SyntaxError) return NO_FILE;
     throw error;
   }
@@ -72,7 +72,7 @@ function findMember(
     if (value >= bytes.length) return INCOMPLETE;
     if (name === wanted) return value;
     const end = skipValue(bytes, value);
-    // The byte after a value shows that it is whole.
+    // A value is known to be complete only if a byte follows it.
     if (end >= bytes.length) return INCOMPLETE;
     const kind = readKind(bytes, value);
     if (kind === 'string') texts.set(name, decodeString(bytes, { start: value, end }));
@@ -109,7 +109,7 @@ function findResult(bytes: Uint8Array): number | RecordHead {
   }
 }
 
-/** The name at this index, and the index of its value. Null if it is not there or not whole. */
+/** The name at this index, and the index of its value. Null if the name is missing or incomplete. */
 function readName(bytes: Uint8Array, at: number): { name: string; value: number } | null {
   if (at >= bytes.length || bytes[at] !== QUOTE) return null;
   const end = skipString(bytes, at);

@@ -19,9 +19,9 @@ import { readField, readRecord } from './file-members.ts';
 
 const CALL_HEADER = 'x-erp-call';
 const MEMBERS = ['record', 'field', 'values', 'context'];
-/** The answer is the id of a record, or an error. */
+/** Maximum of the answer, which is the id of a record, or an error. */
 const ANSWER_BYTES_MAX = 1024 * 1024;
-/** More than any model has fields. */
+/** More fields than any model has. */
 const VALUES_MAX = 2000;
 
 export async function upload(runner: CallRunner): Promise<null> {
@@ -36,7 +36,7 @@ export async function upload(runner: CallRunner): Promise<null> {
   return null;
 }
 
-/** Null once the answer is sent. */
+/** Returns null after the answer was sent. */
 async function send(request: DataRequest, runner: CallRunner): Promise<Denial | null> {
   const named = readField(request);
   if (named instanceof Denial) return named;
@@ -51,7 +51,7 @@ async function send(request: DataRequest, runner: CallRunner): Promise<Denial | 
   const found = await runner.findFields(Buffer.concat([call.head, head, tail, call.tail]), [named]);
   const { field, ...refused } = chooseFileField(request.model, named, found, 'write');
   const params = frameValues(values, field, record);
-  // Written once, in slices: a copy of so many bytes takes long.
+  // Written once, in slices: copying a large file takes long.
   const body = await encodeBase64(
     Buffer.concat([call.head, params.head]),
     runner.bytes,
@@ -121,8 +121,8 @@ function readHeader(exchange: CallRunner['exchange']): Uint8Array | Denial {
       path: CALL_HEADER,
     });
   }
-  // Node reads each byte of a header as a character, which would change letters that are not encoded. In JSON that is
-  // not encoded, a `%` may stand for itself.
+  // Unencoded text is refused: Node reads each byte of a header as one character, and a `%` in unencoded JSON may stand
+  // for itself.
   if (NOT_ASCII.test(text) || (PLAIN_JSON.test(text) && text.includes('%'))) return NOT_ENCODED;
   try {
     return Buffer.from(decodeURIComponent(text));
