@@ -15,7 +15,7 @@ export interface BenchOptions {
 /** The names that `--only` accepts. */
 interface Names {
   scenarios: readonly string[];
-  /** Together with `--compare`. */
+  /** Names accepted together with `--compare`. */
   cases: readonly string[];
 }
 

@@ -84,7 +84,7 @@ export function times(rounds: readonly number[]): string {
 
 export function printMedian(rounds: readonly number[], digits: number): string {
   const text = findMedian(rounds).toFixed(digits);
-  // A value just below zero.
+  // A value just below zero would be shown as -0.
   return Number(text) === 0 ? text.replace('-', '') : text;
 }
 

@@ -40,7 +40,7 @@ interface Measured {
   name: string;
   /** Worker processes in all. */
   workers: number;
-  /** They share the calls. */
+  /** Programs over which the calls are spread. */
   programs: { subject: RunningSubject; request: Buffer }[];
   cpuUs: number[];
   callsPerSecond: number[];

@@ -92,7 +92,9 @@ function send(string $body, ?string $idempotencyKey): mixed
     throw new ProxyError($message, $data['type'], $data['retryable'], $requestId, (float) ($found['retry-after'] ?? 0));
 }
 
-/** Yields all records, each once: a page begins behind the last id, so that new records move nothing. */
+/**
+ * Yields each record once: a page begins after the last id of the previous one, so that new records do not shift pages.
+ */
 function readPages(string $model, array $domain, array $fields, int $size): Generator
 {
     $last = 0;
@@ -114,7 +116,7 @@ function listQuotations(): void
     }
 }
 
-/** The number is that of the shop: the same number never creates a second customer. */
+/** `$number` is the customer's number in the shop: the same number never creates a second customer. */
 function createCustomer(string $number, string $name): void
 {
     $values = ['name' => $name, 'ref' => $number];

@@ -78,7 +78,8 @@ def send(body, idempotency_key):
 
 
 def read_pages(model, domain, fields, size):
-    """Yields all records, each once: a page begins behind the last id, so that new records move nothing."""
+    """Yields each record once: a page begins after the previous one's last id, so that new records do not shift
+    pages."""
     last = 0
     while True:
         page = call(
@@ -100,7 +101,7 @@ def list_quotations():
 
 
 def create_customer(number, name):
-    """The number is that of the shop: the same number never creates a second customer."""
+    """`number` is the customer's number in the shop: the same number never creates a second customer."""
     values = {"name": name, "ref": number}
     print("customer", call("res.partner", "create", [values], idempotency_key=f"shop-customer-{number}"))
 

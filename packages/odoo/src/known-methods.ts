@@ -4,7 +4,7 @@
  */
 import { KNOWN_METHODS } from './known-methods-data.ts';
 
-/** Why a method is left out, worded as the end of a sentence, by the names in the data. */
+/** By name of a reason in the data: why a method is left out, worded as the end of a sentence. */
 const REASONS = {
   unknown: 'is not known to keep to records of its model',
   model: 'can reach a model that the call or the record names',
@@ -50,7 +50,7 @@ export function listModels(): string[] {
   return [...lines.keys()];
 }
 
-/** The lines of the data by model, and those that were read. Both are bounded by the data. */
+/** The lines of the data by model, and the parsed lines. The size of the data bounds both. */
 let lines: Map<string, string> | null = null;
 const read = new Map<string, ReadonlyMap<string, Verdict>>();
 

@@ -21,7 +21,7 @@ export interface FaultRule {
   text?: string;
 }
 
-/** Frames that read a domain: Odoo's code for domains (14 to 18, and 19), and the methods that pass it there. */
+/** Frames that read a domain: Odoo's code for domains (14 to 18, and 19), and the methods that pass a domain to it. */
 const DOMAIN_FRAME =
   /[\\/](osv[\\/]expression|orm[\\/]domains)\.py"|[\\/](models|res_partner)\.py", line \d+, in (_?search|_where_calc|_flush_search|_?name_search|_?search_display_name|search_(count|read|fetch)|_?read_group\w*|_read_group_raw)$/;
 /** Frames that read a domain, or no frame. */

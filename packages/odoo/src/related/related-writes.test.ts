@@ -372,7 +372,7 @@ test('gives up if there is too much to search', () => {
   expect(find('res.partner/load', `[["${'a/'.repeat(1000)}"], []]`)).toBe(UNDETERMINED);
 });
 
-/** A policy must allow these and what is ordinary business, but need not name them without `*`. */
+/** Models that a policy must allow, like models of ordinary business, but that it need not name: `*` includes them. */
 const REACH_PEOPLE = [
   'mail.followers',
   'mail.activity',
@@ -453,7 +453,7 @@ test.each([
   ['project.project/create', '[{"task_ids": [[0, 0, {"stage_id": 2}]]}]', '{}', ['mail.mail/create']],
   ['project.task/load', '[["name", "stage_id/id"], []]', '{}', ['mail.mail/create']],
   ['crm.lead/create', '[{"stage_id": 2}]', '{}', []],
-  // New records do not have what `write` does, and a context has other members than defaults.
+  // New records do not have the effects of `write`, and a context has members that are no defaults.
   ['hr.department/create', '[{"name": "a"}]', '{}', []],
   ['event.event/create', '[{"organizer_id": 3}]', '{}', []],
   ['event.event/create', '[{}]', '{"context": {"default_organizer_id": 3}}', []],

@@ -7,7 +7,7 @@ import { type Arguments, findArgument, isLeftOut } from '../arguments.ts';
 import { listRelatedArguments } from './related-arguments.ts';
 import { hasPath } from './related-reads.ts';
 
-/** Maximum number of bytes of all `fields`. Each level is read again for the next one, and counts each time. */
+/** Maximum number of bytes of all `fields` together. The bytes of an inner level are read again, and count again. */
 const BYTES_MAX = 128 * 1024;
 
 /**
@@ -29,7 +29,7 @@ export function hasUnboundedField(method: string, call: Arguments, max: number):
   });
 }
 
-/** Finds the largest product of limits. NaN: a field has none. */
+/** Finds the largest product of limits of nested fields. NaN: a field has no limit. */
 class RelatedCounter {
   readonly #bytes: Uint8Array;
   #bytesLeft = BYTES_MAX;
@@ -48,7 +48,7 @@ class RelatedCounter {
     return this.#largest(specification, (value) => this.#countOf(value));
   }
 
-  /** Counts those of one field. */
+  /** The number of records that one field can give. */
   #countOf(value: JsonSpan): number {
     if (value.kind !== 'object') return 0;
     const members = readMembers(this.#bytes, value);
@@ -57,7 +57,7 @@ class RelatedCounter {
     // Odoo refuses a member that is given twice, but nothing here relies on that.
     const limits = members.filter(({ name }) => name === 'limit');
     const limit = Math.max(...limits.map(({ value: given }) => this.#readLimit(given)));
-    // A limit of a list without one is -Infinity.
+    // The maximum of no limits is -Infinity.
     if (!(limit >= 0)) return Number.NaN;
     this.#bytesLeft -= fields.reduce((sum, { value: { start, end } }) => sum + end - start, 0);
     if (this.#bytesLeft < 0) return Number.NaN;

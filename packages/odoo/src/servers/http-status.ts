@@ -97,7 +97,7 @@ const NOT_RUN: ReadonlySet<StatusClass> = new Set([
   'client_error',
 ]);
 
-/** Whether a proxy in front of Odoo did not get its answer. A request that only reads may be sent again. */
+/** Whether a proxy in front of Odoo got no complete answer from Odoo. A request that only reads may be sent again. */
 export function isGatewayError(answer: AnswerStatus): boolean {
   return GATEWAY.has(classifyStatus(answer));
 }
@@ -147,5 +147,5 @@ export function findRedirect(answer: AnswerStatus): string | null {
   return target.length > TARGET_LENGTH_MAX ? null : target;
 }
 
-/** Stands for the server, for a location that is a path. */
+/** Base for locations that are a path: stands for the server itself. */
 const SAME_SERVER = 'http://same.invalid';

@@ -149,7 +149,7 @@ test('values of any kind in fields of any type are those of a model that parses 
   );
 });
 
-/** Also values that Odoo does not return for the type of the field. */
+/** Any value, also one that Odoo does not return for the type of the field. */
 const anyValue = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom<unknown>(false, true, null, 0, -7, 1.5, '', '2026-10-21') },
   fc.constantFrom<unknown>(
