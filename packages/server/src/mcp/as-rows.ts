@@ -15,7 +15,10 @@ export function asRecords(value: unknown, ids: readonly number[]): RecordRow[] {
   return asRows(value).filter((row): row is RecordRow => wanted.delete(row['id']));
 }
 
-/** The id and these members of each row. A server can send others, which would count for the size of an answer. */
+/**
+ * Keeps the id and the named members of each row. A server can send other members, which would count for the size of an
+ * answer.
+ */
 export function pickMembers<Row extends Record<string, unknown>>(
   rows: readonly Row[],
   names: readonly string[],
@@ -26,7 +29,7 @@ export function pickMembers<Row extends Record<string, unknown>>(
   );
 }
 
-/** As many as `create_record` creates, and `call_method` copies. */
+/** The most records that one call of `create_record` creates or `call_method` copies. */
 const NEW_IDS_MAX = 200;
 
 /** The ids in the result of a method that creates records; none if they are not all ids. */

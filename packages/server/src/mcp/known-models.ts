@@ -62,8 +62,8 @@ const APPS = new Map(KNOWN_MODELS.flatMap(({ model, app }) => (app === undefined
 const NAMED_MAX = 5;
 
 /**
- * A sentence about the apps to which the models belong; null if no app is known. The caller has found that the server
- * lacks the models, and that the policy lets the key know it.
+ * A sentence about the apps to which the models belong; null if no app is known. Call it only if the server lacks the
+ * models, and the policy lets the key know that.
  */
 export function explainMissingApps(models: readonly string[]): string | null {
   const byApp = new Map<string, string>();

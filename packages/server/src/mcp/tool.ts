@@ -1,4 +1,4 @@
-/** What a tool is, and how it refuses. Knows neither HTTP nor the SDK. */
+/** The interface of a tool. Knows neither HTTP nor the SDK. */
 
 import type { CompiledPolicy } from '@erp-proxy/policy';
 import type { z } from 'zod';
@@ -12,21 +12,21 @@ export interface Tool {
   /** The arguments: an object of scalars, lists and JSON values. */
   readonly input: z.ZodObject;
   readonly output: z.ZodObject;
-  /** Arguments that are right, as JSON, for the error about wrong ones. */
+  /** Valid arguments as JSON, shown in the error about invalid ones. */
   readonly example: string;
   readonly hints: { readOnlyHint: boolean; destructiveHint?: boolean; idempotentHint?: boolean };
   /** Whether a key with this policy could use the tool on any model. Null: the key has no policy. */
   isOffered(policy: CompiledPolicy | null): boolean;
   /** The call on Odoo that cannot be undone; null if there is none. */
   findFinalCall(args: Arguments): FinalCall | null;
-  /** The question to a person before a call that cannot be undone. */
+  /** Writes the question to a person before a call that cannot be undone. */
   ask(args: Arguments, session: Session): Promise<string>;
   run(args: Arguments, session: Session): Promise<Answer | PictureAnswer>;
 }
 
 /** A picture for a model that can see. */
 export interface Picture {
-  /** In base64. */
+  /** The bytes in base64. */
   readonly data: string;
   readonly mimeType: string;
 }
@@ -45,7 +45,7 @@ export class PictureAnswer {
 export interface FinalCall {
   model: string;
   method: string;
-  /** `removals`: it can be undone unless its values remove records of a list. */
+  /** `removals`: the call can be undone, unless its values remove records of a list. */
   of: NeededConfirmation['of'];
 }
 
