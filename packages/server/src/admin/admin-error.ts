@@ -2,7 +2,7 @@
 import type { InvalidMember, Problem } from '@erp-proxy/contract';
 
 export interface AdminErrorOptions extends ErrorOptions {
-  /** When the same request may succeed. */
+  /** After how many seconds the same request may succeed. */
   retryAfterSeconds?: number;
 }
 

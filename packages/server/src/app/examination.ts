@@ -12,9 +12,9 @@ import type { Instance } from '../instances/instances.ts';
 
 export interface Credentials {
   db: string;
-  /** It is not used if there is a login. */
+  /** Not used if `login` is given. */
   userId: number;
-  /** Login of the user, if the id is to be found by it. */
+  /** Login of the user, to find the id by it. */
   login?: string | null;
   apiKey: string;
 }

@@ -21,7 +21,7 @@ export interface ReplicasOptions {
 
 export type Replicas = NonNullable<Awaited<ReturnType<typeof openReplicas>>>;
 
-/** Succeeds also while Redis does not answer. Null without `redis.url`. */
+/** Resolves even if Redis does not answer. Null without `redis.url`. */
 export async function openReplicas({ settings, keys, logger, clock, months, nowMs }: ReplicasOptions) {
   const { redis, idempotency, cache } = settings;
   if (redis.url === null) return null;
@@ -88,9 +88,9 @@ export async function openReplicas({ settings, keys, logger, clock, months, nowM
   };
 }
 
-/** Called each time that Redis answers again, because it may be another Redis then. */
+/** Called whenever Redis answers again after a failure: it may then be another Redis. */
 async function warnOfLosses(redis: RedisClient, logger: Logger): Promise<void> {
-  // If Redis is away again, or the command is not permitted, there is nothing to warn of.
+  // If Redis is away again, or does not permit the command, there is no warning.
   const losses = findLosses(await redis.readInfo().catch(() => ''));
   if (losses.length > 0) logger.warn('redis can lose idempotency keys', { losses });
 }

@@ -2,10 +2,10 @@
 import { maskValue } from './mask.ts';
 import type { Settings } from './schema.ts';
 
-/** A larger answer could take Redis longer than a call waits for it, and would delay the commands behind it. */
+/** Redis could take longer for a larger answer than a call waits, and would delay the commands after it. */
 const REDIS_ANSWER_BYTES_MAX = 1024 * 1024;
 
-/** Settings that are each valid but contradict each other. */
+/** Explains settings that are each valid but contradict each other. */
 export function explainContradictions({
   auth,
   cache,

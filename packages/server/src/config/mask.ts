@@ -2,7 +2,7 @@
 import { findSetting } from './names.ts';
 import type { SettingName } from './schema.ts';
 
-/** Accepts values of any type, because error messages show what was given. */
+/** Masks values of any type, because error messages show what was given. */
 export function maskValue(name: SettingName, value: unknown): unknown {
   if (value === null || (Array.isArray(value) && value.length === 0)) return value;
   return findSetting(name).secret === true ? '***' : maskUserInfo(value);

@@ -3,7 +3,7 @@ import { SETTINGS, type Setting, type SettingName } from './schema.ts';
 
 export const VARIABLE_PREFIX = 'ERP_PROXY_';
 
-/** The client key, the address of the proxy and the instance, for commands that call a running proxy. */
+/** Variables with the client key, the address of the proxy and the instance, for commands that call a running proxy. */
 export const KEY_VARIABLE = `${VARIABLE_PREFIX}KEY`;
 export const URL_VARIABLE = `${VARIABLE_PREFIX}URL`;
 export const INSTANCE_VARIABLE = `${VARIABLE_PREFIX}INSTANCE`;

@@ -8,7 +8,7 @@ import { type Reading, reportUnknownName } from './given.ts';
 import { findSetting, GROUP_NAMES, isSettingName, SETTING_NAMES, splitName } from './names.ts';
 import type { SettingName } from './schema.ts';
 
-/** `label` is the name of the file in sources. */
+/** `label` names the file in sources. */
 export function readSettingsFile(text: string, label: string): Reading {
   const reading: Reading = { given: [], errors: [] };
   const lineCounter = new LineCounter();
@@ -25,7 +25,7 @@ export function readSettingsFile(text: string, label: string): Reading {
     reportedLines.add(source);
     reading.errors.push({ source, message: explainYamlError(error) });
   }
-  // After any other error, the parser has guessed the rest.
+  // After any other error, the parser has guessed the rest of the file.
   if (document.errors.some((error) => error.code !== 'DUPLICATE_KEY')) return reading;
   if (text.trim() === '') {
     report(null, 'the file is empty; write settings into it, or delete it');
@@ -82,7 +82,7 @@ function readPlainValue(node: Node | null): unknown {
   return node.items.every((item) => isScalar(item)) ? node.items.map((item) => item.value) : undefined;
 }
 
-/** Returns what JSON can express; undefined if there are aliases, or names that are not texts. */
+/** Returns any value that JSON can express; undefined if there are aliases, or names that are not texts. */
 function readNestedValue(node: Node | null): unknown {
   if (node === null) return null;
   if (isScalar(node)) return node.value;
