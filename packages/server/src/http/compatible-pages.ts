@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { addPreflight, describeCors } from './cors.ts';
 import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
 
-/** Clients want these texts. Our licence does not expire. */
+/** The texts that clients expect of a licence. Ours does not expire. */
 const LICENSE = { licensee: 'erp-proxy (MIT License)', valid_until: '2099-12-31', is_valid: true };
 
 export interface CompatiblePagesDeps extends MetricsRouteDeps {
@@ -19,7 +19,7 @@ export function addCompatiblePages(app: FastifyInstance, deps: CompatiblePagesDe
   addMetricsRoute(app, '/_/metrics', deps);
 }
 
-/** Clients in web pages read it before their calls, some of them with the header of their key. */
+/** Adds a page that clients in web pages read before their calls, sometimes with the header of their key. */
 function addPage(app: FastifyInstance, path: string, page: object): void {
   app.get(path, (request, reply) => {
     reply.headers(describeCors(request.headers.origin));

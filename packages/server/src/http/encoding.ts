@@ -7,10 +7,10 @@ export type Encoding = 'zstd' | 'br' | 'gzip' | 'deflate';
 /** Compressing a smaller answer costs more than sending it uncompressed. */
 export const ENCODED_BYTES_MIN = 1024;
 
-/** Order of preference among encodings to which a client gives equal weight. */
+/** Preference among encodings to which a client gives equal weight. */
 const PREFERENCE: readonly Encoding[] = ['zstd', 'br', 'gzip', 'deflate'];
 
-/** Clients send few different headers, so the choice for each is cached. */
+/** Cached choices by header: clients send few different ones. */
 const choices = new Map<string, Encoding | null>();
 const CHOICES_MAX = 500;
 
@@ -26,7 +26,7 @@ export function chooseEncoding(header: string | undefined): Encoding | null {
   return choice;
 }
 
-/** The encoding among those that exist, which are in order of preference; null: uncompressed. */
+/** Chooses among the offered encodings, which are in order of preference; null: uncompressed. */
 export function negotiateEncoding<Offered extends Encoding>(
   header: string | undefined,
   offered: readonly Offered[],
@@ -55,7 +55,7 @@ const compressors = {
       params: BROTLI_PARAMS,
     }),
   zstd: promisify<zlib.InputType, Buffer>(zlib.zstdCompress),
-  // In the zlib format (RFC 9110 section 8.4.1.2).
+  // `deflate` is the zlib format (RFC 9110 section 8.4.1.2).
   deflate: promisify<zlib.InputType, Buffer>(zlib.deflate),
 };
 

@@ -10,13 +10,13 @@ const SHOWN_AS = new Map<z.core.$ZodType, z.ZodType>();
 
 export { named };
 
-/** Renders a schema as another, named one: for input that is not parsed by its schema. */
+/** Lets a schema appear in the document as another, named one, for input that is not parsed by its schema. */
 export function showAs<Schema extends z.ZodType>(shown: z.ZodType, schema: Schema): Schema {
   SHOWN_AS.set(schema, shown);
   return schema;
 }
 
-/** A reference to a named schema. */
+/** Returns a reference to a named schema. */
 export function refer(schema: z.core.$ZodType): { $ref: string } {
   const name = SCHEMA_NAMES.get(schema)?.id;
   if (name === undefined) throw new Error('A schema of the OpenAPI document has no name.');
@@ -35,7 +35,7 @@ export function renderNamedSchemas(): Record<string, JsonSchema> {
   );
 }
 
-/** The members of an object schema of the path or the query, as parameters. */
+/** Renders the members of an object schema as parameters of the path or the query. */
 export function renderParameters(place: 'path' | 'query', schema: z.ZodType | undefined): object[] {
   if (schema === undefined) return [];
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'output', override });

@@ -76,7 +76,7 @@ function describeRoute(route: AdminRoute): object {
   };
 }
 
-/** A status can have both a problem and an error of the call. */
+/** Merges answers of the same status, which can have both a problem and an error of the call. */
 function mergeAnswers(answers: readonly (readonly [string | number, DescribedAnswer])[]): object {
   const merged: Record<string, DescribedAnswer> = {};
   for (const [status, { description, content }] of answers) {
@@ -109,7 +109,7 @@ function listProblems(route: AdminRoute): (keyof typeof PROBLEMS)[] {
     ...(isChange ? ([403] as const) : []),
     ...(route.body ? ([413, 415] as const) : []),
     ...(route.problems ?? []),
-    // While the admin API is off.
+    // The answer while the admin API is off.
     404,
     500,
     503,

@@ -17,7 +17,7 @@ export class ManualLoadShedder {
     this.#endTurn();
   }
 
-  /** Admits waiting and further requests. */
+  /** Admits all waiting and all further requests. */
   release(): void {
     this.loadShedder.admitAll();
     while (!this.#submitPlaceholder()) {
@@ -26,11 +26,11 @@ export class ManualLoadShedder {
     }
   }
 
-  /** Refuses waiting requests, after `hold`. Further requests wait. */
+  /** Refuses the requests that wait since `hold`. Further requests wait. */
   refuseWaiting(): void {
-    // Some requests may always wait: placeholders, which are behind those to be refused.
+    // Some requests may always wait. Placeholders are queued last, so that these remain.
     this.#fillQueue();
-    // Longer than any burst may take. The load shedder counts periods, so that one long turn would not do.
+    // Longer than any burst may take. Many turns, because the load shedder counts periods.
     for (let turn = 0; turn < 30; turn++) {
       this.#nowMs += 500;
       this.#endTurn();
