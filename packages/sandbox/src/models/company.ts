@@ -148,7 +148,7 @@ export const language: ModelSpec = {
   },
 };
 
-/** Each user and each company has a contact. */
+/** Creates the contact that each user and each company has. */
 function addPartner(environment: Environment, values: JsonObject, is_company: boolean): JsonObject {
   if (values['partner_id']) return values;
   const partner = { name: values['name'] ?? false, email: values['email'] ?? false, is_company };

@@ -13,7 +13,7 @@ export class Fault extends Error {
     this.arguments = args;
   }
 
-  /** The same exception, raised at this place. */
+  /** Returns this exception, raised at this place. */
   at(file: string, name: string): this {
     this.place = [file, name];
     return this;

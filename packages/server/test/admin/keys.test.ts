@@ -321,7 +321,7 @@ test.each([
     const unreadable = { unreadable: expect.stringMatching(reason) };
     expect((await get(`/keys/${made.id}`)).json.policy).toEqual(unreadable);
     expect((await get('/keys?name=Shop')).json.items[0].policy).toEqual(unreadable);
-    // The shown value is not accepted as a policy.
+    // The value that answers show is not accepted as a policy.
     const { policy } = (await get(`/keys/${made.id}`)).json;
     expect((await patch(`/keys/${made.id}`, { policy })).status).toBe(400);
     const changed = await patch(`/keys/${made.id}`, { policy: POLICY });

@@ -67,7 +67,7 @@ export interface ExpectedError {
   code: number;
   type: string;
   retryable?: boolean;
-  /** Default: null. */
+  /** The id in the answer; null by default. */
   id?: unknown;
   path?: string;
   rule?: string;
@@ -85,7 +85,7 @@ export function expectError(answer: HttpAnswer, expected: ExpectedError): void {
   expect(answer.headers['x-request-id']).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
 }
 
-/** The same for one element of a batch. */
+/** Describes the error as one element of a batch's answer. */
 export function describeErrorAnswer(expected: Omit<ExpectedError, 'status'>): unknown {
   return {
     jsonrpc: '2.0',
