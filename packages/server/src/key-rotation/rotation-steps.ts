@@ -1,8 +1,8 @@
 /**
  * The steps that replace the key of one instance. Each step ends with one write to the store, and the stored key works
  * between any two steps. So another process can continue after a crash. Knows neither schedules nor leases: if two
- * processes run the same step, the version of the instance lets one write succeed. An instance that is removed and
- * added again is another one: what a step learned of the old one is not written.
+ * processes run the same step, the version of the instance lets only one write succeed. An instance that is removed and
+ * added again is another one: the result of a step for the old instance is not written to the new one.
  *
  * no pending key → make → `proving`: the new key is stored, but not used yet → prove → `revoking`: the new key is used,
  * while calls that began with the old key end → revoke → no pending key
