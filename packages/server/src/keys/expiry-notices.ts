@@ -57,7 +57,7 @@ const DAY_MS = 86_400_000;
 /** Number of days before the end of a key at which the second notice is due. */
 export const LAST_NOTICE_DAYS = 3;
 const INTERVAL_MS = 60_000;
-/** Maximum number of keys that are checked. If more keys end, those that end last get their notices later. */
+/** Maximum number of checked keys. If more keys end, those that end last get their notices later. */
 const KEYS_MAX = 1000;
 
 export function createExpiryNotices(options: ExpiryNoticesOptions): ExpiryNotices {

@@ -43,7 +43,7 @@ interface CheckedStore {
   readonly isWatching: boolean;
 }
 
-/** Known keys and instances work for some minutes without the store, so it never fails the process. */
+/** Never `failed`: known keys and instances work for some minutes without the store. */
 export async function checkStore(store: CheckedStore): Promise<HealthCheck> {
   try {
     await store.probe();

@@ -24,10 +24,7 @@ export interface LineDestination {
  * once more for their line.
  */
 const BUFFERED_MS = 100;
-/**
- * Maximum number of lines that are not printed yet. It is small, because the objects that they refer to must not
- * survive collections of young objects.
- */
+/** Small, because objects that unprinted lines refer to must not survive collections of young objects. */
 const UNPRINTED_MAX = 16;
 /** Number of printed characters after which lines are written. */
 const PRINTED_MAX = 64 * 1024;

@@ -29,7 +29,7 @@ export interface MetricsOptions extends Omit<EventMetricsOptions, 'databaseLabel
   gather?: GatherMetrics | undefined;
 }
 
-/** Precision for prom-client's own measurement of the event loop: effectively never (see event-loop-lag.ts). */
+/** Interval of prom-client's own measurement of the event loop: effectively never (see event-loop-lag.ts). */
 const DAY_MS = 86_400_000;
 
 export function createMetrics({ sources, gather, ...options }: MetricsOptions): Metrics {

@@ -1,8 +1,8 @@
 /**
  * Atomic scripts for kept answers, with the clock of Redis. An answer is valid while its two marks are current: the
  * mark of its database and the mark of its model in that database. A write removes a mark, and the next read creates a
- * new unique one. So an answer from before a write is neither kept nor returned after it. If Redis loses a mark, answers
- * with that mark are not valid any more.
+ * new unique one. So an answer from before a write is neither kept nor returned after it. If Redis loses a mark,
+ * answers with that mark are not valid any more.
  *
  * The total size is bounded: `ends` orders answers by their expiry, and `sizes` has the size of each, with the total
  * under ''.

@@ -16,7 +16,7 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 `;
 
-/** Redis did not run the operation. The caller must continue without it. */
+/** Redis did not run the operation. The caller must continue without its result. */
 export class RedisFailure extends Error {
   override readonly name: string = 'RedisFailure';
 }

@@ -105,7 +105,7 @@ beforeAll(async () => {
   await store.close();
 });
 
-/** A copy of the filled file. */
+/** Copies the filled file, and returns the URL of the copy. */
 function makeFilled(): string {
   const url = nameFile();
   copyFileSync(filledFile, url.replace('sqlite:', ''));

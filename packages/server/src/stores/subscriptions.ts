@@ -59,7 +59,9 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
   ) END`;
   const updateDue = (statements: Statements, id: string) =>
     statements.change(`UPDATE subscriptions SET due_at = ${DUE_AT} WHERE id = $1`, [id]);
-  /** Every change of deliveries locks the row of their subscription first, so that they happen one after the other. */
+  /**
+   * Every change of deliveries locks the row of their subscription first, so that the changes run one after the other.
+   */
   const lock = (statements: Statements, id: string) =>
     statements.query(`SELECT 1 FROM subscriptions WHERE id = $1 ${forUpdate}`, [id]);
   const wakeWaiting = (statements: Statements, id: string, now: number) =>

@@ -34,12 +34,12 @@ export interface StoreTables {
 
 /** Tables that are not copied. */
 export const NOT_COPIED: ReadonlySet<string> = new Set([
-  // Each engine counts its own steps.
+  // Each engine counts its own migration steps.
   'migrations',
   'erp_proxy_migrations',
   // Leases belong to processes of the old store.
   'leases',
-  // SQLite fills them by triggers.
+  // SQLite fills these tables by triggers.
   'changes',
   'audit_hours',
 ]);

@@ -69,7 +69,7 @@ interface PolledSubscription {
 
 const READINGS_MAX = 16;
 const READINGS_OF_SOURCE_MAX = 2;
-/** Maximum number of due subscriptions that one turn of the event loop begins. The timer begins the rest. */
+/** Maximum number of due subscriptions that one turn of the event loop handles. The timer handles the rest. */
 const TAKEN_AT_ONCE = 500;
 /** Maximum number of successive readings of one subscription that has more changes. */
 const READINGS_OF_TURN_MAX = 20;

@@ -67,7 +67,7 @@ function countUpTo(ids: readonly number[], id: number): number {
 type SeenNotice = readonly [notice: string, expiresAt: number];
 
 const DAY_MS = 86_400_000;
-/** Time after the end of a key for which its notices are remembered. They are due for at most a day after the end. */
+/** Longer than the day after the end of a key in which its notices are due. */
 const SEEN_KEPT_MS = 2 * DAY_MS;
 /** Maximum number of remembered notices that are not due. */
 const SEEN_KEPT_MAX = 5000;

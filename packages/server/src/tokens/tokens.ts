@@ -273,10 +273,7 @@ function findClaimError({ exp, iat, cnf }: JWTPayload, issuer: Issuer, now: numb
   return `it is valid for longer than maxLifetimeSeconds, ${issuer.maxLifetimeSeconds}`;
 }
 
-/**
- * The id of the client; null if the subject is missing or not printable. The name of an issuer has no `/`, so each id
- * belongs to one pair of name and subject.
- */
+/** Null if the subject is missing or not printable. The name of an issuer has no `/`, so no two pairs give one id. */
 function nameClient({ name }: Issuer, { sub }: JWTPayload): string | null {
   return typeof sub === 'string' && SUBJECT.test(sub) ? `${name}/${sub}` : null;
 }

@@ -1,7 +1,7 @@
 /**
  * The circuit breaker of a database. It opens after five consecutive failures. When its time is over, one call is sent
- * as a probe, and an answer to the probe closes it. It counts consecutive failures, not a failure rate: a rate could
- * refuse calls to a server that serves other clients, and needs many calls where there are few.
+ * as a probe, and an answer to the probe closes it. It counts consecutive failures, not a failure rate: by a rate, it
+ * could refuse calls to a server that serves other clients, and a rate needs many calls.
  *
  * A failure counts only if the server has answered no call since the failed call began. A call that crashed a worker,
  * or that is too slow for its caller, says nothing about a server that answers others meanwhile. If only one client has

@@ -414,8 +414,8 @@ export class DatabaseLimiter {
   }
 
   /**
-   * Whether a client without a permit may exceed the limit, while another client holds more than its share. Running
-   * calls cannot be stopped, so the client would otherwise have to wait for them.
+   * Whether a client without a permit may exceed the limit, because another client holds more than its share. Running
+   * calls cannot be stopped.
    */
   #mayExceed({ client }: PermitRequest): boolean {
     const { limit, limitMax } = this.#concurrency;

@@ -53,7 +53,7 @@ export interface AuditSearch {
   /** Only records with a member `outcome` whose value is none of these. Has at least one value. */
   exceptOutcomes?: readonly string[] | undefined;
   limit: number;
-  /** Maximum number of rows that the search reads. Bounds its time. */
+  /** Maximum number of rows that the search reads, which limits its time. */
   scanMax: number;
 }
 

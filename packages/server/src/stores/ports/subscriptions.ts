@@ -98,7 +98,9 @@ export interface ClaimedDelivery extends Pick<DeliveryRecord, 'seq' | 'id' | 're
   readonly body: string;
 }
 
-/** Deliveries of one subscription, each of another record, that this attempt sends. `attempts` counts it already. */
+/**
+ * Deliveries of one subscription, each of another record, that this attempt sends. `attempts` includes this attempt.
+ */
 export interface DeliveryBatch {
   readonly subscription: StoredSubscription;
   readonly deliveries: readonly ClaimedDelivery[];

@@ -18,7 +18,7 @@ import { IDLE_TIMEOUT_MS } from './migrations.ts';
 import { openPostgresStore } from './store.ts';
 
 const SERVER_URL = process.env['TEST_POSTGRES_URL'] ?? '';
-/** A lease of this time has expired after twice of it. */
+/** A lease of this duration has expired after twice that time. */
 const SHORT_MS = 5;
 /**
  * A read waits while the migration waits for a lock, which is at most a second. This limit is longer, for a busy

@@ -17,9 +17,7 @@ const READ_COLUMNS = `seq, ${bound('at')} AS at, record, hash`;
 /** Condition on the member of a record at a path; the member is NULL if the record is not JSON. */
 const MEMBER = ' AND CASE WHEN json_valid(record) THEN record ->> ? END';
 
-/**
- * Number of last rows in which a repeated batch is looked for: more than other processes append before the repetition.
- */
+/** Last rows in which a repeated batch is looked for: more than other processes append before the repetition. */
 const TAIL_ROWS = 5000;
 
 /**

@@ -87,7 +87,8 @@ export function createConnection(
       const { promise, resolve } = Promise.withResolvers<void>();
       transaction = promise;
       try {
-        // Gets the write lock first, so that it cannot fail later because of what it has read.
+        // Gets the write lock at the beginning: after a read, getting it could fail because another process has
+        // written.
         database.exec('BEGIN IMMEDIATE');
         const result = await work(statements);
         database.exec('COMMIT');

@@ -30,7 +30,7 @@ import { StoreError } from '../store-error.ts';
 import { openSqliteStore } from './store.ts';
 import { createFileOfVersion1 } from './version1.fixture.ts';
 
-/** A lease of this time has expired after twice of it. */
+/** A lease of this duration has expired after twice that time. */
 const SHORT_MS = 5;
 
 let directory: string;
