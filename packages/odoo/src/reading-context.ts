@@ -1,8 +1,9 @@
 /**
  * The members of a context that a key which only reads may send. In Odoo, a read can write or lift a check because of
- * its context: `read` of `signup_url` with `signup_valid` makes a token that signs in (14 to 17). The names were chosen
- * from the output of `scripts/odoo-tables` for Odoo Community 14 to 19: names that select records, or choose what a
- * read formats or computes. Not every function that uses them was read.
+ * its context: `read` of `signup_url` with `signup_valid` makes a token that signs in (14 to 17).
+ *
+ * The names were chosen from the output of `scripts/odoo-tables` for Odoo Community 14 to 19: names that select
+ * records, or choose what a read formats or computes. Not every function that uses them was read.
  */
 
 /** Members that choose the user, the language, the companies, and which records are found. */

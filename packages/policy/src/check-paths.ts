@@ -1,8 +1,9 @@
 /**
  * Decides whether the fields that a call names lead only to records of models that the policy allows to read. The types
- * of fields determine where they lead. Pure: the caller asks the server for types that are not known yet. A field of
- * the call's own model that leads to records shows their ids, and a many2one field their display names. So such fields
- * stay allowed.
+ * of fields determine where they lead. Pure: the caller asks the server for types that are not known yet.
+ *
+ * A field of the call's own model that leads to records shows their ids, and a many2one field their display names. So
+ * such fields stay allowed.
  */
 import {
   type FieldUse,

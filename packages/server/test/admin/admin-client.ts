@@ -1,6 +1,6 @@
 /**
- * A client of the admin API with a proxy of its own. It checks every answer: status and shape as in the OpenAPI document,
- * problems for errors, `no-store`, and no secret.
+ * A client of the admin API with a proxy of its own. It checks every answer: status and shape as in the OpenAPI
+ * document, problems for errors, `no-store`, and no secret.
  */
 
 import { problem } from '@erp-proxy/contract/admin';

@@ -47,7 +47,9 @@ export interface Stage {
   sandbox: Sandbox;
   createKey(policy: Policy): Promise<string>;
   connect(options?: ConnectOptions): Promise<Client>;
-  /** Calls a tool as the given client, or as one with a key without a policy, whose person agrees to everything. */
+  /**
+   * Calls a tool as `client`. By default, the client has a key without a policy, and its person agrees to everything.
+   */
   call(name: string, args?: object, client?: Client): Promise<ToolResult>;
 }
 
@@ -57,7 +59,7 @@ export interface StageOptions {
   clock?: () => number;
   /** The monotonic clock of the proxy. */
   nowMs?: () => number;
-  /** It is closed after the tests of the file, rather than after this test. For tests that change nothing. */
+  /** True: closed after the tests of the file, rather than after this test. For tests that change nothing. */
   isShared?: boolean;
 }
 
@@ -102,7 +104,7 @@ export async function startStage({
   };
 }
 
-/** An official client of the proxy that the transport leads to. */
+/** Connects an official client through the transport. */
 export async function connectClient(
   transport: Transport,
   { mode = 'modern', answer }: Pick<ConnectOptions, 'mode' | 'answer'>,

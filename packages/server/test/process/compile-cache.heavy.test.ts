@@ -1,4 +1,4 @@
-/** The folder of the compile cache: code that another user puts there would be run. */
+/** Tests the folder of the compile cache: code that another user could put there would be run. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** The effect of one client key on others at a database: by long calls, and by answers that it does not read. */
+/**
+ * Tests the effect of one client key on others at a database: by long calls, and by answers that its client does not
+ * read.
+ */
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Proxy as ErpProxy } from '../harness.ts';
