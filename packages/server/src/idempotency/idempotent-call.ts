@@ -54,8 +54,9 @@ export interface IdempotentCallDeps {
 }
 
 /**
- * Time after the time limit of the call in which an attempt completes its answer and stores its outcome. A later
- * attempt counts as cut off. With the second that a claim may take, it makes five seconds: docs/idempotency.md.
+ * Time after the time limit of the call in which an attempt completes its answer and stores its outcome. An attempt
+ * that takes longer counts as cut off. With the second that a claim may take, it makes five seconds:
+ * docs/idempotency.md.
  */
 const FINISH_MS = 4000;
 /**
@@ -86,8 +87,8 @@ export class IdempotentCall {
   }
 
   /**
-   * Claims the key for `runsForMs`, the time that the call has left. Must be called right before the call is sent, each
-   * time. Null: the call may be sent. Rejects if the store fails; the call must not be sent then.
+   * Claims the key for `runsForMs`, the time that the call has left. Must be called each time right before the call is
+   * sent. Null: the call may be sent. Rejects if the store fails; the call must not be sent then.
    */
   async claim({
     runsForMs,

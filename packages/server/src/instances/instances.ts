@@ -53,7 +53,7 @@ export interface Instances {
   remove(from: InstanceVersion, act?: AuditBatch): Promise<Change>;
   openKey(name: string): Promise<KeyState | null>;
   changeKey(from: InstanceVersion, change: KeyChange, act?: AuditBatch): Promise<Change>;
-  /** Reseals instances that other master keys sealed under the current one. Returns the number of instances. */
+  /** Seals again, under the current master key, instances that another one has sealed. Returns their number. */
   reseal(describeAct: DescribeReseal): Promise<number>;
   /** The store stays open. */
   close(): void;

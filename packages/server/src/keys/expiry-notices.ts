@@ -95,7 +95,7 @@ export function createExpiryNotices(options: ExpiryNoticesOptions): ExpiryNotice
       const name = `key-notice:${notice}`;
       names.add(name);
       // The owner stays the same until the store answers: a lease may have been stored although the answer was lost.
-      // Each lease has a new owner: a process would acquire its own lease again.
+      // Each lease has a new owner, because a process can acquire its own lease again.
       const asked = owners.get(name);
       if (asked === null) continue;
       const owner = asked ?? randomUUID();

@@ -70,7 +70,7 @@ export function measureEventLoopLag(registry: Registry): EventLoopLag {
       aggregator,
       registers: [registry],
       collect() {
-        // A timer can be a little early.
+        // A timer can be a little early, which would make the delay negative.
         this.set(histogram.count === 0 ? 0 : Math.max(0, read(histogram) / NANOSECONDS));
         // All gauges of one scrape are collected in the same turn of the event loop.
         queueMicrotask(() => histogram.reset());

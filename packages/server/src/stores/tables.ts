@@ -32,7 +32,7 @@ export interface StoreTables {
   close(): Promise<void>;
 }
 
-/** Tables that are not copied. */
+/** All other tables are copied. */
 export const NOT_COPIED: ReadonlySet<string> = new Set([
   // Each engine counts its own migration steps.
   'migrations',

@@ -77,7 +77,10 @@ export interface Subscriptions {
   replaySince(record: SubscriptionRecord, since: number, act?: AuditBatch): Promise<number>;
   /** The secrets that are valid at `now`, the newest first. Throws a `VaultError`. */
   openSecrets(row: Pick<StoredSubscription, 'id' | 'name' | 'body'>, now: number): string[];
-  /** Seals secrets that another master key sealed under the current one. Returns the number of subscriptions. */
+  /**
+   * Seals again, under the current master key, secrets that another one has sealed. Returns the number of
+   * subscriptions.
+   */
   reseal(describeAct: DescribeReseal): Promise<number>;
 }
 

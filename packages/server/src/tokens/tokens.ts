@@ -171,7 +171,7 @@ export function createTokens(options: TokensOptions): Tokens {
         revokedAt: null,
         lastUsedAt: null,
         replaces: null,
-        // Tokens of one subject can have different policies. The version keeps data that is stored for them apart.
+        // Tokens of one subject can have different policies, which the version tells apart.
         version: issuer.rules.indexOf(rule) + 1,
       },
       policy: policy.compiled,

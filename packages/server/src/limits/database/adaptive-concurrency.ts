@@ -52,8 +52,8 @@ const MEASURE_INTERVAL = 20;
 const MEASURE_INTERVAL_MS_MAX = 300_000;
 
 /**
- * Maximum of `#slowestMs`: one report of a minute does not show that other calls take as long. Those must still show
- * that a server hangs.
+ * Maximum of `#slowestMs`: one report of a minute does not show that other calls take as long. Other calls must still
+ * show that a server hangs.
  */
 const SLOWEST_MS_MAX = 10_000;
 

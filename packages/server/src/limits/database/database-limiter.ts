@@ -75,8 +75,8 @@ const SILENCE_MS_MIN = 500;
  */
 const EXTRA_SHARE = 1 / 4;
 /**
- * Maximum fraction of the concurrency limit that background calls hold; at least one call. Until load has shown what
- * the server can handle, the limit may be a multiple of that.
+ * Maximum fraction of the concurrency limit that background calls hold; at least one call. It is small, because before
+ * any load the limit may be a multiple of the calls that the server can handle.
  */
 const BACKGROUND_SHARE = 1 / 8;
 /**

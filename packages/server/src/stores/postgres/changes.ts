@@ -10,7 +10,7 @@ import { StoreError } from '../store-error.ts';
 import { endInTime } from './connection-pool.ts';
 
 const HEARTBEAT_MS = 400;
-/** Less than a second together with the interval of heartbeats: for that time a revocation may be missed. */
+/** With the interval of heartbeats, less than a second: the time for which a revocation may be missed. */
 const HEARTBEAT_TIMEOUT_MS = 500;
 const LISTEN_TIMEOUT_MS = 1000;
 const RETRY_MIN_MS = 100;

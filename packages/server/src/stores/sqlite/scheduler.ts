@@ -29,7 +29,7 @@ export class Scheduler {
   readonly #writes: Task[] = [];
   /** Reads that found the file locked. */
   readonly #lockedReads: Task[] = [];
-  /** Resolves when the queues are empty; null: they are. */
+  /** Resolves when the queues are empty; null: they are empty now. */
   #running: Promise<void> | null = null;
   /** Consecutive attempts that found the file locked. */
   #lockedTimes = 0;
