@@ -1,7 +1,7 @@
 import { type Browser, chromium, type LaunchOptions } from 'playwright-core';
 import { CHROMIUM } from '../../server/test/chromium.ts';
 
-/** How long a page may take for each step. Pages draw slowly on a busy machine. */
+/** How long a page may take for each step. Pages are slow on a busy machine. */
 export const PATIENCE_MS = 60_000;
 
 let shared: Promise<Browser> | null = null;
@@ -15,7 +15,7 @@ export function launchChromium(options: LaunchOptions = {}): Promise<Browser> {
   });
 }
 
-/** The Chromium of all test files of this worker. It ends with the worker, which vitest ends by a signal. */
+/** One Chromium for all test files of this worker. It ends with the worker, which vitest ends by a signal. */
 export function shareChromium(): Promise<Browser> {
   if (shared === null) {
     shared = launchChromium({ handleSIGTERM: false });

@@ -1,6 +1,6 @@
 /**
- * The colour of each outcome of a call, the same in every plot and list. Near colours have near causes; only success is
- * green.
+ * The colour of each outcome of a call, the same in every plot and list. Similar colours mean similar causes; only
+ * success is green.
  */
 import {
   BUSINESS_ERRORS,
@@ -61,7 +61,7 @@ const ORDER = [
   ...Object.keys(COMPATIBLE_ERRORS),
 ];
 
-/** In the order of the table of errors, so that a plot keeps the order of its layers. */
+/** Sorts outcomes in the order of the error table, so that the layers of a plot keep their order. */
 export function sortOutcomes(outcomes: Iterable<string>): string[] {
   const place = (outcome: string) => (ORDER.includes(outcome) ? ORDER.indexOf(outcome) : ORDER.length);
   return [...outcomes].sort((one, other) => place(one) - place(other) || (one < other ? -1 : 1));

@@ -8,9 +8,9 @@ import { useCloseWhenDone } from './use-close-when-done.ts';
 
 interface OverlapButtonProps {
   label: string;
-  /** What happens to the old secret. */
+  /** Says what happens to the old secret. */
   consequence: string;
-  /** The act, with the overlap in seconds. */
+  /** Returns the request and the command for an overlap in seconds. */
   describe: (overlapSeconds: number) => { request: AdminRequest; command: string };
   onConfirm: (request: AdminRequest) => void;
   isPending: boolean;

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import type { PageLink } from './target-link.ts';
 
 interface PageAnchorProps extends AnchorProps {
-  /** Null: the content without a link. */
+  /** Null to show the content without a link. */
   link: PageLink | null;
   children: ReactNode;
 }

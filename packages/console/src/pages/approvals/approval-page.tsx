@@ -34,7 +34,7 @@ export function ApprovalPage() {
   const { id } = approvalRoute.useParams();
   const path = `/approvals/${encodeURIComponent(id)}`;
   const { data, error } = useQuery({ ...readAdmin<ApprovalDetails>(path), refetchInterval: REFRESH_MS });
-  // While another approval loads, the one before is still there.
+  // While another approval loads, `data` is still the previous one.
   const approval = data?.id === id ? data : undefined;
   return (
     <>
@@ -203,7 +203,7 @@ function Decision({ approval, path, effect }: DecisionProps) {
     return (
       <>
         <Outcome approval={approval} />
-        {/* Somebody else was faster: the answer to the own attempt says so. */}
+        {/* If another administrator has decided first, the error says so. */}
         <ProblemAlert error={approve.error} onDismiss={approve.reset} />
         <ProblemAlert error={refuse.error} onDismiss={refuse.reset} />
       </>
@@ -306,7 +306,7 @@ function RefuseButton({ path, id, refuse }: RefuseButtonProps) {
               description="The caller gets this text. The values of the call are deleted."
               placeholder="Cancel the invoice instead."
               value={reason}
-              // The reason is one line.
+              // A reason has one line only.
               onChange={({ currentTarget }) => setReason(currentTarget.value.replaceAll(/\s*\n\s*/g, ' '))}
               error={findFault(refuse.error, 'reason')}
               maxLength={500}
