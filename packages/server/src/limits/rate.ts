@@ -15,7 +15,7 @@ export type Taken =
   /** `retryAfterSeconds` is null if the rate never allows that many calls at once. */
   | { ok: false; remaining: number; resetSeconds: number; retryAfterSeconds: number | null };
 
-/** Number of stored keys from which keys with a full burst are removed, which does not change their limits. */
+/** If more keys are stored, keys with a full burst are removed, which does not change their limits. */
 const SWEEP_MIN = 1_000;
 /** Tolerance for early calls: sums of times are inexact, which must not refuse the last call of a burst. */
 const SLACK_MS = 0.001;

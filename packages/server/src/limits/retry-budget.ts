@@ -11,7 +11,7 @@ const SHARE = 0.1;
 const PER_SECOND = 0.1;
 /** Tolerance for inexact sums: ten calls must add one whole retry. */
 const SLACK = 1e-6;
-/** Number of stored databases from which those with a full bucket are removed, which does not change their limits. */
+/** If more databases are stored, those with a full bucket are removed, which does not change their limits. */
 const SWEEP_MIN = 1_000;
 
 export class RetryBudget {

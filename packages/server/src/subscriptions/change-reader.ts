@@ -13,7 +13,7 @@ export interface ReadResult {
   state: ReaderState;
   /** True: the next reading may follow at once. */
   more: boolean;
-  /** True: the former state gives the same next reading, so the new one need not be stored. */
+  /** True: the next reading may use the former state as well, so the new one need not be stored. */
   isRepeatable: boolean;
 }
 

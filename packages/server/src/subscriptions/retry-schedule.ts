@@ -40,7 +40,7 @@ export const LONGEST_DELAY_SECONDS = RETRY_DELAY_SECONDS_MAX * (1 + JITTER);
 const DISABLED_AFTER_SECONDS = 5 * DAY;
 /** Minimum number of failures, so that a clock that jumps ahead does not disable a subscription. */
 const FAILURES_BEFORE_DISABLED_MIN = RETRY_DELAYS_SECONDS.length;
-/** From this number of consecutive failures on, the receiver counts as away, and not one delivery as the cause. */
+/** Number of consecutive failures from which the receiver counts as unavailable, and not one delivery as the cause. */
 const AWAY_FAILURES = 3;
 
 /** The outcome of one attempt to send a delivery. */
