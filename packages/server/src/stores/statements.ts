@@ -13,7 +13,7 @@ export interface Dialect {
   readonly greatest: string;
   /** The current time, of a clock that all processes share. */
   readonly now: string;
-  /** The time {@link now} plus milliseconds. */
+  /** The time `now` plus milliseconds. */
   nowPlus(milliseconds: string): string;
   /** A time before every other time. */
   readonly longAgo: string;
