@@ -26,7 +26,7 @@ export interface MonthCountsOptions {
 
 /** The count of a key this month. */
 export interface MonthCount {
-  /** `2026-11`. */
+  /** Such as `2026-11`. */
   month: string;
   /** Number of calls of all processes, as far as this process knows. */
   calls: number;
@@ -46,7 +46,7 @@ interface KnownCalls {
 }
 
 interface Month {
-  /** `2026-11`. */
+  /** Such as `2026-11`. */
   name: string;
   startsAt: number;
   endsAt: number;

@@ -14,7 +14,7 @@ export interface DeniedSubjects {
   close(): void;
 }
 
-/** Whether a subject is denied. Almost none is, so this is also cached for subjects that are not. */
+/** Whether a subject is denied. Almost none is, so the answer is also cached for subjects that are not denied. */
 interface Decision {
   readonly isDenied: boolean;
 }
