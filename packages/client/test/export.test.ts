@@ -79,7 +79,7 @@ interface Flaky {
   server: Server;
 }
 
-/** Records 1 to 10, three in each request, cut off within the fourth. */
+/** Serves the records 1 to 10. Each request gets three records and is cut off within the next one. */
 async function startFlaky(perRequest: number): Promise<Flaky> {
   const bodies: Flaky['bodies'] = [];
   const server = createServer(async (request, response) => {

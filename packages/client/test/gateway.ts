@@ -6,9 +6,9 @@ import { type AnyModels, type Client, type ClientOptions, createClient } from '.
 export interface Gateway {
   odoo: Sandbox;
   proxy: RunningProxy;
-  /** A client of the administrator of the sandbox. */
+  /** Creates a client with the key of the sandbox's administrator. */
   connect<Models = AnyModels>(changes?: ClientOptions): Client<Models>;
-  /** The same, with normalized values. */
+  /** Creates the same client with normalized values. */
   connectNormalized<Models = AnyModels>(): Client<Models, 'normalized'>;
   close(): Promise<void>;
 }

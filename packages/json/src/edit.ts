@@ -5,7 +5,7 @@
 import { viewAsBuffer } from './buffer.ts';
 import type { ByteRange, JsonMember, JsonSpan } from './span.ts';
 
-/** The object without the members of these names, as parts for joinParts. Copies nothing. */
+/** Returns the object without the named members, as parts for joinParts. Copies nothing. */
 export function removeMembers(
   object: JsonSpan,
   members: readonly JsonMember[],

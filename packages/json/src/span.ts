@@ -5,7 +5,7 @@
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null';
 
-/** `[start, end)` in the bytes. */
+/** The range `[start, end)` in the bytes. */
 export interface ByteRange {
   start: number;
   end: number;
@@ -17,7 +17,7 @@ export interface JsonSpan extends ByteRange {
 }
 
 export interface JsonMember {
-  /** Decoded: `"\u0069d"` is `id`. */
+  /** The decoded name: `id` for `"\u0069d"`. */
   name: string;
   /** Index of the name's opening quote. */
   nameStart: number;

@@ -1,4 +1,4 @@
-/** The state of the proxy, and what needs an administrator. */
+/** The state of the proxy, and the problems that need an administrator. */
 import { z } from 'zod';
 import { named, time } from './schema-names.ts';
 import { ATTENTION_KINDS, ATTENTION_PARTS, ATTENTION_SEVERITIES } from './values.ts';
