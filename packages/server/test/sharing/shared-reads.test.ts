@@ -83,7 +83,7 @@ function firstThen(script: Script): Script {
     index === 0 ? answerTrue(socket, request, index) : script(socket, request, index);
 }
 
-/** A caller that can leave, on a connection of its own. */
+/** Starts a caller that can leave, on a connection of its own. */
 function startCaller(body: object) {
   const request = httpRequest(`${proxy.url}/api/erp/execute`, {
     method: 'POST',
@@ -287,7 +287,9 @@ describe('each member', () => {
 
   test('has the time limit of the instance from its own start', async () => {
     const LIMIT_MS = 1000;
-    /** Enough to tell the two limits apart. */
+    /**
+     * Time between the starts of the call and of the read that joins it: long enough to tell their time limits apart.
+     */
     const BETWEEN_MS = LIMIT_MS / 5;
     await start(() => {}, { 'vault.masterKey': randomBytes(32).toString('base64') });
     await addInstance({ timeout_ms: LIMIT_MS });
@@ -400,7 +402,7 @@ describe('each member', () => {
         if (!socket.write(chunk)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
       socket.end(tail);
     };
-    // A call that waits for the slow one to its own time limit does not end.
+    // The time limit is so long that a call which waits for the slow one until then fails the test.
     await start(sendSlowly, { 'upstream.timeoutMs': String(ENDLESS_MS / 2) });
     const slow = startCaller(read({ id: 1 }));
     slow.on('response', (response) => {
