@@ -96,7 +96,7 @@ export function findMedian(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-/** Quotients of the rounds that were run one after the other. */
+/** Divides the value of each round by the value of the round that was run beside it. */
 export function divideRounds(rounds: readonly number[], by: readonly number[]): number[] {
   return rounds.slice(0, by.length).map((value, index) => value / by[index]!);
 }

@@ -14,7 +14,7 @@ declare(strict_types=1);
 const ATTEMPTS = 4;
 const READS = ['search_read', 'read', 'search', 'search_count', 'fields_get'];
 
-/** An error of the proxy or of Odoo. `type` is one of docs/errors.md. */
+/** An error of the proxy or of Odoo. `type` is one of the types in docs/errors.md. */
 final class ProxyError extends Exception
 {
     public function __construct(

@@ -23,7 +23,7 @@ NO_ANSWER = (OSError, http.client.HTTPException, ValueError)
 
 
 class ProxyError(Exception):
-    """An error of the proxy or of Odoo. `type` is one of docs/errors.md."""
+    """An error of the proxy or of Odoo. `type` is one of the types in docs/errors.md."""
 
     def __init__(self, error, headers):
         super().__init__(error["message"])

@@ -114,7 +114,7 @@ class Tables:
     def resolve(self, call: Call, caller: str) -> Iterator[Function]:
         """The functions that a call can reach: of the model, and of the models that it inherits.
 
-        A mixin can call methods of models that use it. Those are found by their name, if few models have it.
+        A mixin can call methods of models that use it. Such methods are found by their name, if few models have it.
         """
         owner = call.model or caller
         candidates = [(model, call.method) for model in self.ancestors.get(owner, ())]

@@ -268,7 +268,7 @@ class _Trace:
                 self.facts.calls.add(path)
 
     def _entries(self, node: ast.expr, depth: int = 0) -> Iterator[tuple[str, Value]]:
-        """The entries of a dict, or of one that a name holds."""
+        """The entries of a dict, or of a dict that a name holds."""
         if isinstance(node, ast.Dict):
             for key, value in zip(node.keys, node.values):
                 if key is None:

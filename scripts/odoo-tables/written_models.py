@@ -226,7 +226,7 @@ class Finder:
         yield place
 
     def close(self) -> dict[tuple[str, str], set[Hit]]:
-        """The effects of each field, with those of the fields that it changes: repeatedly in its model, once in others."""
+        """The effects of each field, with those of fields that it changes: repeatedly in its model, once in others."""
         closed = {key: set(hits) for key, hits in self.hits.items()}
         changed = True
         while changed:
@@ -332,8 +332,8 @@ class Row:
     versions: set[int] = field(default_factory=set)
     fields: set[str] = field(default_factory=set)
     hows: set[str] = field(default_factory=set)
-    # By whether the value itself is copied: fields by which a new record gets the link to the other record. None: it
-    # needs no such field.
+    # Fields by which a new record gets the link to the other record, separately for copied values (True) and other
+    # effects. None: it needs no such field.
     linked: dict[bool, set[str] | None] = field(default_factory=dict)
 
     def add(self, version: int, hit: Hit, links: set[str] | None) -> None:
@@ -390,7 +390,7 @@ class Table:
         return f"{model}/{method}{is_written}{links}{versions}"
 
     def list_left_out(self) -> list[str]:
-        """Targets that no field in the output has, without those that the review allows."""
+        """The targets that no field in the output has, except targets that the review allows."""
         found = {target for targets in self.left_out.values() for target in targets}
         found -= {target for targets in self.rows.values() for target in targets}
         return sorted("/".join(target) for target in found - self.review.harmless)

@@ -17,7 +17,7 @@ export interface CompiledPolicy {
   readonly allowsAddress: Test<string>;
   readonly allowsBrowserOrigin: Test<string>;
   readonly allowsCompany: Test<number>;
-  /** In the order of the policy. Several may match one model. */
+  /** The rules of `models`, in the order of the policy. Several rules may match one model. */
   readonly models: readonly ModelRule[];
   /** The rules of `approve`, in the order of the policy. */
   readonly approve: readonly ModelRule[];

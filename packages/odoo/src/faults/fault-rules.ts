@@ -261,7 +261,7 @@ export const FAULT_RULES: readonly FaultRule[] = [
     text: 'A constraint was violated: a value must be unique or fails a check. This version of Odoo does not say which.',
   },
 
-  // By class only.
+  // Rows that match by class only.
   { type: 'access_error', name: /^odoo\.exceptions\.AccessError$/ },
   { type: 'record_missing', name: /^odoo\.exceptions\.MissingError$/ },
   { type: 'validation_error', name: /^odoo\.exceptions\.ValidationError$/ },

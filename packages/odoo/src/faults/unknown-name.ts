@@ -39,7 +39,7 @@ const KEY_ERROR = 'builtins.KeyError';
 const WRITES: ReadonlySet<string> = new Set(['create', 'write']);
 const FIELD = /^[A-Za-z_]\w*$/;
 
-/** As Python's `repr` quotes a text. */
+/** A text as Python's `repr` quotes it. */
 const QUOTED = `(?:'(?<single>[^']{1,200})'|"(?<double>[^"]{1,200})")`;
 const TEXTS: readonly RegExp[] = [
   new RegExp(String.raw`^Invalid field ${QUOTED} (?:on model|on|in) '(?<model>[\w.]+)'`),

@@ -7,7 +7,7 @@
 import { NAME_SEARCH } from './field-sources.ts';
 import { NAME_SEARCHES } from './name-searches-table.ts';
 
-/** `field` is {@link NAME_SEARCH} if the records of the model are searched for by name in turn. */
+/** `field` is {@link NAME_SEARCH} if the search also searches for the records of the model by name. */
 export interface SearchedField {
   readonly model: string;
   readonly field: string;

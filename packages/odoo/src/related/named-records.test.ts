@@ -114,7 +114,7 @@ test('a refusal has what else the call needs, but not endlessly many', () => {
   expect(read(many).others).toHaveLength(4);
 });
 
-/** From the sources, by scripts/odoo-tables/named_records.py. */
+/** Listed from Odoo's sources by scripts/odoo-tables/named_records.py. */
 const NAMING: { model: string; field: string; versions: string }[] = JSON.parse(
   readFileSync(new URL('../../test/data/named-records-14-to-19.json', import.meta.url), 'utf8'),
 );

@@ -59,7 +59,7 @@ export const NO_RELATED_WRITES: RelatedWrites = { found: null, others: [], lacki
 
 export const NOTHING_LEARNT: LearntTypes = { types: new Map(), asked: new Map() };
 
-/** Only for calls of methods that may write. */
+/** Finds the changes of a call whose method may write. */
 export function findRelatedWrites(
   model: string,
   method: string,
@@ -188,8 +188,8 @@ class Search implements CommandVisitor<FoundField> {
   }
 
   /**
-   * For an argument that can be the value of a field, as in `action_set_lost(**values)`. A link there may have another
-   * meaning.
+   * Checks an argument that can be the value of a field, as in `action_set_lost(**values)`. A link there may have
+   * another meaning.
    */
   #findInNamed(name: string, value: JsonSpan): boolean {
     const member = findMember(name, this.#model);

@@ -28,7 +28,7 @@ export type StatusClass =
    * (docs/odoo-facts.md#version-pages).
    */
   | 'login_redirect'
-  /** 301 and 308: the address is another one for every request (RFC 9110 sections 15.4.2 and 15.4.9). */
+  /** 301 and 308: the server has another address for every request (RFC 9110 sections 15.4.2 and 15.4.9). */
   | 'moved'
   /** Any other 3xx. It can replace a 502 after the request was sent (nginx: `error_page 502 =302`). */
   | 'redirect'

@@ -23,7 +23,7 @@ export interface Signature {
    * (docs/odoo-facts.md#execute-kw-arguments).
    */
   kind: 'ids' | 'model';
-  /** In the order of the Python signature. */
+  /** The parameters in the order of the Python signature. */
   parameters: readonly Parameter[];
   /** True if Odoo refuses every remote call of the method, before it looks at the arguments. */
   isPrivate: boolean;

@@ -186,7 +186,7 @@ function convertOne(value: unknown, type: string): unknown {
   return type === 'datetime' && isMoment ? `${value.replace(' ', 'T')}Z` : value;
 }
 
-/** With a space after each colon and comma, like Python. */
+/** Prints JSON with a space after each colon and comma, like Python. */
 function printSpaced(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(printSpaced).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -63,7 +63,7 @@ class FirstRows {
   readonly #wanted: number;
   #rows: { id: number; keys: Json[] }[] = [];
 
-  /** Without an order, the rows are added in order. */
+  /** If `order` is undefined, the rows must be added in the wanted order. */
   constructor(order: Order | undefined, wanted = Number.POSITIVE_INFINITY) {
     this.#order = order;
     this.#wanted = wanted;

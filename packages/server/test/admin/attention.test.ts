@@ -1,4 +1,4 @@
-/** What needs an administrator: `GET /admin/v1/attention`. */
+/** Tests what needs an administrator: `GET /admin/v1/attention`. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ATTENTION_SEVERITIES } from '@erp-proxy/contract';

@@ -381,7 +381,7 @@ test('refuses to rotate a key again while its successor is valid, and names the 
   expect((await get('/keys?name=Shop')).json.items).toHaveLength(2);
   // The successor can be rotated.
   expect((await post(`/keys/${first.id}/rotate`, { overlap_seconds: 60 })).status).toBe(201);
-  // If the text of the successor is lost, it can be revoked and the old key rotated again.
+  // If the text of the successor is lost, the successor can be revoked and the old key rotated again.
   const { json: other } = await post('/keys', { name: 'Other' });
   const { json: lost } = await post(`/keys/${other.id}/rotate`, { overlap_seconds: 60 });
   await post(`/keys/${lost.id}/revoke`);

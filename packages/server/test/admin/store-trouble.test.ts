@@ -1,4 +1,4 @@
-/** A PostgreSQL that accepts no changes, or does not report whether it has made one. */
+/** Tests a PostgreSQL that accepts no changes, or does not report whether it has made a change. */
 import { describe, expect, test } from 'vitest';
 import { createTestSchema, type TestSchema } from '../../src/stores/postgres/database.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';

@@ -141,7 +141,7 @@ describe('commands', () => {
   test.each(select('sh'))('$title', async ({ text }) => {
     const commands = await listCommands(text.replaceAll(PLACEHOLDER, 'x'));
     for (const words of commands) await checkCommand(words);
-    // Only blocks that set variables have no commands.
+    // A block without commands must only set variables.
     expect(commands.length > 0 || /^[A-Z_]+='/.test(text)).toBe(true);
   });
 

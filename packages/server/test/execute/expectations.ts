@@ -106,7 +106,7 @@ export function describeErrorAnswer(expected: Omit<ExpectedError, 'status'>): un
 }
 
 const POLL_MS = 5;
-/** At least 30 seconds, as for `expect.poll`. */
+/** Number of polls in at least 30 seconds, the time of `expect.poll`. */
 const POLLS_MAX = 6000;
 
 /** Waits until `read` returns a value. Log lines and counters are written shortly after an answer. */

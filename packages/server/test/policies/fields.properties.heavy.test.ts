@@ -86,7 +86,7 @@ test.each([14, 15, 16, 17, 18, 19] as const)(
   120_000,
 );
 
-/** For all models and for each, because some methods need an entry without `*`. */
+/** Policies name these methods for all models and for each model, because some methods need an entry without `*`. */
 const METHODS = [...new Set(FIELD_METHODS.map((name) => name.replace(/^.*\//, '')))];
 const MODELS: Policy['models'] = {
   '*': ['*', ...METHODS],

@@ -136,7 +136,7 @@ test.each([14, 15, 16, 17, 18, 19] as const)(
   180_000,
 );
 
-/** For all models and for each, because some methods need an entry without `*`. */
+/** Policies name these methods for all models and for each model, because some methods need an entry without `*`. */
 const NAMES = [...new Set(FIELD_METHODS.map((name) => name.replace(/^.*\//, '')))];
 const NAMED = {
   '*': ['*', ...NAMES],

@@ -10,7 +10,9 @@ import { copyConsole } from '../../../../scripts/pack/copy-console.ts';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
-/** Runs before each project of heavy tests. The folder is in `node_modules`, where the bundle finds its dependencies. */
+/**
+ * Runs before each project of heavy tests. The folder is in `node_modules`, where the bundle finds its dependencies.
+ */
 export default async function bundleForTests(): Promise<(() => void) | undefined> {
   // The other project of this run has already bundled it.
   if (process.env['BUNDLED_PROGRAM'] !== undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Tests that `params`, the values in `keyword` and results pass through the whole path over HTTP byte for byte. On a failure
- * fast-check prints the seed.
+ * Tests that `params`, the values in `keyword` and results pass through the whole path over HTTP byte for byte. On a
+ * failure fast-check prints the seed.
  */
 import { once } from 'node:events';
 import { Agent, createServer, request, type ServerResponse } from 'node:http';

@@ -30,7 +30,9 @@ const ADDED_BYTES_MAX = 32 * MEBIBYTE;
 const RECORDS = makeRecords();
 const PIECES = RESULT_BYTES / RECORDS.length;
 
-/** How the upstream compresses. Each piece is compressed separately: in both formats, such pieces can be concatenated. */
+/**
+ * How the upstream compresses. Each piece is compressed separately: in both formats, such pieces can be concatenated.
+ */
 const PACKERS = {
   gzip: (bytes: Buffer) => gzipSync(bytes),
   zstd: (bytes: Buffer) => zstdCompressSync(bytes),

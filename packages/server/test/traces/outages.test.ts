@@ -11,7 +11,7 @@ const ENDPOINT = 'otel.endpoint';
 const TIMEOUT = 'otel.timeoutMs';
 /** Time limit for exports that must succeed, or be refused, even on a busy machine. */
 const MINUTE_MS = '60000';
-/** More calls than spans can wait for an export. */
+/** More calls than the number of spans that can wait for an export. */
 const CALLS = 700;
 /** Enough calls for an immediate export. */
 const FEW = 100;

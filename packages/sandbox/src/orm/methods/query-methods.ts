@@ -209,7 +209,7 @@ function readList(domain: Json | undefined): readonly Json[] {
   return Array.isArray(domain) ? domain : [];
 }
 
-/** The domain of a method that must have one, and checks it before anything else. */
+/** Returns the domain of a method that requires one, and refuses null. */
 function readDomain({ environment }: Call, domain: Json): Json {
   if (domain === null) throw environment.personality.texts.domainNotList(domain);
   return domain;
