@@ -20,7 +20,7 @@ export type Change<Row> =
 
 export interface ChangesPage<Row> {
   changes: Change<Row>[];
-  /** The cursor for the next call. Store it in the same transaction as the effects of the changes. */
+  /** The cursor for the next call. Store it together with the effects of the changes. */
   cursor: string;
   /** True if there are more changes now. */
   more: boolean;

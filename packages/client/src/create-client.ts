@@ -20,11 +20,14 @@ export interface Client<Models = AnyModels, Form extends ValueForm = 'odoo'> {
   /** Sends one call in the form of the execute route, and returns its result. */
   // biome-ignore lint/suspicious/noExplicitAny: the caller knows the type
   execute<Result = any>(call: ExecuteCall, options?: CallOptions): Promise<Result>;
-  /** Sends calls together, each with a result or an error of its own, in their order. They are not one transaction. */
+  /**
+   * Sends several calls in one request, and returns a result or an error for each, in their order. The calls are not
+   * one transaction.
+   */
   batch: Batch;
 }
 
-/** The proxy refuses larger batches. */
+/** Maximum calls of one request: the proxy refuses larger batches. */
 const BATCH_CALLS_MAX = 100;
 
 export function createClient<Models = AnyModels>(

@@ -24,7 +24,7 @@ interface NestedTerms
     DomainValue | readonly ['id' | (string & {}), Operator | (string & {}), DomainValue]
   > {}
 
-/** What the parameter of a domain accepts. The empty list makes the compiler infer a tuple. */
+/** The type of a domain parameter. The empty list makes the compiler infer a tuple. */
 export type DomainInput<Models, Name extends keyof Models> = Domain<Models, Name> | readonly [];
 
 /** The given domain if it is valid; otherwise a domain in which the wrong part has the type that it should have. */
@@ -86,7 +86,9 @@ type PathLike<Models, Name, Path> = Name extends keyof Models
     : keyof Models[Name] & string
   : string;
 
-/** The operators of conditions. `any` and `not any` exist from Odoo 17 on, `not =like` and `not =ilike` from 19 on. */
+/**
+ * The operators of conditions. `any` and `not any` exist from Odoo 17 on, `not =like` and `not =ilike` from Odoo 19 on.
+ */
 export type Operator = keyof AnyOperators;
 
 type OperatorsOf<Field> = Field extends { type: TextType }

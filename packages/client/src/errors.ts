@@ -92,7 +92,7 @@ export class ErpProxyError extends Error {
   readonly approval: string | undefined;
   /** Existing names that are similar to an unknown one, if the proxy sent them. */
   readonly nearest: readonly string[];
-  /** The other members of the error, such as `path`, `rule`, `name` and `arguments`. */
+  /** The remaining members of the error, such as `path`, `rule`, `name` and `arguments`. */
   readonly data: Readonly<Record<string, unknown>>;
 
   constructor(type: ErrorType | (string & {}), message: string, details: ErrorDetails = {}) {

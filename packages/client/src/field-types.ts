@@ -16,7 +16,7 @@ export interface FieldSpec {
   readonly?: boolean;
   /** The model that a relation leads to. */
   relation?: string;
-  /** The values of a selection, or the models of a reference, as a union. */
+  /** A union of the values of a selection, or of the models of a reference. */
   values?: string;
   /** `text` if the ids of the related records are texts, as those of `account.root` from Odoo 18 on. */
   ids?: 'text';
@@ -48,7 +48,7 @@ export type MethodName<Models, Name extends keyof Models> = typeof METHODS exten
   ? NonNullable<Models[Name][typeof METHODS]> | (string & {})
   : string;
 
-/** The models of a client without types of its own: every model and every field exists. */
+/** The models of a client whose user gives no types: every model and every field exists. */
 export interface AnyModels {
   [model: string]: { [field: string]: { type: 'any' } };
 }
@@ -62,7 +62,7 @@ export type Read<Models, Name extends keyof Models, Form extends ValueForm = 'od
   [Field in keyof Models[Name] as Field & string]: ReadValue<Models[Name][Field], Form>;
 };
 
-/** The values for a new record. Required fields without a default are required, as far as the models tell them. */
+/** The values for a new record. Required fields without a default are required, as far as the models state them. */
 export type Create<Models, Name extends keyof Models, Form extends ValueForm = 'odoo'> = Writable<
   Models,
   Name,
@@ -73,7 +73,7 @@ export type Create<Models, Name extends keyof Models, Form extends ValueForm = '
     : never]-?: WriteValue<Models, Models[Name][Field], Form>;
 };
 
-/** The values for a change of records. */
+/** The values with which records are updated. */
 export type Update<Models, Name extends keyof Models, Form extends ValueForm = 'odoo'> = Writable<
   Models,
   Name,
@@ -188,7 +188,7 @@ interface EmptyRead {
   normalized: null;
 }
 
-/** Types whose empty value is not `false`. */
+/** Types of fields whose empty value is not `false`. */
 interface AlwaysSet {
   boolean: boolean;
   integer: number;

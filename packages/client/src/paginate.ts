@@ -13,7 +13,7 @@ import type { CallOptions } from './options.ts';
 
 /** An async iterator of records. Each loop over it reads the records again. */
 export interface Pages<Row> extends AsyncIterable<Row> {
-  /** Returns the records as a list, at most `limit` if it is given. */
+  /** Returns the records as a list, with at most `limit` of them if it is given. */
   toArray(options?: { limit?: number }): Promise<Row[]>;
 }
 

@@ -89,7 +89,7 @@ export async function* sendExport(
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', passOn);
-    // Ends the export in the proxy if the caller has stopped reading.
+    // Ends the export in the proxy when the caller stops reading.
     controller.abort();
   }
 }

@@ -1,4 +1,4 @@
-/** Updates the records that exist and creates the others. */
+/** Updates the records that exist, and creates the others. */
 import type { Calls } from './calls.ts';
 import { refuse } from './errors.ts';
 import type { CallOptions } from './options.ts';

@@ -1,4 +1,4 @@
-/** `export` of a model: records as they arrive, and what happens when the connection breaks. */
+/** Tests `export` of a model: records while they arrive, and broken connections. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';

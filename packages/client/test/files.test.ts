@@ -1,4 +1,4 @@
-/** `download` and `upload` of a model: the bytes, the rights, and what happens when Odoo is away for a moment. */
+/** Tests `download` and `upload` of a model: bytes, rights, and short failures of Odoo. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Client, createClient } from '../src/index.ts';

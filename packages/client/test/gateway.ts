@@ -1,4 +1,4 @@
-/** For tests: a sandbox Odoo, the real proxy in front of it, and clients of the proxy. */
+/** Starts a sandbox Odoo with the real proxy in front of it, and creates clients of the proxy, for tests. */
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/src/index.ts';
 import { type ProxyOptions, type Proxy as RunningProxy, startProxy } from '../../server/test/harness.ts';
 import { type AnyModels, type Client, type ClientOptions, createClient } from '../src/index.ts';

@@ -1,4 +1,4 @@
-/** Retries, time limits, aborts and hooks, through the real proxy, with an Odoo that fails on purpose. */
+/** Tests retries, time limits, aborts and hooks with the real proxy, and an Odoo that fails on purpose. */
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../../server/test/close-after-test.ts';

@@ -25,7 +25,7 @@ const RUNTIMES: [name: string, folder: string, command: readonly [string, ...str
   ['Deno', '@deno/linux-x64-glibc', DENO],
   ['Bun', '@oven/bun-linux-x64-baseline', ['bin/bun']],
 ];
-/** Installing takes long on a busy machine. */
+/** Time limit of the test: installing takes long on a busy machine. */
 
 /** A program that must work on every runtime. */
 const PROGRAM = `

@@ -25,7 +25,7 @@ export default function buildPage(): void {
   });
 }
 
-/** Files and folders. The time of a folder is that of the last name added or removed. */
+/** Lists files and folders. The time of a folder is that of the last name added or removed. */
 function listBelow(source: string): string[] {
   return readdirSync(source, { recursive: true, encoding: 'utf8' }).map((path) => join(source, path));
 }

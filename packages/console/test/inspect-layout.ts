@@ -1,7 +1,9 @@
 /** Finds layout faults of a page. */
 import type { Page } from 'playwright-core';
 
-/** One line for each fault: a document that scrolls sideways, a text that is cut, a control outside of the page. */
+/**
+ * Returns one line for each fault: a document that scrolls sideways, a text that is cut, a control outside of the page.
+ */
 export async function listLayoutFaults(page: Page): Promise<string[]> {
   return (await page.evaluate(`(${inspect.toString()})()`)) as string[];
 }

@@ -19,7 +19,7 @@ export function launchChromium(options: LaunchOptions = {}): Promise<Browser> {
 export function shareChromium(): Promise<Browser> {
   if (shared === null) {
     shared = launchChromium({ handleSIGTERM: false });
-    // Playwright kills Chromium and removes its folder when the process exits.
+    // Makes the process exit on the signal, because Playwright then kills Chromium and removes its folder.
     process.once('SIGTERM', () => process.exit());
   }
   return shared;

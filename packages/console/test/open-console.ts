@@ -139,7 +139,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
 }
 
-/** The serious and critical findings of axe-core, a line for each element. `rules`: ids of rules; by default, all. */
+/** The serious and critical findings of axe-core, one line for each element. `rules`: ids of rules; default: all. */
 export async function listSeriousFindings(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axe.source);
   const options: axe.RunOptions = { resultTypes: ['violations'], ...(rules && { runOnly: [...rules] }) };

@@ -114,7 +114,7 @@ function watchRequests(page: Page): ReadonlySet<Request> {
   return pending;
 }
 
-/** Charts and editors load after the page. */
+/** Waits for charts and editors, which load after the page. */
 async function waitForParts(page: Page, pending: ReadonlySet<Request>): Promise<void> {
   do {
     while (pending.size > 0) await pause();

@@ -24,7 +24,8 @@ export interface Policy {
   approve?: Record<string, string[]>;
   /**
    * Patterns of models, each with patterns of its methods: tools for agents make these calls without asking a person.
-   * Without it, a call of a tool that cannot be undone asks the person in front of the client, or an administrator.
+   * Other calls of tools that cannot be undone need the consent of the person in front of the client, or of an
+   * administrator.
    */
   unattended?: Record<string, string[]>;
   /**
@@ -45,7 +46,7 @@ export interface Policy {
    * write.
    */
   data?: DataRoute[];
-  /** Maximum number of records of one read. A read that asks for more, or for all, gets this many. */
+  /** Maximum number of records of one read. A read that asks for more records, or for all, gets this many. */
   limit_max?: number;
   /** True: reads may be answered from the cache, up to the age that the caller accepts. */
   cache?: boolean;

@@ -32,7 +32,7 @@ export type Json = null | boolean | number | string | Json[] | { [name: string]:
 
 /** The Odoo server, database and user that a call runs on. */
 export interface ErpInstance {
-  /** http or https, optionally with a path prefix; no userinfo, query or fragment. */
+  /** A URL with http or https, optionally with a path prefix; without userinfo, query or fragment. */
   url: string;
   db: string;
   user_id: number;
@@ -49,7 +49,7 @@ export interface ExecuteCall {
   fn_name?: string | null;
   /** Positional arguments, as `execute_kw` takes them; for `read`: `[[id, …]]`. */
   params?: Json[] | null;
-  /** Named arguments. `limit` bounds the records of the call. */
+  /** Named arguments. `limit` is the maximum number of records of the call. */
   keyword?: {
     limit?: number | null | false;
     context?: { [name: string]: Json };

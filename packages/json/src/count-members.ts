@@ -1,4 +1,4 @@
-/** Counts the members and the values of a JSON document, without reading them. */
+/** Counts the members and the values of a JSON document without decoding them. */
 import { skipString } from './skip.ts';
 
 const QUOTE = 0x22;
@@ -9,7 +9,7 @@ const MEMBER_BYTES_MIN = 5;
 /** Minimum length of a value and its separator. */
 const VALUE_BYTES_MIN = 2;
 
-/** Bounds for all objects and lists of a document together. */
+/** Limits for all objects and lists of a document together. */
 export interface CountLimits {
   /** Maximum members of all objects. */
   membersMax: number;

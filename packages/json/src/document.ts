@@ -28,7 +28,8 @@ const BOM_START = 0xef;
 export interface JsonDocument {
   root: JsonSpan;
   /**
-   * The result of readMembers for the root, without a second pass; null unless it is an object of at most 64 members.
+   * The members of the root, like the result of readMembers, without a second pass. Null unless the root is an object
+   * of at most 64 members.
    */
   members: JsonMember[] | null;
 }

@@ -17,7 +17,7 @@ export function removeMembers(
   let keepsOne = false;
   for (const member of members) {
     if (!names.has(member.name)) {
-      // A kept member includes the comma before it, except for the first one.
+      // A kept member's range includes the comma before it, except for the first kept member.
       const start = keepsOne && previous ? previous.value.end : member.nameStart;
       addRange(parts, start, member.value.end);
       keepsOne = true;

@@ -19,7 +19,7 @@ const LOWER_U = 0x75;
 /** Setting this bit changes an ASCII letter to lower case. */
 const LOWER_CASE = 0x20;
 
-/** Longer runs of plain bytes are checked in words of four bytes. */
+/** After this many plain bytes, the rest of a run is checked in words of four bytes. */
 const SHORT_RUN_BYTES = 256;
 
 /** Bytes that need no escape in a string: all but the quote, the backslash and control characters (section 7). */

@@ -1,6 +1,6 @@
 /**
- * The types of this folder: ranges of bytes instead of values, so that JSON passes through the proxy unchanged (`1.0`,
- * integers beyond 2^53, key order, escapes).
+ * The types of this folder. They describe ranges of bytes instead of values, so that JSON passes through the proxy
+ * unchanged (`1.0`, integers beyond 2^53, key order, escapes).
  */
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null';

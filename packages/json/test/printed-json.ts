@@ -39,7 +39,7 @@ const stringText = fc
       ),
       hexDigits.map((digits) => `\\u${digits}`),
       fc.constantFrom('\\ud83d', '\\ude00', '\\uD83D\\uDE00', '\\u0000'),
-      // Long enough for the code paths of long strings.
+      // A string that is long enough for the code paths of long strings.
       fc.integer({ min: 250, max: 530 }).map((length) => 'x'.repeat(length)),
     ),
     { maxLength: 4 },

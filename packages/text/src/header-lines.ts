@@ -1,4 +1,4 @@
-/** The header lines of a request or an answer (RFC 9112 section 5). Pure. */
+/** Reads the header lines of a request or an answer (RFC 9112 section 5). Pure. */
 
 /** Matches valid lines: no space before the colon, no folded lines, no control characters, and CR LF at each end. */
 const HEADER_LINES = /(?:[!#$%&'*+.^_`|~\w-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/y;

@@ -7,13 +7,13 @@ import { isIPv4, isIPv6 } from 'node:net';
 /** The 4 or 16 bytes of an address. */
 export type AddressBytes = readonly number[];
 
-/** A CIDR: the addresses whose first `bits` bits are those of `bytes`. */
+/** A CIDR, which contains the addresses whose first `bits` bits are those of `bytes`. */
 export interface AddressBlock {
   bytes: AddressBytes;
   bits: number;
 }
 
-/** ::ffff:0:0/96, written as bytes because {@link parseAddress} unwraps it. */
+/** The block ::ffff:0:0/96, written as bytes because {@link parseAddress} unwraps such addresses. */
 export const IPV4_MAPPED: AddressBlock = {
   bytes: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 0, 0],
   bits: 96,

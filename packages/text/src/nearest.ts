@@ -45,7 +45,10 @@ export function findNearestNames<Name extends string>(
   return best.map(({ candidate }) => candidate);
 }
 
-/** Number of names that are compared before other work gets its turn: a few milliseconds with all their texts. */
+/**
+ * Number of names that are compared before other work gets its turn. With all their texts, this takes a few
+ * milliseconds.
+ */
 const SLICE = 100;
 
 /** Like {@link findNearestNames}, for lists of any length: other work runs in between. */

@@ -9,7 +9,7 @@ export const TIME_FORM = 'a day or a time with its zone in ISO 8601, as 2026-03-
 export function readTime(text: string): number | null {
   const [, day] = TIME.exec(text) ?? [];
   const time = Date.parse(text);
-  // Date.parse reads the 30th of February as a day of March.
+  // `isDay` is needed because Date.parse reads the 30th of February as a day of March.
   return day !== undefined && !Number.isNaN(time) && isDay(day) ? time : null;
 }
 

@@ -20,7 +20,7 @@ export function readAdmin<Answer>(path: string, query: Query = {}) {
 const PAGE_ROWS = 500;
 const ROWS_MAX = 10_000;
 
-/** All pages of a list, up to about {@link ROWS_MAX} rows. `isWhole` is false if there are more. */
+/** Reads all pages of a list, up to about {@link ROWS_MAX} rows. `isWhole` is false if there are more. */
 export function readAllAdmin<Item>(path: string, query: Query) {
   return queryOptions({
     queryKey: [path, 'all', query],

@@ -1,4 +1,4 @@
-/** Reads an answer of JSON lines while it arrives. */
+/** Reads an answer of JSON lines line by line, while it arrives. */
 
 /** Calls `onLine` for each line. Throws if a line is not JSON, or if the answer breaks off. */
 export async function readLines(

@@ -5,5 +5,5 @@
  */
 export const ROOT = /^(\/.*\/|\/)assets\/[^/]+$/.exec(new URL(import.meta.url).pathname)?.[1] ?? '/';
 
-/** The address of the proxy, as callers give it to their programs. */
+/** The address of the proxy that callers give to their programs. */
 export const readProxyUrl = () => location.origin + ROOT.slice(0, -1);

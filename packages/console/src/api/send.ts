@@ -6,7 +6,7 @@ import type { Problem } from '@erp-proxy/contract';
 import { ROOT } from './root.ts';
 import { renewSession } from './session.ts';
 
-/** A request below `/admin/v1`, as forms build it and as the page shows it to copy. */
+/** A request below `/admin/v1`. Forms build it, and pages show it as code to copy. */
 export interface AdminRequest {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Path below `/admin/v1`, with escaped segments. */

@@ -45,7 +45,7 @@ export async function checkSession(): Promise<void> {
   else change({ state: 'unavailable', reason: await readDetail(response) });
 }
 
-/** Rejects with an Error whose message is for the person. */
+/** Rejects with an Error whose message is shown to the person. */
 export async function signIn(credentials: { token: string } | { code: string }): Promise<void> {
   const response = await fetch(SESSION_URL, {
     method: 'POST',

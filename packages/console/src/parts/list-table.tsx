@@ -9,7 +9,7 @@ interface ListTableProps {
   isEmpty: boolean;
   /** Shown if there are no rows: says why, and what to do. */
   empty: ReactNode;
-  /** The rows. */
+  /** The rows of the table. */
   children: ReactNode;
 }
 

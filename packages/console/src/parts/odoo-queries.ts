@@ -75,7 +75,7 @@ export function readFields(server: OdooServer | null, model: string) {
 
 /** The fields of the model that a path leads to, and the field at its end, if there is one. */
 export interface PathFields {
-  /** `partner_id.` for the path `partner_id.name`. */
+  /** The path up to its last dot: `partner_id.` for `partner_id.name`. */
   prefix: string;
   table: FieldTable;
   field: FieldInfo | undefined;

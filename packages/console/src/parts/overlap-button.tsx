@@ -26,7 +26,7 @@ const OVERLAPS = [
   { value: '2592000', label: '30 days' },
 ];
 
-/** Asks how long an old secret stays valid beside its successor. */
+/** Asks how long an old secret stays valid after it was replaced. */
 export function OverlapButton({
   label,
   consequence,

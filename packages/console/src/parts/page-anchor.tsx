@@ -9,7 +9,7 @@ interface PageAnchorProps extends AnchorProps {
   children: ReactNode;
 }
 
-/** A link to a page that is known only at run time. */
+/** A link whose page is known only at run time. */
 export function PageAnchor({ link, children, ...props }: PageAnchorProps) {
   if (link === null) return <span className={props.className}>{children}</span>;
   return (

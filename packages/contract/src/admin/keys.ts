@@ -1,4 +1,4 @@
-/** Client keys, and the subjects of identity providers, which stand for keys. */
+/** Client keys, and subjects of identity providers, whose tokens are used in place of keys. */
 import { z } from 'zod';
 import { givenPolicy, policy } from './policy.ts';
 import { named, PAGE_QUERY, pageOf, search, time, version } from './schema-names.ts';

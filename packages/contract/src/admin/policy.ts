@@ -50,7 +50,7 @@ const star = z
   );
 export type StarMeaning = z.infer<typeof star>;
 
-/** Why a key may or may not make a call. */
+/** Explains why a key may or may not make a call. */
 export const explanation = named(
   'Explanation',
   z.object({

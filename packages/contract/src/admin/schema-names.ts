@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 export const SCHEMA_NAMES = z.registry<{ id: string }>();
 
-/** Gives a schema a name in the document, where it is rendered once. */
+/** Gives a schema a name in the document, where the schema is then rendered once. */
 export function named<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
   SCHEMA_NAMES.add(schema, { id });
   return schema;

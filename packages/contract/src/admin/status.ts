@@ -47,7 +47,7 @@ export const statusView = named(
 );
 export type StatusView = z.infer<typeof statusView>;
 
-/** Whether the proxy can start a sandbox Odoo: only after a first start, while no instance is stored. */
+/** Tells whether the proxy can start a sandbox Odoo: only after a first start, while no instance is stored. */
 export const sandboxView = named('SandboxState', z.object({ available: z.boolean() }));
 export type SandboxView = z.infer<typeof sandboxView>;
 

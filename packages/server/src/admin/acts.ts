@@ -20,7 +20,7 @@ export function createActDescriber(audit: Pick<Audit, 'prepareAct'>, actor: Acto
     audit.prepareAct({ actor: name, address, requestId, action, target, changes });
 }
 
-/** Replaces a secret in the audit, which records only that it changed. */
+/** Stands for a secret in the audit, which records only that it changed. */
 export const SECRET = '(secret)';
 
 /** Creates audit records of key rotation. */

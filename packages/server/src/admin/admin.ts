@@ -1,6 +1,6 @@
 /**
- * The operations of an administrator, the parts of the proxy that they need, and who performs them. One service for the
- * HTTP API and for the commands on this machine.
+ * The admin service: the operations of an administrator, the parts of the proxy that they need, and who performs them.
+ * The HTTP API and the commands on this machine use the same service.
  */
 
 import type { SerialQueue } from '@erp-proxy/async/tasks';
@@ -34,7 +34,7 @@ import type { Examinations } from './examinations.ts';
 
 /** The administrator as named in the audit. */
 export interface Actor {
-  /** `token`, `session` or `cli:<user>@<host>`. */
+  /** How the administrator was authenticated: `token`, `session` or `cli:<user>@<host>`. */
   name: string;
   address: string | null;
   requestId: string | null;
@@ -56,7 +56,7 @@ export interface Admin
   exportAudit(query: AuditQuery): AsyncIterable<AuditView>;
 }
 
-/** A sandbox Odoo that runs, with its administrator. */
+/** A running sandbox Odoo, and the credentials of its administrator. */
 export interface SandboxServer {
   url: string;
   db: string;
@@ -76,14 +76,14 @@ export interface AdminDeps {
   issuers: readonly string[];
   audit: Pick<Audit, 'prepareAct' | 'search' | 'find' | 'export' | 'verify'>;
   statistics: Pick<Statistics, 'query' | 'listCalled'>;
-  /** Client keys that end soon, or have ended within a day. `isCut`: there are more of them. */
+  /** Client keys that end soon, or have ended within a day. `isCut`: true if there are more of them. */
   readEndingKeys: () => Promise<{ due: readonly ExpiryNotice[]; isCut: boolean }>;
   status: () => Promise<StatusView>;
   explain: (key: KeyRecord, input: ExplainInput) => Promise<Explanation>;
   drafts: DraftPolicies;
   /** Runs comparisons one by one: several at once would keep the event loop busy. */
   comparisons: SerialQueue;
-  /** Bounds the checks of servers that all administrators run at once. */
+  /** Limits the checks of servers that run at a time, for all administrators together. */
   examinations: Examinations;
   /** Rejects with a `KeyRotationError` that gives the reason. */
   rotateInstanceKey: (name: string, describeAct: DescribeKeyRotationAct) => Promise<void>;
@@ -101,7 +101,7 @@ export interface AdminDeps {
 /** Applies policies that no key has. `policy` null: as a key without a policy. */
 export interface DraftPolicies {
   explain(policy: Policy | null, input: ExplainInput): Explanation;
-  /** `unchecked`: the rules that are not applied, or only in part. */
+  /** `unchecked`: rules that are not checked, or only in part. */
   checkRecords(policy: Policy | null): { check: RecordCheck; unchecked: UncheckedRule[] };
 }
 

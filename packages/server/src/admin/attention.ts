@@ -1,6 +1,7 @@
 /**
- * Lists what needs an administrator: states that lose calls or data, that will do so soon, or that wait for a decision.
- * Each part is read in bounded pages, so that the cost does not grow with keys and subscriptions.
+ * Lists the problems that need an administrator: states in which calls or data are lost, or soon will be, and states
+ * that wait for a decision. Each part is read in bounded pages, so that the cost does not grow with keys and
+ * subscriptions.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
@@ -29,7 +30,7 @@ const PAGE_ROWS = 100;
 const ROWS_MAX = 2000;
 const PENDING_SHOWN_MAX = 100;
 
-/** Checks of `/readyz` whose causes have items of their own. */
+/** Checks of `/readyz` for whose causes there are items already. */
 const DETAILED_CHECKS: ReadonlySet<string> = new Set(['audit', 'instance_keys', 'client_keys']);
 
 export async function listAttention(deps: AdminDeps): Promise<AttentionView> {

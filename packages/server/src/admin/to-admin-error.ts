@@ -1,4 +1,4 @@
-/** Turns the errors of the proxy's parts into errors of the admin service. */
+/** Converts errors of other parts of the proxy into errors of the admin service. */
 import type { Problem } from '@erp-proxy/contract';
 import { AuditQueryError } from '../audit/query.ts';
 import { InstanceInputError } from '../instances/instances.ts';

@@ -69,9 +69,9 @@ export interface AppOptions {
   nowMs?: () => number;
   /** Default: a logger that writes to standard output. */
   logger?: Logger;
-  /** For one of several workers: gathers the metrics of all. */
+  /** In one of several workers: gathers the metrics of all workers. */
   gatherMetrics?: GatherMetrics | undefined;
-  /** Times of the work for subscriptions; tests set shorter ones. */
+  /** Intervals and time limits of the work for subscriptions; tests set shorter ones. */
   subscriptionTimes?: Partial<WorkerTimes>;
   /** Folder of the built console; tests pass their own. */
   consoleFolder?: string;
@@ -106,7 +106,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 /** Time for deliveries that are being sent at shutdown. A delivery that has not ended by then is sent again later. */
 const SENDING_GRACE_MS = 5000;
-/** Time for the last answers to be sent, once every call has ended. */
+/** Time for the last answers to be sent after every call has ended. */
 const LAST_BYTES_MS = 1000;
 /** Maximum number of databases whose learned concurrency limit is kept. */
 const DATABASES_MAX = 10_000;
@@ -376,7 +376,7 @@ function listMetricSources(
   };
 }
 
-/** Null if no issuers are configured: the library for tokens is then not loaded. */
+/** Null if no issuers are configured; the library for tokens is not loaded then. */
 async function openTokens(
   issuers: readonly Issuer[],
   { egress, store }: Services,
@@ -389,7 +389,7 @@ async function openTokens(
   return createTokens({ issuers, egress, store, clock, nowMs, onFailure });
 }
 
-/** Null if traces are off: the SDK is then not loaded. */
+/** Null if traces are off; the SDK is not loaded then. */
 async function startTracing(
   { enabled, endpoint, ...settings }: Settings['otel'],
   { egress }: Services,

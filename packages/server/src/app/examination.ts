@@ -25,12 +25,12 @@ export interface Address {
   trust?: EgressTrust | null;
   /** The stored instance, if the address belongs to one. */
   instance?: Instance;
-  /** Time limit of each request; null: that of calls. */
+  /** Time limit of each request; null: the limit of calls. */
   timeoutMs?: number | null;
   onCheck?: OnCheck | undefined;
 }
 
-/** Placeholder if there are no credentials. No database and no key has this name. */
+/** Used if there are no credentials. No database and no key has this name. */
 const NO_CREDENTIALS: Credentials = { db: 'none', userId: 0, apiKey: 'none' };
 
 export async function examineAddress(

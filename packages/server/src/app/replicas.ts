@@ -33,7 +33,7 @@ export async function openReplicas({ settings, keys, logger, clock, months, nowM
       import('../redis/answers.ts'),
     ]);
   const { url } = redis;
-  // Replicas of one store derive the same prefix. Other deployments can use the same Redis.
+  // All replicas of one store derive the same prefix; other deployments, which can use the same Redis, derive another.
   const prefix = `erp-proxy:${Buffer.from(keys.deriveSecret('redis names')).toString('hex', 0, 8)}`;
   /** `what` names the connection in the log. */
   const connect = async (what: string, name: string, onAnswer: (client: RedisClient) => void) => {
@@ -57,7 +57,7 @@ export async function openReplicas({ settings, keys, logger, clock, months, nowM
     if (keepsIdempotencyKeys) void warnOfLosses(answering, logger);
   });
   const keepsAnswers = cache.store === 'redis' && cache.bytesMax > 0;
-  // A separate connection: large answers must not delay the commands of limits.
+  // Uses a separate connection, because large answers must not delay the commands for limits.
   const answersClient = keepsAnswers
     ? await connect('redis for kept answers', `${prefix}:answers`, () => {})
     : null;
@@ -73,9 +73,9 @@ export async function openReplicas({ settings, keys, logger, clock, months, nowM
 
   return {
     limits: new SharedKeyLimits({ redis: client, nowMs, clock, months }),
-    /** Null if idempotency keys are kept in the store. */
+    /** Null if the store keeps the idempotency keys. */
     idempotency: keepsIdempotencyKeys ? createRedisIdempotency(client) : null,
-    /** Null if answers are kept in memory, or not at all. */
+    /** Null if answers are cached in memory, or not at all. */
     answers,
     /** Number of processes seen lately, including this one. */
     count: () => client.replicas,

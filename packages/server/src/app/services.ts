@@ -83,9 +83,9 @@ export interface Services {
   sendDelivery: SendDelivery;
   /** Checks the health of the parts, by name. */
   check(): Promise<Record<string, HealthCheck>>;
-  /** The administration, whose acts are recorded under this actor. */
+  /** Returns the admin service for an actor, under whose name the audit records its changes. */
   adminFor(actor: Actor): Admin;
-  /** Writes waiting audit records and closes everything. */
+  /** Writes the waiting audit records, and closes everything. */
   close(): Promise<void>;
 }
 

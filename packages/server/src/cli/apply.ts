@@ -1,5 +1,6 @@
 /**
- * `apply`: changes policies of keys and instances to what a file says. Checks the whole file and the whole plan first.
+ * `apply`: changes policies, keys, instances and subscriptions to match a file. Checks the whole file and the whole
+ * plan first.
  */
 import { dirname, isAbsolute, join } from 'node:path';
 import type { InstanceView, KeyView, SubscriptionView } from '@erp-proxy/contract';

@@ -117,7 +117,7 @@ function describeRecord({ id, name, ...told }: ConcernedRecord): string {
   return name === null ? facts : `${JSON.stringify(name)} (${facts})`;
 }
 
-/** Characters that a terminal does not show, or that reorder a line, are shown as escapes of JSON. */
+/** Escapes characters that a terminal does not show, or that reorder a line, as in JSON. */
 function showControls(json: string): string {
   return json.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) =>
     Array.from({ length: character.length }, (_, at) => toEscape(character.charCodeAt(at))).join(''),

@@ -13,11 +13,11 @@ export interface Surroundings {
   isTerminal: boolean;
   /** True if standard error is a terminal. */
   isErrorTerminal: boolean;
-  /** Asks a person for one line, if there is a terminal for question and answer; null: nobody can be asked. */
+  /** Asks a person for one line. Null without a terminal for question and answer. */
   ask: ((question: string) => Promise<string>) | null;
   /** Writes text to standard error. */
   complain(text: string): void;
-  /** The bytes of a file, or of standard input for `-`. */
+  /** Reads a file, or standard input for `-`. */
   readInput(path: string): Promise<Buffer>;
   /** Creates a file, or replaces it as a whole or not at all. */
   writeFile(path: string, text: string): Promise<void>;
@@ -26,7 +26,7 @@ export interface Surroundings {
 }
 
 export interface CommandOption {
-  /** One letter, for `-f`. */
+  /** A letter for the short form, such as `f` for `-f`. */
   short?: string;
   /**
    * The name of the option's value in the help; `choices` in place of it lists the possible values. An option without
@@ -35,12 +35,12 @@ export interface CommandOption {
   value?: string;
   choices?: readonly string[];
   description: string;
-  /** True: it may be given several times; `list` has its values. */
+  /** True if the option may be given several times; `list` then returns its values. */
   multiple?: true;
 }
 
 export interface CommandInput extends Surroundings {
-  /** The arguments after the command's words. */
+  /** The arguments after the words of the command. */
   arguments: readonly string[];
   option(name: string): string | undefined;
   /** The values of an option that may be given several times. */
@@ -48,7 +48,7 @@ export interface CommandInput extends Surroundings {
   isSet(name: string): boolean;
   settings: Settings;
   sources: Sources;
-  /** Path of the file of secrets that belongs to the store, which need not exist; null: the store has none. */
+  /** Path of the file of secrets that belongs to the store, whether or not it exists; null if the store has none. */
   secretsFile: string | null;
   /** Loads the settings again, after a file was created. */
   reloadSettings(): Settings;
@@ -70,7 +70,7 @@ export interface Command {
   reportErrors?(errors: readonly string[], input: Pick<CommandInput, 'print' | 'complain' | 'isSet'>): void;
 }
 
-/** A wrong call of a command, or a failure of its environment. The message says what to do. */
+/** A wrong use of a command, or a failure of its environment. The message says what to do. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   /** The exit status: 2 for wrong usage, 1 for failure. */
@@ -88,10 +88,10 @@ export const COMMON_OPTIONS: Readonly<Record<string, CommandOption>> = {
   help: { short: 'h', description: 'Show the usage of the command.' },
 };
 
-/** For commands that print data. */
+/** An option for commands that print data. */
 export const JSON_OPTION: CommandOption = { description: 'Print JSON, for programs.' };
 
-/** The value of an option in the help; undefined: it is a switch. */
+/** The text for an option's value in the help; undefined if the option is a switch. */
 export function nameValue({ value, choices }: CommandOption): string | undefined {
   return value ?? choices?.join('|');
 }
@@ -103,7 +103,7 @@ export function printResult(input: Pick<CommandInput, 'print' | 'isSet'>, data: 
   return 0;
 }
 
-/** One line for each member. */
+/** Prints one line for each member. */
 export function showMembers(members: object, width: number): string {
   return Object.entries(members)
     .map(([name, value]) => `${name.padEnd(width)}  ${value ?? '-'}\n`)

@@ -26,7 +26,7 @@ export function printCandidates(words: readonly string[]): string {
   // Bash splits `--name=value` into three words.
   const split = words.at(-1) === '=' ? [...words, ''] : words;
   const [typed = '', ...before] = split.filter((word) => word !== '=').toReversed();
-  // Other shells do not.
+  // Other shells pass `--name=value` as one word.
   const [, assigned = '', start = ''] = /^(--[^=]*=)?(.*)$/s.exec(typed) ?? [];
   const found = listCandidates(before.reverse(), assigned, start);
   if (found === FILES) return `${FILES}\n`;
@@ -73,7 +73,7 @@ function nameOption([long, { short }]: [string, CommandOption]): string[] {
   return short === undefined ? [`--${long}`] : [`--${long}`, `-${short}`];
 }
 
-/** `named` is the name of the value in the help: `file`, `active|expired|revoked`. */
+/** `named`: the name of the value in the help, such as `file` or `active|expired|revoked`. */
 function listValues(named = ''): Candidate[] | typeof FILES {
   if (named === 'file') return FILES;
   return named.includes('|') ? named.split('|').map((word) => ({ word })) : [];
@@ -93,7 +93,7 @@ function listCommandWords(given: readonly string[]): Candidate[] {
   return [...descriptions].map(([word, description]) => ({ word, description }));
 }
 
-/** The first sentence, without Markdown. */
+/** Returns the first sentence, without Markdown. */
 function shorten(text: string): string {
   return text
     .replace(/[.:;] .*/s, '')

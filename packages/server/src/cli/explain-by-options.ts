@@ -1,4 +1,4 @@
-/** Rewrites errors of the admin service with the options of a command instead of the members of the API. */
+/** Rewrites errors of the admin service for a command: names its options instead of members of the API. */
 import { INSTANCE_INPUT } from '@erp-proxy/contract/admin';
 import { AdminError } from '../admin/admin-error.ts';
 import { nameOption, type OptionRules } from './member-options.ts';

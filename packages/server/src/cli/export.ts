@@ -127,7 +127,7 @@ function readRequest(input: CommandInput): ExportRequest {
 
 const DELIMITERS: Readonly<Record<string, string>> = { ',': ',', ';': ';', '|': '|', tab: '\t', '\t': '\t' };
 
-/** Members that are not given are left out: an older proxy does not know them. */
+/** Omits members that are not given, because an older proxy does not know them. */
 function readCsvForm({ option, isSet }: CommandInput, format: string): object {
   const given = ['bom', 'delimiter', 'no-escape-formulas'].find(
     (name) => isSet(name) || option(name) !== undefined,
@@ -205,7 +205,7 @@ async function printRecords(
   }
 }
 
-/** The records of one request. */
+/** Handles the records of one request. */
 interface Run {
   count: number;
   readonly lastId: number | null;
@@ -239,7 +239,7 @@ function createRun(
   };
 }
 
-/** Null if the export is complete. */
+/** Makes one request. Returns null if the export is complete. */
 async function requestOnce(
   { egress, base, headers }: Connection,
   body: object,

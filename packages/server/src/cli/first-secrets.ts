@@ -50,7 +50,10 @@ async function createFile(path: string, { settings, print, complain }: Input): P
   }
 }
 
-/** Creates the store if it is missing, and with it the folder of the file. */
+/**
+ * True if stored Odoo keys are sealed with a master key. Creates the store, and so the folder of the file, if it is
+ * missing.
+ */
 async function hasSealedInstances(storeUrl: string): Promise<boolean> {
   const store = await openStore(storeUrl);
   try {

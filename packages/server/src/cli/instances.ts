@@ -173,7 +173,7 @@ interface Given {
 
 interface SignedIn {
   userId: number | undefined;
-  /** Name of the user, or why the server could not be asked. */
+  /** Name of the found user, or why the server could not be asked. */
   found: string;
 }
 

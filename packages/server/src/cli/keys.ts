@@ -264,7 +264,7 @@ function missing(option: string): never {
   throw new CommandError(`Give ${option}. See erp-proxy keys explain --help.`);
 }
 
-/** Only the key goes to standard output, so that it can be redirected into a file. */
+/** Prints only the key on standard output, so that it can be redirected into a file. */
 function printNewKey(input: CommandInput, { id, key, ...rest }: NewKeyView, note: string): 0 {
   printResult(input, { id, key, ...rest }, `${key}\n`);
   if (!input.isSet('json')) input.complain(`${note} Send it in the header x-proxy-api.\n`);

@@ -1,4 +1,4 @@
-/** The admin service on the store of the settings. Its actor is the user who runs the command. */
+/** The admin service for the store of the settings. Its actor is the user who runs the command. */
 import { hostname, userInfo } from 'node:os';
 import type { Admin } from '../admin/admin.ts';
 import { openServices } from '../app/services.ts';
@@ -44,7 +44,7 @@ function explainMissing(label: string): CommandError {
   return new CommandError(message, 1);
 }
 
-/** A container can run as a user without a name. */
+/** Name of the user; a container can run as a user without one. */
 function findUserName(): string {
   try {
     return userInfo().username;

@@ -34,7 +34,7 @@ export const mcpCommand: Command = {
     if (client !== undefined) {
       const { place, render } = findConfiguration(client);
       input.complain(`For ${place}:\n`);
-      // The client starts the program in another folder.
+      // The path of the key file is made absolute, because the client starts the program in another folder.
       input.print(
         render({
           url: url.href.slice(0, -MCP_PATH.length),

@@ -4,7 +4,7 @@ import type { CommandInput } from './command.ts';
 import { INSTANCE_OPTIONS } from './explain-by-options.ts';
 import { listMemberOptions, readMembers } from './member-options.ts';
 
-/** What a person has typed. Every file has the same content. */
+/** Input as a person types it. All files have the same content. */
 function type(options: Record<string, string | true>): CommandInput {
   return {
     option: (name: string) => (typeof options[name] === 'string' ? options[name] : undefined),

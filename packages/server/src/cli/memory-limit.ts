@@ -38,5 +38,5 @@ export function findMemoryShortage(
   };
 }
 
-/** A bound of bodies that is enough for usual calls. */
+/** A maximum size of bodies, in MiB, that is enough for usual calls. */
 const SMALL_MIB = 8;

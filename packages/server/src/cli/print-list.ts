@@ -13,8 +13,8 @@ export interface Column<Item> {
 type ListInput = Pick<CommandInput, 'print' | 'complain' | 'untilTaken' | 'isTerminal' | 'isSet'>;
 
 /**
- * `emptyText` goes to standard error if the list is empty, so that programs that read the output do not see it. Returns
- * the exit status.
+ * Prints a list. If it is empty, `emptyText` goes to standard error, where programs that read the output do not see it.
+ * Returns the exit status.
  */
 export async function printList<Item>(
   input: ListInput,
@@ -66,7 +66,7 @@ export function showLine(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ');
 }
 
-/** A tab or a line break in a value would split the column or the line. */
+/** Prints a value as one cell: a tab or a line break would split the column or the line. */
 function showCell(value: string | number | null): string {
   const text = showLine(String(value ?? ''));
   return text === '' ? '-' : text;

@@ -17,7 +17,10 @@ export function readExpiry(option: string, text: string): string | null {
   return text === 'never' ? null : formatMoment(Date.now() + readDurationMs(option, text));
 }
 
-/** Converts a duration before now to a point in time. A point in time stays as it is; the admin service checks it. */
+/**
+ * Converts a duration to the point in time that is this long ago. A given point in time is returned unchanged; the
+ * admin service checks it.
+ */
 export function readMoment(option: string, text: string): string {
   const durationMs = parseDurationMs(text);
   if (durationMs !== null) return formatMoment(Date.now() - durationMs);

@@ -21,13 +21,13 @@ import { OTHER_VERSION } from './proxy-access.ts';
 import { cleanTexts, findShape, PROBLEM, RECORD, type Shape } from './remote-shapes.ts';
 
 const BASE_PATH = '/admin/v1';
-/** Verifying a long audit takes long. */
+/** Time limit of a request: verifying a long audit takes long. */
 const TIMEOUT_MS = 600_000;
 const ANSWER_BYTES_MAX = 64 * 1024 ** 2;
 
 interface AdminRequest {
   method: AdminOperation['method'];
-  /** Relative to {@link BASE_PATH}. Variable parts are encoded already. */
+  /** Path below {@link BASE_PATH}, with encoded variable parts. */
   path: string;
   query?: object;
   body?: unknown;

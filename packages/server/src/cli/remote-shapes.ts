@@ -95,7 +95,7 @@ export function findShape(schema: z.ZodType | undefined): Shape {
   return (schema && SHAPES.get(schema)) ?? isObject;
 }
 
-/** For JSON.parse: removes control characters except line breaks from names and texts. */
+/** A reviver for JSON.parse that removes control characters except line breaks from names and texts. */
 export function cleanTexts(_name: string, value: unknown): unknown {
   if (typeof value === 'string') return cleanText(value);
   if (!isObject(value)) return value;

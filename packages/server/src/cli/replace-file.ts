@@ -21,9 +21,9 @@ export async function replaceFile(path: string, text: string): Promise<void> {
     const isLink = (await ignoreMissing(lstat(path))) !== null;
     return isLink ? writeFile(path, text) : replaceByRename(path, null, text);
   }
-  // A device such as /dev/stdout, or a pipe, is written to.
+  // Writes to a device, such as /dev/stdout, or to a pipe, instead of replacing it.
   if (!present.isFile()) return writeFile(path, text);
-  // A rename would also replace a file that is protected from writing.
+  // Fails for a write-protected file, which a rename would replace, too.
   await access(path, constants.W_OK);
   try {
     await replaceByRename(await realpath(path), present, text);

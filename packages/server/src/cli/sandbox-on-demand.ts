@@ -15,8 +15,8 @@ export interface SandboxOnDemand {
 type Input = Pick<CommandInput, 'settings' | 'sources' | 'secretsFile' | 'isTerminal'>;
 
 /**
- * Null unless this is a first start: on a terminal, in one process, with the secrets that the proxy has made for
- * itself. An operator who has set them has an Odoo server.
+ * Null unless this is a first start: on a terminal, in one process, with secrets that the proxy has created itself. An
+ * operator who has set secrets has an Odoo server.
  */
 export function createSandboxOnDemand(input: Input): SandboxOnDemand | null {
   if (!input.isTerminal || input.settings.workers !== 1 || !hasOwnSecrets(input)) return null;
@@ -40,7 +40,7 @@ export function createSandboxOnDemand(input: Input): SandboxOnDemand | null {
 
 function hasOwnSecrets({ sources, secretsFile }: Input): boolean {
   if (secretsFile === null) return false;
-  // Secrets that this start has created did not exist when the settings were loaded, so their source is `default`.
+  // The source `default` is included: secrets that this start has created did not exist when the settings were loaded.
   const isOwn = (source = 'default') => source === 'default' || source.startsWith(secretsFile);
   return isOwn(sources.get('admin.token')) && isOwn(sources.get('vault.masterKey'));
 }

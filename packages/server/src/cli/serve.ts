@@ -40,7 +40,7 @@ export const serveCommand: Command = {
     try {
       return await serve(input, stopped, await joinWorkers(log.level));
     } finally {
-      // The channel to the primary would keep the process running.
+      // An open channel to the primary would keep the process running.
       cluster.worker?.disconnect();
     }
   },
@@ -57,7 +57,7 @@ async function serve(
   const sandbox = createSandboxOnDemand(input);
   const app = await createApp({ settings, version, startSandbox: sandbox?.start ?? null, ...joined });
   const url = await app.listen().catch(async (error: unknown) => {
-    // Connections to a store would keep the process running.
+    // Open connections to a store would keep the process running.
     await app.stop();
     throw error;
   });

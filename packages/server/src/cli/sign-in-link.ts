@@ -1,9 +1,12 @@
-/** The link that signs an administrator in to the console, once. Sends nothing: it is signed with the admin token. */
+/**
+ * Creates the link that signs an administrator in to the console, once. Sends nothing, because the link is signed with
+ * the admin token.
+ */
 import { CODE_LIFE_MINUTES, createSignInCodes } from '../admin/sign-in-codes.ts';
 import type { Settings } from '../config/schema.ts';
 import { makeLocalUrl } from './local-url.ts';
 
-/** `base` is the address of the proxy. Browsers do not send what follows the `#`, so it reaches no log. */
+/** `base` is the address of the proxy. The code is after the `#`, which browsers do not send, so it reaches no log. */
 export function makeSignInLink(token: string, base: string): { url: string; expiresAt: number } {
   const { code, expiresAt } = createSignInCodes({ token, clock: Date.now }).issue();
   return { url: `${base.replace(/\/+$/, '')}/sign-in#code=${code}`, expiresAt };

@@ -104,7 +104,7 @@ function printAttention({ print }: CommandInput, { items, more, incomplete = [] 
   if (incomplete.length > 0) print(`looked at in part only: ${incomplete.join(', ').replaceAll('_', ' ')}\n`);
 }
 
-/** One line: `1,204 calls since …: 12 errors, 3 refused; …`. */
+/** Prints one line such as `1,204 calls since …: 12 errors, 3 refused; …`. */
 function describeCalls({ since, total, now }: StatisticsView): string {
   const parts = [
     `${countErrors(total)} errors`,

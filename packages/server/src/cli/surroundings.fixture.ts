@@ -1,8 +1,8 @@
-/** The environment of commands under test, which records their output. */
+/** An environment for commands in tests, which records their output. */
 import type { Surroundings } from './command.ts';
 
 interface RecordedSurroundings extends Surroundings {
-  /** The output so far. */
+  /** The standard output so far. */
   readonly stdout: string;
   readonly stderr: string;
 }

@@ -1,4 +1,4 @@
-/** Flags of V8 for a process that serves calls. All threads of the process have them. */
+/** Flags of V8 for a process that serves calls. They apply to all threads of the process. */
 import { setFlagsFromString } from 'node:v8';
 
 const FLAGS = [

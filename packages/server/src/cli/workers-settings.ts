@@ -1,7 +1,7 @@
 /**
- * Gives each worker the settings with which its primary has started. If a worker read them itself, the replacement of
- * one that died would run with another version of a file than the others, or not start. Knows only the channel between
- * two processes.
+ * Gives each worker the settings with which its primary has started. If each worker read the settings itself, a
+ * replacement could start with a later version of a file than the other workers, or not start at all. Knows only the
+ * channel between two processes.
  */
 import type { ProgramSettings } from '../config/load.ts';
 
@@ -17,7 +17,7 @@ interface Channel {
  */
 const VARIABLE = 'ERP_WORKER_OF';
 
-/** The variables of a new worker of this process. */
+/** The environment variables for a new worker of this process. */
 export function markWorker(): Record<string, string> {
   return { [VARIABLE]: String(process.pid) };
 }

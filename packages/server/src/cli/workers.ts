@@ -20,7 +20,7 @@ export interface WorkersOptions {
   /** The settings of all workers. */
   given: ProgramSettings;
   logger: Logger;
-  /** Whether the output goes to a terminal. */
+  /** True if the output goes to a terminal. */
   isTerminal: boolean;
   /** Resolves when the operator asks the program to end. */
   stopped: Promise<void>;
@@ -39,7 +39,7 @@ interface RunningWorker {
   ended: Promise<End>;
 }
 
-/** The pause before a replacement starts doubles each time that a worker dies within this time of its start. */
+/** The pause before a replacement starts doubles each time a worker dies within this time after its start. */
 const STEADY_MS = 10_000;
 const PAUSE_MIN_MS = 100;
 const PAUSE_MAX_MS = 30_000;
@@ -52,9 +52,10 @@ export async function runWorkers({
   isTerminal,
   stopped,
 }: WorkersOptions): Promise<number> {
-  // A terminal and a file take the lines of several processes, each whole. A pipe may mix them.
+  // Inherited by the workers for a terminal or a file, which keep each line of several processes whole. A pipe may mix
+  // lines.
   const stdout = isTerminal || isFile(process.stdout.fd) ? 'inherit' : 'pipe';
-  // Advanced serialization: metrics can be NaN, which JSON lacks.
+  // Advanced serialization, because metrics can be NaN, which JSON lacks.
   cluster.setupPrimary({ serialization: 'advanced', stdio: ['inherit', stdout, 'inherit', 'ipc'] });
   const passOn = joinOutput(process.stdout);
   const asks = new Map<number, AskWorker>();

@@ -80,7 +80,7 @@ ${printItem(`- Value: ${kind.expected}`)}
 ${printItem(`- Variable: ${variables.map((variable) => `\`${variable}\``).join(' or ')}`)}`;
 }
 
-/** An item of a list, on several lines if it is long. */
+/** Prints an item of a list, on several lines if it is long. */
 function printItem(text: string): string {
   return text.length <= ITEM_LENGTH_MAX ? text : wrapWords(text).join('\n  ');
 }

@@ -1,4 +1,4 @@
-/** Errors in settings that the schema cannot find, explained for the operator. */
+/** Explains errors in settings that the schema cannot find, for the operator. */
 import { maskValue } from './mask.ts';
 import type { Settings } from './schema.ts';
 
@@ -33,7 +33,7 @@ export function explainContradictions({
   return errors;
 }
 
-/** Errors in entries of `egress.allow`. A password in an entry is masked. */
+/** Explains errors in entries of `egress.allow`. Masks a password in an entry. */
 export function explainEgressErrors(errors: readonly { entry: string; message: string }[]): string[] {
   return errors.map(
     ({ entry, message }) => `egress.allow: "${maskValue('egress.allow', entry)}": ${message}`,

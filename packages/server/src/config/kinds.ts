@@ -9,15 +9,15 @@ import { z } from 'zod';
 export interface Kind<Value> {
   /** Checks a value of a settings file. */
   schema: z.ZodType<Value>;
-  /** Completes the sentence "expected …" of an error message. */
+  /** Completes "expected …" in an error message. */
   expected: string;
-  /** Converts the text of a variable or flag for `schema`. Text of a wrong form is returned unchanged. */
+  /** Converts the text of a variable or flag to a value for `schema`. Text in a wrong form is returned unchanged. */
   readText(text: string): unknown;
   /** All possible values, if they are few. */
   choices?: readonly string[];
-  /** True: a settings file may have members within the value. */
+  /** True if the value in a settings file may have members of its own. */
   isNested?: true;
-  /** The value as written in a settings file. JSON is valid YAML. */
+  /** Prints the value as in a settings file. JSON is valid YAML. */
   showValue(value: Value): string;
 }
 
@@ -142,7 +142,7 @@ export function optional<Value>(kind: Kind<Value>): Kind<Value | null> {
   };
 }
 
-/** A prefix of 0 is refused: it would trust the forged header of any client. */
+/** Checks an address or a CIDR. Refuses a prefix of 0, which would trust the forged header of any client. */
 export function isAddressOrCidr(entry: string): boolean {
   const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
   const version = isIP(address);

@@ -35,7 +35,7 @@ export type Sources = ReadonlyMap<SettingName, string>;
 export interface ProgramSettings {
   settings: Settings;
   sources: Sources;
-  /** The file of secrets that belongs to the store, which need not exist; null: the store has none. */
+  /** Path of the file of secrets that belongs to the store, whether or not it exists; null if the store has none. */
   secretsFile: string | null;
 }
 

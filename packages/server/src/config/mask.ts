@@ -8,7 +8,7 @@ export function maskValue(name: SettingName, value: unknown): unknown {
   return findSetting(name).secret === true ? '***' : maskUserInfo(value);
 }
 
-/** URLs of databases and proxies often contain a password. */
+/** Masks user and password in a URL: those of databases and proxies often contain a password. */
 function maskUserInfo(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(maskUserInfo);
   if (typeof value !== 'string') return value;

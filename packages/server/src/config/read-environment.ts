@@ -1,6 +1,6 @@
 /**
- * Reads settings from environment variables: those of this program, those of standards, and secrets from the files that
- * `…_FILE` variables name.
+ * Reads settings from environment variables: variables of this program, standard variables, and `…_FILE` variables,
+ * which name files with secrets.
  */
 import { resolve } from 'node:path';
 import { type Reading, reportUnknownName } from './given.ts';
@@ -39,7 +39,7 @@ export function readEnvironment(env: Environment, readFile: (path: string) => st
     const path = secret ? env[fileVariable] : undefined;
     if (path) {
       try {
-        // Editors and `echo` end a file with a line break that is not part of the secret.
+        // Removes the line break at the end, which editors and `echo` add to the secret.
         const content = readFile(resolve(cwd, path)).replace(/\r?\n$/, '');
         reading.given.push({ name, value: kind.readText(content), source: fileVariable });
       } catch (error) {

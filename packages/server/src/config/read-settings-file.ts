@@ -20,7 +20,7 @@ export function readSettingsFile(text: string, label: string): Reading {
   const reportedLines = new Set<string>();
   for (const error of document.errors) {
     const source = locate(error.pos[0]);
-    // The parser often reports one mistake several times.
+    // Skipped, because the parser often reports one mistake several times.
     if (reportedLines.has(source)) continue;
     reportedLines.add(source);
     reading.errors.push({ source, message: explainYamlError(error) });
@@ -56,7 +56,7 @@ export function readSettingsFile(text: string, label: string): Reading {
     else reading.given.push({ name, value: plain, source: locate(keyNode.range?.[0]) });
   }
 
-  /** A missing value, as in a file of comments only, has no entries. */
+  /** Calls `readEntry` for each entry. A missing value, as in a file of comments only, has no entries. */
   function readEntries(
     node: Node | null,
     what: string,
@@ -74,7 +74,7 @@ export function readSettingsFile(text: string, label: string): Reading {
   }
 }
 
-/** Returns scalars and lists of scalars; undefined for maps, aliases and deeper nesting. */
+/** Returns a scalar or a list of scalars; undefined for maps, aliases and deeper nesting. */
 function readPlainValue(node: Node | null): unknown {
   if (node === null) return null;
   if (isScalar(node)) return node.value;

@@ -1,10 +1,10 @@
-/** Reads a file of settings, or of one secret, as text. */
+/** Reads a file of settings, or a file with one secret, as text. */
 import { isUtf8 } from 'node:buffer';
 import { lstatSync, type PathOrFileDescriptor, readFileSync } from 'node:fs';
 import { readErrorCode } from './read-error.ts';
 import { TextFileError } from './text-file-error.ts';
 
-/** Throws as `readFileSync` does, or a {@link TextFileError}. */
+/** Throws the error of `readFileSync`, or a {@link TextFileError}. */
 export function readTextFile(file: PathOrFileDescriptor): string {
   const bytes = readBytes(file);
   // Refused, because letters of other encodings would be replaced.

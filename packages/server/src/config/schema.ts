@@ -496,7 +496,7 @@ export type Settings = {
   readonly [Name in Exclude<SettingName, `${string}.${string}`>]: SettingValue<Name>;
 };
 
-/** Widens the type of the default to that of the kind: `number`, not `8787`. */
+/** Widens the type of the default to the type of the kind: `number`, not `8787`. */
 function define<Value>(setting: Setting<Value>): Setting<Value> {
   return setting;
 }

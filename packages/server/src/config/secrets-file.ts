@@ -38,7 +38,7 @@ export function locateSecretsFile(storeUrl: string): string | null {
 /** A file that must not be used. The message says what to do. */
 class UnsafeFileError extends Error {}
 
-/** Reads the settings of the file. `label` is its name in sources. */
+/** Reads the settings of the file. `label` names the file in sources. */
 export function readSecretsFile(path: string, label: string): Reading {
   let text: string;
   try {

@@ -9,7 +9,7 @@ import type { AnswerFacts, CallRunner, RunOptions } from '../execute/terms/call-
 import { Denial } from '../execute/terms/denial.ts';
 import { type DataRequest, readMemberBytes } from './data-request.ts';
 
-/** One call on the model and server of the request. */
+/** One call on the model and the server that the request names. */
 export interface Question {
   method: string;
   /** JSON text of the positional arguments. Default: none. */
@@ -55,7 +55,7 @@ export async function askOdoo(
   return result === null ? { status, headers, error: bytes } : { result, headers, facts };
 }
 
-/** The body of an execute call on the model and server of the request, with its `id`. */
+/** Builds the body of an execute call on the model and the server of the request, with the request's `id`. */
 export function buildCall(request: DataRequest, { params = '[]', ...question }: Question): Uint8Array {
   const { head, tail } = frameCall(request, question);
   return joinParts([head, params, tail]);

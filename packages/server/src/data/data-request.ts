@@ -1,5 +1,6 @@
 /**
- * Reads the body of a route that moves data. Members that go into calls on Odoo stay byte spans: the calls check them.
+ * Reads the body of a route that moves data. Members that become a part of calls on Odoo stay byte spans: the pipeline
+ * checks them with the calls.
  */
 
 import { findValue, type JsonMember, type JsonSpan, readMembers } from '@erp-proxy/json';
@@ -29,7 +30,7 @@ export interface DataRequest {
 
 const SHARED_MEMBERS = ['id', 'model_id', 'erp_instance'];
 const DEPTH_MAX = 100;
-/** The body is parsed at once, which must not keep other callers waiting for long. */
+/** Small enough that parsing the body at once does not keep other callers waiting for long. */
 const BODY_BYTES_MAX = 1024 * 1024;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Models that search as many records as a call asks for, and then drop those that the user may not see. A page of them
- * can be short, or empty, although further records are visible (docs/odoo-facts.md#dropped-after-limit).
+ * Models whose search finds as many records as the call asks for, and then drops those that the user may not see. A
+ * page of them can be short or empty although further records are visible (docs/odoo-facts.md#dropped-after-limit).
  */
 
 /** The models of Odoo 14 to 19 whose `_search` drops records after applying the limit. */
@@ -18,7 +18,7 @@ const GROWTH = 32;
 export type GapAnswer<Row, Failed> =
   /** `isCapped`: Odoo searched fewer records than the limit says. */
   | { first: Row | null; isCapped: boolean }
-  /** `isTooLarge`: a lower limit may work. */
+  /** `isTooLarge`: true if a lower limit may work. */
   | { failed: Failed; isTooLarge: boolean };
 
 /**

@@ -28,7 +28,7 @@ import { findOwner } from './find-user.ts';
 type Facts = Pick<Examination, 'protocol' | 'user' | 'key' | 'round_trip_ms'>;
 
 interface CredentialsDeps extends ExamineDeps {
-  /** Receives each check as soon as it is found. */
+  /** Called with each check as soon as it is found. */
   note: (check: ExaminationCheck) => void;
   clean: CleanText;
 }
@@ -175,7 +175,7 @@ function describeExpiry(
   return { key: { expires_at: at, is_expiry_known: true }, check: { name: 'expiry', state: 'ok', text } };
 }
 
-/** The value of a result; undefined if the reply has none. */
+/** Reads the value of a result; undefined if the reply has none. */
 async function readValue(reply: Reply): Promise<unknown> {
   if (reply instanceof Denial || reply.kind !== 'result') return undefined;
   const { pieces, rest, tail } = reply;

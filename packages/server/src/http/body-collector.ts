@@ -9,7 +9,7 @@ import { PieceCollector } from '@erp-proxy/async/streams';
 export class BodyCollector {
   readonly #bytesMax: number;
   readonly #pieces = new PieceCollector();
-  /** Null while the body is small. */
+  /** Memory that threads share; null while the body is small. */
   #shared: SharedCollector | null = null;
 
   constructor(bytesMax: number) {

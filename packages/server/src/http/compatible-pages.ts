@@ -1,4 +1,4 @@
-/** The pages that clients of ODXProxy read. The routes of their calls are in call-routes.ts. */
+/** The pages for clients of ODXProxy. The routes of their calls are in call-routes.ts. */
 import type { FastifyInstance } from 'fastify';
 import { addPreflight, describeCors } from './cors.ts';
 import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
@@ -12,7 +12,7 @@ export interface CompatiblePagesDeps extends MetricsRouteDeps {
 }
 
 export function addCompatiblePages(app: FastifyInstance, deps: CompatiblePagesDeps): void {
-  // Some clients read the members at the top level, others in `result`.
+  // The members are at the top level and in `result`, because clients differ in where they read them.
   const about = { build: 'erp-proxy', version: deps.version };
   addPage(app, '/_/about', { jsonrpc: '2.0', id: 'about', ...about, result: about });
   addPage(app, '/_/license', LICENSE);

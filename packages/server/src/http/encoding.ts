@@ -4,7 +4,7 @@ import zlib from 'node:zlib';
 
 export type Encoding = 'zstd' | 'br' | 'gzip' | 'deflate';
 
-/** Compressing a smaller answer costs more than sending it uncompressed. */
+/** Minimum size of an answer to compress: a smaller one takes less time uncompressed. */
 export const ENCODED_BYTES_MIN = 1024;
 
 /** Preference among encodings to which a client gives equal weight. */
@@ -45,7 +45,7 @@ export function negotiateEncoding<Offered extends Encoding>(
 }
 
 const { constants } = zlib;
-/** Prefers speed to size: the proxy is near its callers and must not become the bottleneck. */
+/** Quality 4, which prefers speed to size: the proxy is near its callers and must not become the bottleneck. */
 const BROTLI_PARAMS = { [constants.BROTLI_PARAM_QUALITY]: 4 };
 
 const compressors = {
@@ -64,7 +64,7 @@ export function encodeWhole(encoding: Encoding, bytes: Uint8Array): Promise<Buff
   return compressors[encoding](bytes);
 }
 
-/** A compressing stream that flushes after each write, so that a slow answer is not held back. */
+/** Creates a compressing stream that flushes after each write, so that a slow answer is not held back. */
 export function createEncoder(
   encoding: Encoding,
 ): zlib.Gzip | zlib.BrotliCompress | zlib.ZstdCompress | zlib.Deflate {

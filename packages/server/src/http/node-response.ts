@@ -9,7 +9,7 @@ import type { HttpResponse } from './response.ts';
  * request.
  */
 export const LINGER_MS = 1000;
-/** Bytes of an unwanted body after which the connection is closed anyway. */
+/** Number of bytes of an unwanted body after which the connection is closed in any case. */
 export const DISCARDED_BYTES_MAX = 256 * 1024 ** 2;
 /** Maximum size of an unread body that costs less to receive and discard than a new connection. */
 export const UNREAD_BYTES_MAX = 64 * 1024;
@@ -64,7 +64,7 @@ export class NodeResponse implements HttpResponse {
 
   breakOff(): void {
     const { socket } = this.#response;
-    // A reset, because an HTTP/1.0 client takes a normal end of the connection for the end of the answer.
+    // Resets the connection, because an HTTP/1.0 client takes a normal end of the connection for the end of the answer.
     if (socket && 'resetAndDestroy' in socket) socket.resetAndDestroy();
     this.#response.destroy();
   }

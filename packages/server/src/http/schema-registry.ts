@@ -1,6 +1,4 @@
-/**
- * The schemas that have a name in the OpenAPI document, and how schemas are rendered there. Knows no particular schema.
- */
+/** Names schemas for the OpenAPI document, and renders them there. Knows no particular schema. */
 import { named, SCHEMA_NAMES } from '@erp-proxy/contract/admin';
 import { z } from 'zod';
 
@@ -58,7 +56,7 @@ function locate(name: string): string {
 function override({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: JsonSchema }): void {
   const shown = SHOWN_AS.get(zodSchema);
   if (shown !== undefined) Object.assign(jsonSchema, refer(shown));
-  // zod adds the range of safe integers, which is not a rule of the API.
+  // Removed, because zod adds the range of safe integers, which is not a rule of the API.
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
 }

@@ -1,6 +1,6 @@
 /**
- * The HTTP server: Fastify with our routes, time limits for slow clients, and JSON-RPC errors for requests that match
- * no route. Knows no step of a call.
+ * The HTTP server: Fastify with the routes of the proxy, time limits for slow clients, and JSON-RPC errors for requests
+ * that match no route. Knows no steps of a call.
  */
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { createExecuteForAdmin, createPipelines } from '../execute/operations.ts';
@@ -103,7 +103,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     exposeHeadRoutes: true,
     schemaController: { compilersFactory: NO_COMPILERS },
   });
-  // The pipeline reads the body itself, after it has checked the key.
+  // Removed, because the pipeline reads the body itself after it has checked the key.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
 
@@ -121,7 +121,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     app.server.on(event, (request, response) => app.server.emit('request', request, response));
   }
 
-  // Only calls are shed: operators need the other routes also while the process is overloaded.
+  // Other routes are not shed, because operators need them while the process is overloaded.
   const bodyBudget = new BodyBudget(Math.max(http.bodiesBytesMax, http.bodyBytesMax));
   const connectionListener = new ConnectionListener(app.server, {
     loadShedder: deps.loadShedder,

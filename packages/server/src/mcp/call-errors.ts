@@ -16,10 +16,10 @@ import { cleanText } from './show.ts';
 import { ToolError } from './tool-error.ts';
 
 const TEXT_MAX = 500;
-/** Longer names come from hostile or confused callers. */
+/** Longer names are cut: they come from hostile or confused callers. */
 const NAME_SHOWN_MAX = 100;
 
-/** What to do now, by type of error (docs/errors.md). `model` is that of the call. */
+/** The next step, by type of error (docs/errors.md). `model` is the model of the call. */
 const NEXT_STEPS: { readonly [Type in ProxyErrorType | BusinessErrorType]?: (model: string) => string } = {
   policy_denied: () => 'Do not try again: tell the user that the operator of the proxy must allow it.',
   access_denied: () => 'Tell the user: the key of Odoo that the proxy has stored does not work.',
@@ -125,7 +125,7 @@ const NOTHING_NEAR: Readonly<Record<string, string>> = {
   model_not_found: 'No model has a similar name.',
 };
 
-/** True if the fault is about this model, not about another one which a module of the server needs. */
+/** True if the fault is about this model, not about another one that a module of the server needs. */
 function namesModel(text: string, model: string): boolean {
   return text.split(/[^\w.]+/).includes(model);
 }

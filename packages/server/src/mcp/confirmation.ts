@@ -27,7 +27,10 @@ export const QUESTION_SCHEMA = {
 export const REFUSED =
   'A person was asked and did not agree. Nothing was changed. Do not try again unless they ask for it.';
 
-/** `capabilities`: those of a client. In the revision 2025-06-18, a form is the only kind of elicitation. */
+/**
+ * True if the client can show questions, by its `capabilities`. In the revision 2025-06-18, a form is the only kind of
+ * elicitation.
+ */
 export function canShowQuestions(capabilities: unknown): boolean {
   const elicitation = isObject(capabilities) ? capabilities['elicitation'] : undefined;
   return isObject(elicitation) && (elicitation['form'] !== undefined || elicitation['url'] === undefined);

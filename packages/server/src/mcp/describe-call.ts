@@ -1,11 +1,11 @@
-/** Says in plain words what a call of a method does, for the person who is asked about it. */
+/** Describes a call of a method in plain words, for the person who is asked about it. */
 import { isNote } from '../naming/concerned-records.ts';
 import { describeRecords, type Target } from './describe-records.ts';
 import { printWith, quoteText } from './print-arguments.ts';
 import type { Session } from './session.ts';
 
 interface KnownMethod {
-  /** What the method does with the records. */
+  /** What the method does with the records, e.g. `Archive`. */
   readonly verb: string;
   /** A noun for such a record; its plural ends with s. */
   readonly noun?: string;

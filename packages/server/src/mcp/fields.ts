@@ -27,7 +27,7 @@ export interface Field {
 
 export type Fields = ReadonlyMap<string, Field>;
 
-/** The attributes that are asked for. */
+/** The attributes of fields that are read. */
 export const FIELD_ATTRIBUTES = [
   'type',
   'string',
@@ -172,7 +172,7 @@ function copyStart(text: string, lengthMax: number): string {
 const FIELD_BYTES = 200;
 const OPTION_BYTES = 150;
 
-/** About the number of bytes that the fields take in memory. */
+/** Estimates the bytes that the fields take in memory. */
 export function weighFields(fields: Fields): number {
   let bytes = 0;
   for (const [name, { string, english = '', help = '', currency_field = '', selection = [] }] of fields) {
@@ -231,7 +231,7 @@ export function choosePlain(fields: Fields, model: string, max: number): string[
   return [...new Set([...chooseShown(fields, model), ...listPlain(fields)])].slice(0, max);
 }
 
-/** Fields that {@link choosePlain} leaves out, and that can have a value of interest. */
+/** Fields that {@link choosePlain} leaves out, but whose values can be of interest. */
 export function chooseOthers(fields: Fields, chosen: readonly string[], max: number): string[] {
   const others = listStored(fields).filter((name) => !chosen.includes(name));
   return others.slice(0, max);
@@ -339,7 +339,7 @@ export function findNear(fields: Fields, text: string, max: number): Promise<str
   return findNearestOfMany(text, [...fields.keys()], max, { listOtherTexts });
 }
 
-/** The field that a path or a grouping such as `date_order:month` begins with. */
+/** The first field of a path, or the field of a grouping such as `date_order:month`. */
 function readHead(name: string): string {
   return name.split(/[.:]/, 1)[0] as string;
 }

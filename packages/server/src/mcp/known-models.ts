@@ -1,9 +1,9 @@
-/** Well-known models, with the words by which people ask for them, and the apps that a server lacks. Pure. */
+/** Well-known models, with the words by which people ask for them, and the apps to which they belong. Pure. */
 
 export interface KnownModel {
   readonly model: string;
   readonly name: string;
-  /** Further words, in lower case and singular. */
+  /** Further words for the model, in lower case and singular. */
   readonly words: string;
   /** The app that adds the model, if it is one app. */
   readonly app?: string;

@@ -1,4 +1,4 @@
-/** Addresses of records in Odoo's own pages, for people. */
+/** Builds links to records in Odoo's own pages, for people. */
 
 /**
  * Link to the form of a record, with `{id}` in place of the id. Servers of all versions understand it: from 18 on they

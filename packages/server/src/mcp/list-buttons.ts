@@ -41,7 +41,7 @@ function findArch(answer: unknown): string {
   return typeof arch === 'string' ? arch.slice(0, ARCH_LENGTH_MAX) : '';
 }
 
-/** Buttons that call a method. Those that only close the dialog have none. */
+/** Reads the buttons that call a method. Buttons that only close the dialog call none. */
 export function readButtons(arch: string): string[] {
   const buttons = new Map<string, string>();
   for (const [, attributes = ''] of arch.matchAll(/<button\b([^<>]*)>/g)) {

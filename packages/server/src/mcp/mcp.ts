@@ -18,7 +18,10 @@ import { type ChangesSource, Session, type SessionDeps } from './session.ts';
 export interface McpOptions {
   instances: Pick<Instances, 'list'>;
   changes: ChangesSource;
-  /** 32 bytes, the same on all replicas: proves that a confirmed call is the one that was asked about. */
+  /**
+   * A key of 32 bytes, the same on all replicas. It proves that a confirmed call is the one that the person was asked
+   * about.
+   */
   secret: Uint8Array;
   /** Passes the answers of people between processes. */
   relay: AnswerRelay;
@@ -28,7 +31,7 @@ export interface McpOptions {
   clock: () => number;
   /** Monotonic clock in milliseconds. */
   nowMs: () => number;
-  /** Receives exceptions of tools. */
+  /** Called with exceptions of tools. */
   onFault: (requestId: string, error: unknown) => void;
 }
 

@@ -16,10 +16,10 @@ const SHORTER_TEXTS = [200, 40];
 /** Maximum members of an object or items of a list that are printed. */
 const ITEMS_MAX = 20;
 const DEPTH_MAX = 6;
-/** Longer texts are cut before they are cleaned: each invisible character of a long text costs time. */
+/** Longer texts are cut before they are cleaned, because each invisible character of a long text takes time. */
 const READ_MAX = 16 * 1024;
 
-/** White space, and letters that look like it. */
+/** Matches white space, and letters that look like it. */
 const BLANKS = /[\s\u115f\u1160\u2800\u3164\uffa0]+/g;
 const SINGLE_MARKS = "'‘’‚‛`´′‵ʹʻʼʽˈˊˋ׳＇❛❜";
 const DOUBLE_MARKS = '"“”„‟«»〝〞〟❝❞‶″‷‴＂˝ʺˮ״\u2e42\u{1f676}-\u{1f678}';

@@ -26,7 +26,7 @@ import { printError, ToolError } from './tool-error.ts';
 export type ToolOutcome =
   | { kind: 'answer'; answer: Answer; picture: Picture | undefined }
   | { kind: 'error'; text: string }
-  /** A person must agree first. */
+  /** A person must agree before the tool runs. */
   | ({ kind: 'question' } & Question);
 
 /** The person in front of the client. */

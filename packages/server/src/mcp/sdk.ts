@@ -31,11 +31,14 @@ import type { Tool } from './tool.ts';
 import { ALL_TOOLS } from './tools/all-tools.ts';
 
 export interface SdkOptions {
-  /** 32 bytes, the same on all replicas: proves that a confirmed call is the one that was asked about. */
+  /**
+   * A key of 32 bytes, the same on all replicas. It proves that a confirmed call is the one that the person was asked
+   * about.
+   */
   secret: Uint8Array;
   /** Version of this program. */
   version: string;
-  /** Questions to people in front of clients of 2025. */
+  /** Asks the people in front of clients of 2025. */
   questions: Questions;
 }
 

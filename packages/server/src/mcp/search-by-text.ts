@@ -1,4 +1,4 @@
-/** The domain that finds records by a text, such as a name that a tool has shown. Pure. */
+/** Builds the domain that finds records by a text, such as a name that a tool has shown. Pure. */
 import type { Field, Fields } from './fields.ts';
 
 export interface TextSearch {
@@ -143,7 +143,7 @@ export function searchByParts({
   );
 }
 
-/** The ways in which a text can be a name that Odoo has composed. */
+/** The possible divisions of a text into parts from which Odoo may have composed it as a name. */
 function divideName(text: string): string[][] {
   const number = /^(\S*\d\S*) (.+)$/.exec(text);
   const divisions = [

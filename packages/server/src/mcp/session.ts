@@ -1,6 +1,6 @@
 /**
- * What the tools of one request share: the instances of the key, the fields of models, and calls on Odoo. All calls go
- * through the pipeline of the execute route, so that a tool can do nothing that the key may not do.
+ * The parts that all tools of one request use: the instances of the key, the fields of models, and calls on Odoo. All
+ * calls go through the pipeline of the execute route, so that a tool can do nothing that the key may not do.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AnswerCollector } from '@erp-proxy/async/streams';
@@ -36,11 +36,11 @@ export interface SessionDeps {
   listInstances(): Promise<readonly InstanceRecord[]>;
   /** A text that identifies a policy. */
   namePolicy(policy: CompiledPolicy | null): string;
-  /** Answers about fields and users, by key and instance. */
+  /** Cached answers about fields and users, by key and instance. */
   known: SingleFlightCache<NonNullable<unknown>>;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** Receives exceptions of tools. */
+  /** Called with exceptions of tools. */
   onFault: (requestId: string, error: unknown) => void;
 }
 
@@ -81,11 +81,11 @@ export interface ReadChanges<Content = unknown> {
   changes: readonly ReadChange<Content>[];
   cursor: string;
   more: boolean;
-  /** The first field whose value is null in place of NaN or Infinity; null: none. */
+  /** The first field with null in place of NaN or Infinity; null if there is none. */
   nullField: string | null;
 }
 
-/** Implemented in data/changes/. Records are JSON text. */
+/** Reads changes, with records as JSON text. Implemented in data/changes/. */
 export interface ChangesSource {
   /** `bytes`: the body of a request for changes (docs/changes.md). `error`: an error answer as a whole. */
   read(
@@ -99,7 +99,7 @@ export interface UserContext {
   tz?: string;
 }
 
-/** The answer is parsed at once, which must not keep other callers waiting for long. */
+/** Small enough that parsing an answer at once does not keep other callers waiting for long. */
 const ANSWER_BYTES_MAX = 1024 * 1024;
 /** `membersMax` allows about a hundred records of a hundred fields, each with id and name of a related record. */
 const ANSWER_LIMITS = { membersMax: 30_000, valuesMax: 200_000 };
@@ -110,7 +110,7 @@ const CALL_ID = 'mcp';
 const LANGUAGE = /^[\w@-]{1,32}$/;
 const INSTANCES_SHOWN_MAX = 10;
 
-/** Thrown by a change that a person must confirm first. */
+/** Thrown if a person must confirm a change first. */
 export class UnconfirmedCall extends Error {
   override readonly name = 'UnconfirmedCall';
 }
@@ -314,8 +314,8 @@ export class Session {
   }
 
   /**
-   * Language and time zone of the call, else those that the policy sets, else those of the Odoo user as far as the key
-   * may ask for them.
+   * Language and time zone: those of the tool call, else those that the policy sets, else those of the Odoo user, if
+   * the key may ask for them.
    */
   async userContext(instance: InstanceRecord): Promise<UserContext> {
     const { lang, tz } = this.policy?.policy.context ?? {};
@@ -325,7 +325,7 @@ export class Session {
     return { ...(await this.#askUserContext(instance)), ...own };
   }
 
-  /** Prints datetimes in the time zone of the user; in UTC if that is not known. */
+  /** Prints datetimes in the time zone of the user; in UTC if it is unknown. */
   async timePrinter(instance: InstanceRecord): Promise<PrintTime> {
     const { tz = 'UTC' } = await this.userContext(instance);
     return createTimePrinter(tz);

@@ -1,4 +1,4 @@
-/** Shows records as they are after a change, so that a model need not read them by another call. */
+/** Shows records in their state after a change, so that a model need not read them by another call. */
 
 import { mayCall } from '@erp-proxy/policy/abilities';
 import type { InstanceRecord } from '../instances/instances.ts';

@@ -102,7 +102,7 @@ function typeOf(fields: Fields | null, name: string): string | undefined {
 
 export interface ShownValue {
   readonly shown: unknown;
-  /** Whether the value, or one inside it, was cut. */
+  /** True if the value, or a value inside it, was cut. */
   readonly isClipped: boolean;
 }
 
@@ -117,7 +117,7 @@ class ValueShower {
   readonly #printTime: PrintTime;
   /** Size after which items of lists and members of objects are left out. */
   bytesMax = PAGE_BYTES_MAX;
-  /** Whether a value was cut. */
+  /** True if a value was cut. */
   isClipped = false;
   /** The size of all values so far as JSON, in bytes. The actual size may be larger. */
   bytes = 0;

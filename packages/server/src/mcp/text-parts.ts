@@ -1,4 +1,4 @@
-/** Parts of a text that is too long for one answer. Pure. */
+/** Divides a text that is too long for one answer into parts. Pure. */
 import { cutText } from '@erp-proxy/contract';
 import { cleanText, stripTags } from './show.ts';
 
@@ -31,7 +31,7 @@ export function readTextPart(source: string, offset: number, lengthMax: number, 
   }
 }
 
-/** A place at or before `end` that splits neither a tag, nor an entity, nor a character. */
+/** Finds a place at or before `end` that splits neither a tag, nor an entity, nor a character. */
 function findCut(source: string, start: number, end: number, isHtml: boolean): number {
   if (end >= source.length) return source.length;
   let cut = end;

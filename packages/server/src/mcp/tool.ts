@@ -9,22 +9,22 @@ export interface Tool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** The arguments: an object of scalars, lists and JSON values. */
+  /** Schema of the arguments: an object of scalars, lists and JSON values. */
   readonly input: z.ZodObject;
   readonly output: z.ZodObject;
   /** Valid arguments as JSON, shown in the error about invalid ones. */
   readonly example: string;
   readonly hints: { readOnlyHint: boolean; destructiveHint?: boolean; idempotentHint?: boolean };
-  /** Whether a key with this policy could use the tool on any model. Null: the key has no policy. */
+  /** True if a key with this policy could use the tool on any model. Null: the key has no policy. */
   isOffered(policy: CompiledPolicy | null): boolean;
-  /** The call on Odoo that cannot be undone; null if there is none. */
+  /** Returns the call on Odoo that cannot be undone; null if there is none. */
   findFinalCall(args: Arguments): FinalCall | null;
   /** Writes the question to a person before a call that cannot be undone. */
   ask(args: Arguments, session: Session): Promise<string>;
   run(args: Arguments, session: Session): Promise<Answer | PictureAnswer>;
 }
 
-/** A picture for a model that can see. */
+/** A picture for a model that can see pictures. */
 export interface Picture {
   /** The bytes in base64. */
   readonly data: string;
@@ -49,7 +49,7 @@ export interface FinalCall {
   of: NeededConfirmation['of'];
 }
 
-/** Valid arguments of a tool. */
+/** Valid arguments of a tool, of any type. */
 // biome-ignore lint/suspicious/noExplicitAny: defineTool gives each tool the type of its schema
 export type Arguments = any;
 

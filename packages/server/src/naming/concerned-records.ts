@@ -1,4 +1,4 @@
-/** Finds in the arguments of a call which records it concerns. Reads no record, and knows no policy. Pure. */
+/** Finds which records a call concerns, from its arguments. Reads no record, and knows no policy. Pure. */
 import { isObject } from '@erp-proxy/json';
 
 export interface ConcernedCall {
@@ -10,11 +10,11 @@ export interface ConcernedCall {
 }
 
 export interface Concerned {
-  /** Records whose method is called. */
+  /** Ids of the records whose method is called. */
   records: readonly number[];
-  /** Records that a dialog is about. */
+  /** The records that a dialog is about. */
   dialog: { model: string; ids: readonly number[] } | null;
-  /** Partners that the call names as receivers. */
+  /** Ids of the partners that the call names as receivers. */
   partners: readonly number[];
   /** True if followers of the records can get mail. */
   isMessage: boolean;
@@ -35,7 +35,7 @@ export interface Removal {
 const IDS_MAX = 1000;
 const COMMANDS_MAX = 1000;
 const MODEL_NAME = /^[\w.]{1,128}$/;
-/** Methods whose first positional argument is values or a text, not ids. */
+/** Methods whose first positional argument is not a list of ids. */
 const OF_THE_MODEL: ReadonlySet<string> = new Set(['create', 'web_save_multi', 'load', 'name_create']);
 const DELETE = 2;
 const UNLINK = 3;

@@ -12,7 +12,7 @@ import { type ConcernedCall, readConcerned, readRemovals } from './concerned-rec
 export interface ReadableField {
   readonly type: string;
   readonly relation?: string | null | undefined;
-  /** Values with their labels. */
+  /** The values of a selection with their labels. */
   readonly selection?: readonly (readonly [string, string])[] | undefined;
 }
 
@@ -94,7 +94,7 @@ function describe(
   };
 }
 
-/** The name of a record, or the label of an option. */
+/** Prints the name of a record, or the label of an option. */
 function printValue(value: unknown, field: ReadableField | undefined): string | null {
   const option = field?.selection?.find(([key]) => key === value);
   const linked = isObject(value) ? value['name'] : Array.isArray(value) ? value[1] : value;

@@ -1,4 +1,4 @@
-/** One call that needs an approval: what it would do, who asked, and the decision. */
+/** Shows one call that needs an approval: what it would do, who asked for it, and the decision. */
 import type { ApprovalDetails, ApprovalView, ConcernedRecords } from '@erp-proxy/contract';
 import { Alert, Anchor, Button, Group, Modal, SimpleGrid, Stack, Text, Textarea } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
@@ -101,7 +101,7 @@ function Details({ approval, path }: { approval: ApprovalDetails; path: string }
   );
 }
 
-/** The records that the call concerns, as they were when its caller asked. */
+/** Shows the records that the call concerns, in their state when the caller asked. */
 function Concerned({ parts, at }: { parts: readonly ConcernedRecords[]; at: string }) {
   const facts = parts.map((part) => {
     const texts = [...part.records.map(describeRecord), describeMore(part)].filter((text) => text !== '');

@@ -1,4 +1,4 @@
-/** The rows of a search of the audit. */
+/** The result rows of an audit search. */
 
 import type { AuditCallView, AuditView } from '@erp-proxy/contract';
 import { clipText, cutText } from '@erp-proxy/contract';
@@ -53,14 +53,14 @@ function findKeyName(record: AuditView, names: KeyNames): string | undefined {
 
 interface RowProps {
   record: AuditView;
-  /** Undefined: not known. */
+  /** Undefined while the name is unknown. */
   keyName: string | undefined;
   isFresh: boolean;
   isSelected: boolean;
   onSelect: (seq: number) => void;
 }
 
-/** Drawn again only with the name of its key: a record does not change. */
+/** Memoized, because a record does not change: rendered again only when the name of its key arrives. */
 const Row = memo(function Row({ record, keyName, isFresh, isSelected, onSelect }: RowProps) {
   const { seq, time } = record;
   const open = (event: MouseEvent) => {

@@ -1,4 +1,4 @@
-/** The address of a trace in the viewer that the person has set for this browser. */
+/** Builds the address of a trace, from the template that the person has set for this browser. */
 
 const SETTING = 'erp-proxy.trace-url';
 export const TRACE_PLACE = '{trace_id}';

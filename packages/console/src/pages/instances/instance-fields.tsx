@@ -1,4 +1,4 @@
-/** The inputs of an instance. */
+/** Inputs for the members of an instance. */
 import {
   Alert,
   Button,

@@ -1,4 +1,4 @@
-/** One stored Odoo server. */
+/** The page of one stored Odoo server. */
 import { type InstanceView, printVersionTag, tagVersion } from '@erp-proxy/contract';
 import { Button, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

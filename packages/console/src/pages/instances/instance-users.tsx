@@ -7,7 +7,7 @@ import { ProblemAlert } from '../../parts/problem-alert.tsx';
 
 const SHOWN_MAX = 20;
 
-/** The subscriptions that read from an instance. */
+/** Lists the subscriptions that read from an instance. */
 export function InstanceUsers({ name }: { name: string }) {
   const { data, error } = useQuery(readAllAdmin<SubscriptionView>('/subscriptions', { search: name }));
   if (error !== null) return <ProblemAlert error={error} />;

@@ -1,4 +1,4 @@
-/** Describes policies in a few words. Pure. */
+/** Summarizes policies in a few words. Pure. */
 import type { KeyView } from '@erp-proxy/contract';
 
 /** A summary for the list of keys: the most that a key may do. */

@@ -1,4 +1,4 @@
-/** One client key: what it may do, how it is used, and its end. */
+/** The page of one client key: its rights, its use, and its end. */
 import { type KeyView, type NewKeyView, printVersionTag, tagVersion } from '@erp-proxy/contract';
 import { Button, Group, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

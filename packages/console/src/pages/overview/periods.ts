@@ -1,4 +1,4 @@
-/** Maps statistics to the points of plots. Pure. */
+/** Converts statistics to the points of plots. Pure. */
 import type { CallStatistics, DurationQuantiles, StatisticsView } from '@erp-proxy/contract';
 import { sortOutcomes } from '../../parts/outcome-colors.ts';
 
@@ -26,7 +26,7 @@ export function fillPeriods(view: StatisticsView): Point[] {
   return points;
 }
 
-/** The types of errors in the range, in a fixed order. */
+/** The types of errors that occurred in the range, in a fixed order. */
 export function listErrorTypes({ total }: Pick<StatisticsView, 'total'>): string[] {
   return sortOutcomes(Object.keys(total.errors));
 }

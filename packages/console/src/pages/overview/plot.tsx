@@ -1,4 +1,4 @@
-/** One plot over time, with its values as a table for those who cannot see it. */
+/** Shows one plot over time, with its values as a table for people who cannot see the plot. */
 import { AreaChart, ChartTooltip, LineChart } from '@mantine/charts';
 import { Box, Group, Paper, Table, Text, Title } from '@mantine/core';
 import { useId, useState } from 'react';

@@ -1,4 +1,4 @@
-/** The Odoo databases that the proxy knows, those in trouble first, and the state of the proxy itself. */
+/** Shows the Odoo databases that the proxy knows, those in trouble first, and the state of the proxy itself. */
 import type { InstanceView, Page, StatusView, UpstreamView } from '@erp-proxy/contract';
 import { Badge, Button, Group, Paper, Skeleton, Table, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

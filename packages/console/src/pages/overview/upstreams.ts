@@ -1,4 +1,4 @@
-/** Orders Odoo databases for a list, and finds their stored instances. Pure. */
+/** Sorts Odoo databases for a list, and finds their stored instances. Pure. */
 import type { InstanceView, UpstreamView } from '@erp-proxy/contract';
 
 /** Databases with an open circuit breaker come first, then the busiest. */

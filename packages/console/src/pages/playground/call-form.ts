@@ -26,7 +26,7 @@ export interface Method {
   kind: 'read' | 'write' | 'delete' | 'unknown';
 }
 
-/** A row of the table of methods. `model` is null if the row is for every model. */
+/** A row of the table of methods. `model` is null if the row applies to every model. */
 export interface KnownMethod extends Method {
   action: string;
   model: string | null;
@@ -76,7 +76,7 @@ export const POSITIONAL = 'params';
 export const NAMED = 'keyword';
 export const CONTEXT = 'context';
 
-/** Names of the arguments that a form for the method shows, in their order. */
+/** Names of the arguments that the form shows for a method, in their order. */
 export function listArguments({ params }: Pick<Method, 'params'>): string[] {
   return [...(params === null ? [POSITIONAL, NAMED] : params.map(({ name }) => name)), CONTEXT];
 }
@@ -163,7 +163,7 @@ export function setArgument(args: CallForm['args'], name: string, value: Json | 
   return value === undefined ? others : { ...others, [name]: JSON.stringify(value) };
 }
 
-/** The value of an argument; undefined if it is absent or not valid. */
+/** The value of an argument; undefined if it is absent or invalid. */
 export function getArgument(args: CallForm['args'], name: string): Json | undefined {
   return readArgument(args[name], name, []);
 }

@@ -1,4 +1,4 @@
-/** The last calls of this browser, the newest first: their forms and how they ended. No secrets, no results. */
+/** The last calls of this browser, the newest first: their forms and outcomes, without secrets and results. */
 import type { CallForm } from './call-form.ts';
 import { readForm } from './read-form.ts';
 

@@ -6,7 +6,7 @@ import { isNumber } from './exact-json.ts';
 export interface AnswerTable {
   columns: string[];
   rows: Cell[][];
-  /** Number of all records. */
+  /** Number of all records in the result. */
   total: number;
 }
 

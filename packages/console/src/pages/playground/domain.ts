@@ -20,7 +20,7 @@ export interface DomainGroup {
 
 export type DomainNode = Condition | DomainGroup;
 
-/** Null if the text is not a domain that rows can show. An empty text is the domain without conditions. */
+/** Null if rows cannot show the text as a domain. An empty text is a domain without conditions. */
 export function parseDomain(text: string): DomainGroup | null {
   let value: unknown;
   try {

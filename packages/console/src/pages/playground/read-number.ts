@@ -1,4 +1,4 @@
-/** Reads numbers that are being typed. Pure. */
+/** Reads a number while it is being typed. Pure. */
 
 /** Empty if the text is not a number yet. Stays a text if JavaScript's number would have other digits. */
 export function readNumber(entered: number | string): number | string {

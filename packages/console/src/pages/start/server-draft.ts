@@ -44,7 +44,7 @@ export function describeInstance(draft: ServerDraft): InstanceInput {
   };
 }
 
-/** The request that tests the server. It stores nothing. */
+/** The request that tests the server without storing it. */
 export function describeCheck(draft: ServerDraft): AdminRequest {
   const { name: _, ...body } = describeInstance(draft);
   return { method: 'POST', path: '/instances/check', body };

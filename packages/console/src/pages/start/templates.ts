@@ -1,4 +1,4 @@
-/** The templates of policies that the start offers, each with a first call that it allows. */
+/** The policy templates on the start page, each with a first call that the policy allows. */
 import { listPolicyTemplates, type PolicyTemplate } from '../../parts/policy-templates.ts';
 import type { CallParts } from '../../parts/print-call.ts';
 

@@ -1,4 +1,4 @@
-/** The inputs of a subscription. */
+/** Inputs for the members of a subscription. */
 import type { InstanceView, KeyView } from '@erp-proxy/contract';
 import {
   Group,

@@ -58,7 +58,7 @@ function enter(parent: Node, text: string, step: string | number): { value: Node
   return null;
 }
 
-/** The elements of an array. */
+/** Lists the elements of an array. */
 export function listValues(array: Node): Node[] {
   const values: Node[] = [];
   for (let child = array.firstChild; child !== null; child = child.nextSibling) {

@@ -1,6 +1,6 @@
 /**
- * Plans the changes that make keys and instances match the file. Nothing is ever removed. Pure: reads neither the store
- * nor a secret.
+ * Plans the changes by which keys, instances and subscriptions match the file. Never removes anything. Pure: reads
+ * neither the store nor a secret.
  */
 import type { InstanceView, KeyView, Policy, SubscriptionInput, SubscriptionView } from '@erp-proxy/contract';
 import { LOSS_MESSAGE, losesPublishable } from '@erp-proxy/policy/parse';
@@ -31,19 +31,19 @@ export interface Present {
 }
 
 export interface PlanOptions {
-  /** Missing keys are created. */
+  /** True to create missing keys. */
   createsKeys: boolean;
-  /** The Odoo keys of existing instances are written again. */
+  /** True to write the Odoo keys of existing instances again. */
   updatesSecrets: boolean;
 }
 
 export interface Step {
   kind: 'add' | 'change' | 'keep';
-  /** For people: `key <name>`, `instance <name>`, `subscription <name>`. */
+  /** Name for people: `key <name>`, `instance <name>` or `subscription <name>`. */
   target: string;
   changes: Difference;
   action: Action;
-  /** The text for a stored policy that cannot be read. */
+  /** Set if the change replaces an unreadable stored policy: the text that stands for it. */
   replacesUnreadable?: string;
 }
 
@@ -67,11 +67,11 @@ export type Action =
       version: number;
       created_at: string;
       members: InstanceMembers;
-      /** Null: the stored key stays. */
+      /** The new Odoo key; null: the stored key stays. */
       secret: LocatedSecret | null;
     };
 
-/** The members that every instance needs are present. */
+/** Members of an instance, including all that every instance needs. */
 export type FullMembers = InstanceMembers & Required<Pick<InstanceMembers, 'url' | 'db' | 'user_id'>>;
 
 /** Shown instead of a secret, and used in its place while the other members are checked. */

@@ -75,7 +75,7 @@ function findLineEnds(part: string): number[] {
   return ends;
 }
 
-/** In a quoted cell, a line break does not end the row. */
+/** Finds the ends of rows. In a quoted cell, a line break does not end the row. */
 function createRowFinder(): FindEnds {
   let isQuoted = false;
   return (part) => {

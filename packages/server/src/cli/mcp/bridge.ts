@@ -28,9 +28,9 @@ export interface BridgeOptions {
   send: SendToProxy;
   /** Version of this program. */
   version: string;
-  /** Ends the bridge. */
+  /** Resolves when the bridge must end. */
   untilStopped: Promise<void>;
-  /** Receives what is wrong with the input, as a text for the person who looks into the log of the client. */
+  /** Called with each problem of the input, as a text for the client's log. */
   onFault: (problem: string) => void;
 }
 
@@ -131,7 +131,7 @@ async function ask(
   throw new ProtocolError(error?.code ?? ProtocolErrorCode.InternalError, message);
 }
 
-/** Names of tools are ASCII. Another one is refused by the proxy with the names that exist. */
+/** Names of tools are ASCII. The proxy refuses any other name, and lists the existing ones. */
 function nameInHeader(name: string): string {
   return /^[\x21-\x7e]+$/.test(name) ? name : `=?base64?${Buffer.from(name).toString('base64')}?=`;
 }

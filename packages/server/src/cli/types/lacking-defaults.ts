@@ -4,7 +4,7 @@
  */
 import { type Ask, Refusal } from './ask.ts';
 
-/** What Odoo reports of a field. */
+/** The attributes of a field that Odoo reports. */
 export interface FieldDescription extends Readonly<Record<string, unknown>> {
   type: string;
 }

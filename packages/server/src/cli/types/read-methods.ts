@@ -4,7 +4,7 @@ import { type Ask, Refusal } from './ask.ts';
 
 /** The method that describes a view: from Odoo 16 on, and before. */
 const VIEW_METHODS = ['get_view', 'fields_view_get'];
-/** Odoo escapes `>` in attributes. */
+/** Matches tags. Odoo escapes `>` in attributes. */
 const TAG = /<(\/?)(field|button)\b([^>]*?)(\/?)>/g;
 const CALLS_METHOD = /\btype="object"/;
 const NAME = /\bname="([a-z]\w*)"/i;

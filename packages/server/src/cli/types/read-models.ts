@@ -24,7 +24,7 @@ export interface DescribedField {
   hasTextIds: boolean;
   values: readonly (string | number)[];
   isRequired: boolean;
-  /** True if it is known that a new record needs a value from its caller. */
+  /** True if a new record is known to need a value from its caller. */
   lacksDefault: boolean;
   isReadonly: boolean;
 }
@@ -56,7 +56,7 @@ const REFUSALS_OF_MODEL = [
   'method_not_found',
 ];
 
-/** `leaveOut` is told about a model that a pattern found and that cannot be read. */
+/** `leaveOut` is called for a model that a pattern found and that cannot be read. */
 export async function readModels(
   ask: Ask,
   patterns: readonly string[],

@@ -11,14 +11,14 @@ import { CURSOR_LENGTH_MAX } from './cursor.ts';
 
 export interface ChangesRequest {
   readonly data: DataRequest;
-  /** JSON text of an array. */
+  /** The domain as JSON text of an array. */
   readonly domain: string;
-  /** At least one name, each once. */
+  /** Names of fields: at least one, each once. */
   readonly fields: readonly string[];
-  /** JSON text of an object. */
+  /** The context as JSON text of an object. */
   readonly context: string;
   readonly dropsRecords: boolean;
-  /** Null: from the beginning. */
+  /** The cursor; null: from the beginning. */
   readonly since: string | null;
   /** Maximum number of changes. */
   readonly limit: number;

@@ -21,10 +21,10 @@ import type { Ask, Change, ChangesFault, ChangesState } from './terms.ts';
 
 export interface ChangesOptions {
   instances: Pick<Instances, 'find'>;
-  /** 32 bytes, the same on all replicas and after restarts. */
+  /** A key of 32 bytes, the same on all replicas and after restarts. */
   secret: Uint8Array;
   overlapSeconds: number;
-  /** Time limit of a request that names none. */
+  /** Time limit of a request that does not set one. */
   timeoutMs: number;
   /** Monotonic clock in milliseconds. */
   nowMs: () => number;
@@ -46,13 +46,13 @@ export interface ChangesAnswer {
   cursor: string;
   /** True if the next request may be sent at once. */
   more: boolean;
-  /** The first field whose value is null in place of NaN or Infinity; null: none. */
+  /** The first field with null in place of NaN or Infinity; null if there is none. */
   nullField: string | null;
 }
 
 /** Maximum records of one call on Odoo, unless the limit of the request is higher. */
 const PAGE_MIN = 100;
-/** An answer ends early once it has taken this long, or half of its time limit. */
+/** An answer ends early after this time, or after half of its time limit. */
 const ANSWER_MS = 5000;
 
 export function createChanges({

@@ -15,7 +15,7 @@ import { type ChangesState, STATE_VERSION } from './terms.ts';
 
 /** The client and the server that a cursor belongs to. */
 export interface CursorOwner {
-  /** Id of the client, which its keys share. */
+  /** Id of the client, which all keys of the client share. */
   clientId: string;
   /** Text that identifies the server, the database and the user. */
   server: string;

@@ -5,7 +5,7 @@
  * are returned again. Pure. docs/decisions/0039-changes.md has the proof.
  */
 
-/** A place in the order: the second of `write_date` since 1970, and the id. */
+/** A position in the order of records: the second of `write_date` since 1970, and the id. */
 export interface Place {
   readonly second: number;
   readonly id: number;
@@ -16,12 +16,12 @@ export interface ScannedRecord extends Place {
   readonly digest: bigint;
 }
 
-/** Records from `start` to `end`, both included. */
+/** The records from `start` to `end`, both included. */
 export interface Run {
   readonly start: Place;
   readonly end: Place;
   readonly count: number;
-  /** Sum of the digests, modulo 2^64. */
+  /** Sum of the digests of these records, modulo 2^64. */
   readonly digest: bigint;
 }
 

@@ -327,7 +327,7 @@ class Reader<Failure> {
     return rows;
   }
 
-  /** The ids of the rows that match the domain. */
+  /** Finds the ids of the rows that match the domain. */
   async #findMatching(rows: readonly ReadRow[]): Promise<ReadonlySet<number>> {
     const ids = rows.map(({ id }) => id);
     if (ids.length === 0 || !hasTerms(this.#query.domain)) return new Set(ids);

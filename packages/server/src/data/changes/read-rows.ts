@@ -1,4 +1,4 @@
-/** Finds the records of an answer of Odoo as bytes. Works in slices, so that other callers need not wait. */
+/** Finds the records of an answer of Odoo as bytes. Works in slices, so that other callers do not wait. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { findValue, type JsonMember, readInteger, skipWhiteSpace } from '@erp-proxy/json';
 import { findEnd, listMembers } from '../long-values.ts';
@@ -7,9 +7,9 @@ export interface ReadRow {
   readonly id: number;
   /** Seconds since 1970 of `write_date`; null if it is empty. */
   readonly second: number | null;
-  /** JSON text of the record as Odoo has sent it. */
+  /** JSON text of the record as Odoo sent it. */
   readonly bytes: Uint8Array;
-  /** Its members, as spans of `bytes`. */
+  /** The members of the record, as spans of `bytes`. */
   readonly members: readonly JsonMember[];
 }
 

@@ -1,18 +1,18 @@
 /**
  * A lower bound of the time of the database, in seconds, from the answers of the server alone: their header `date`, and
- * the latest `write_date` in them. The clock of the proxy is never compared with them. Pure.
+ * the latest `write_date` in them. Never uses the clock of the proxy. Pure.
  */
 /** The clock of the server, in whole seconds since 1970. */
 export interface ServerClock {
   /** A time that is not after the reading of the rows by Odoo. */
   asked: number;
-  /** The header `date` of the answer. */
+  /** The time in the header `date` of the answer. */
   answered: number;
 }
 
 /** What is known of the server's time, as a plain JSON value. */
 export interface ServerTime {
-  /** The latest header `date`; null if there was none. */
+  /** The time in the latest header `date`; null if there was none. */
   readonly answered: number | null;
   /**
    * At least the clock of the database minus that of the web server. Never above 0: rows that were written while the

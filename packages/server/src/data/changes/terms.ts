@@ -1,9 +1,9 @@
-/** The types of reading changes: what is asked for, how Odoo is asked, and what comes back. */
+/** The types for reading changes: the query, the calls on Odoo, and the result. */
 import type { Question } from '../ask-odoo.ts';
 import type { Place } from './given-records.ts';
 import type { ServerClock, ServerTime } from './server-time.ts';
 
-/** What `ask` returns. `Failure`: why there is no result. */
+/** The result of `ask`. `Failure`: why there is no result. */
 export type Asked<Failure> =
   | {
       /** JSON text of the result. */
@@ -30,20 +30,20 @@ export interface ChangesQuery {
   domain: string;
   /** Names of the fields of `record`. At least one. */
   fields: readonly string[];
-  /** The result of prepareContext. */
+  /** The context that prepareContext has returned. */
   context: string;
-  /** Whether a page can be short before the end: see dropped-records.ts. */
+  /** True if a page can be short before the end: see dropped-records.ts. */
   dropsRecords: boolean;
 }
 
 export interface ChangesBounds {
-  /** Maximum changes of one answer. At least 1. */
+  /** Maximum number of changes in one answer, at least 1. */
   changesMax: number;
   /** Maximum bytes of the records of one answer. One page of Odoo may exceed it. */
   bytesMax: number;
   /** Maximum records of one call. */
   pageMax: number;
-  /** How long a transaction in Odoo may last. */
+  /** Longest expected duration of a transaction in Odoo. */
   overlapSeconds: number;
   /** True as soon as the answer should end, with `more`. Checked before each further page. */
   isOver: () => boolean;
@@ -65,7 +65,7 @@ export interface ChangesState {
   /** Makes the digests of two states differ. */
   readonly salt: string;
   readonly time: ServerTime;
-  /** The last id of the copy; null once the copy is complete. */
+  /** The last id that was copied; null after the copy is complete. */
   readonly copiedTo: number | null;
   /** All changes with an earlier `write_date` have been returned. Null if no `write_date` is known. */
   readonly from: number | null;
@@ -83,11 +83,11 @@ export interface Scan {
   readonly isFull: boolean;
   /** Where the scan continues; null: at the first `write_date`. */
   readonly after: Place | null;
-  /** True if the second of `after` is read by id. */
+  /** True while the second of `after` is read by id. */
   readonly isWithinSecond: boolean;
   /** For a full scan: the value of `from` after it. Null until its first answer. */
   readonly nextFrom: number | null;
-  /** `from` was lowered since the scan began: another full one must follow. */
+  /** True if `from` was lowered after the scan began, so that another full scan must follow. */
   readonly isOutdated: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Prints records as CSV (RFC 4180), from their JSON with normalized values. Pure. docs/export.md#csv describes the
+ * Prints records as CSV (RFC 4180) from their JSON with normalized values. Pure. docs/export.md#csv describes the
  * cells.
  */
 import {
@@ -15,7 +15,7 @@ import { listMembers } from '../long-values.ts';
 
 export interface CsvForm {
   readonly delimiter: Delimiter;
-  /** Text that a spreadsheet would run as a formula is marked as text. */
+  /** True to mark text that a spreadsheet program would run as a formula. */
   readonly escapesFormulas: boolean;
 }
 
@@ -42,10 +42,10 @@ const PART_BYTES = 32 * 1024;
 const OTHER_MEMBERS_MAX = 100;
 /** A longer text is not the name of a model. */
 const MODEL_BYTES_MAX = 200;
-/** Members of the objects that stand for related records. */
+/** Number of members of an object that stands for a related record. */
 const RELATED_MEMBERS = 2;
 
-/** The columns of an export: `id`, and its fields in their order. */
+/** The columns of an export: `id`, then the fields in their order. */
 export function listColumns(fields: readonly string[]): readonly string[] {
   return ['id', ...fields.filter((field) => field !== 'id')];
 }
@@ -54,7 +54,7 @@ export function printHeader(columns: readonly string[], { delimiter }: CsvForm =
   return columns.join(delimiter) + LINE_END;
 }
 
-/** Prints a record. Throws a SyntaxError if its bytes are not JSON. */
+/** Prints a record as a row. Throws a SyntaxError if its bytes are not JSON. */
 export function printRow(
   bytes: Uint8Array,
   record: JsonSpan,

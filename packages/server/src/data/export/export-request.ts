@@ -19,12 +19,12 @@ export interface ExportRequest {
    * Empty if there are none.
    */
   readonly terms: Uint8Array;
-  /** Maximum number of records. */
+  /** Maximum number of records of the whole export. */
   readonly limit: number;
   /** The export begins after the record with this id; null: with the first record. */
   readonly after: number | null;
   readonly format: ExportFormat;
-  /** The form of CSV. */
+  /** Delimiter and escapes of CSV. */
   readonly form: CsvForm;
   /** True if a byte order mark precedes the CSV. */
   readonly hasMark: boolean;
@@ -32,7 +32,7 @@ export interface ExportRequest {
 
 const CSV_MEMBERS = ['bom', 'delimiter', 'escape_formulas'];
 const MEMBERS = ['domain', 'fields', 'context', 'limit', 'after', 'format', ...CSV_MEMBERS];
-/** Longer texts are no format and no delimiter. */
+/** Maximum length of a format or a delimiter. */
 const SHORT_BYTES_MAX = 100;
 
 /** A denial is answered with the `id` of the body. */
@@ -86,7 +86,7 @@ function addImplied(data: DataRequest, terms: Uint8Array): Uint8Array {
 
 const NO_TERMS = new Uint8Array(0);
 
-/** As in a call, 0, null and false mean no limit. */
+/** Reads the limit. As in a call, 0, null and false mean no limit. */
 function readLimit(data: DataRequest): number | Denial {
   const value = findGiven(data, 'limit');
   if (value === undefined || value.kind === 'false') return Number.POSITIVE_INFINITY;
@@ -96,7 +96,7 @@ function readLimit(data: DataRequest): number | Denial {
   return limit === 0 ? Number.POSITIVE_INFINITY : Number(limit);
 }
 
-/** Ids of SQL views can be negative (docs/odoo-facts.md#negative-ids). */
+/** Reads an id, which can be negative for SQL views (docs/odoo-facts.md#negative-ids). */
 function readAfter(data: DataRequest): number | null | Denial {
   const value = findGiven(data, 'after');
   if (value === undefined) return null;

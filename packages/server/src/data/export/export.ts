@@ -18,7 +18,7 @@ import { createPrinter, type Printer } from './print-page.ts';
 import type { Page } from './split-page.ts';
 
 export interface ExportDeps extends PageReaderDeps {
-  /** Minimum rate at which a caller must read; 0: none. */
+  /** Minimum rate at which a caller must read; 0: no minimum. */
   bytesPerSecondMin: number;
   events: Pick<Events, 'exportEnded'>;
 }
@@ -84,7 +84,7 @@ class Export {
     const { writer } = exchange;
     const { nowMs } = this.#deps;
     const startedMs = nowMs();
-    // Without this, a write to a caller that has stopped reading would never settle.
+    // Without this listener, a write to a caller that has stopped reading would never settle.
     const breakOff = () => writer.breakOff();
     signal.addEventListener('abort', breakOff);
     let problem: string | null = 'an internal error';
@@ -177,10 +177,10 @@ class Export {
     this.#bytes += bytes.length;
     if (!(await this.#pace.waitUntilRead(bytes.length, drained, () => true)))
       throw this.#pace.slowCallerError;
-    // A socket that takes the bytes at once drains within the same turn.
+    // A socket that accepts the bytes at once drains within the same turn.
     await yieldToEventLoop();
     if (signal.aborted) throw new ByteStreamError('aborted', `the export ended early: ${signal.reason}`);
-    // The export has no time limit as long as it goes on.
+    // Without a time limit of the whole export: each write renews the time.
     if (!this.#reader.isWaiting) this.#runner.renewTime();
   }
 }

@@ -1,15 +1,15 @@
 /**
- * Conditions that Odoo adds to a search unless the domain names certain fields. Each page but the first names `id`, and
- * must find what the domain alone finds. Pure.
+ * Conditions that Odoo adds to a search unless the domain names certain fields. Each page of an export except the first
+ * has a condition on `id`, and must still find the same records as the domain alone. Pure.
  */
 import { decodeString, type JsonSpan, readElements } from '@erp-proxy/json';
 
 interface ImpliedCondition {
   /** The condition as JSON text. */
   condition: string;
-  /** Fields that the domain must not name. */
+  /** The condition is added unless the domain names one of these fields. */
   unless: readonly string[];
-  /** A member of the context that must not be true. */
+  /** The condition is not added if this member of the context is true. */
   unlessContext: string;
 }
 

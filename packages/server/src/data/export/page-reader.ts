@@ -20,7 +20,7 @@ export interface PageReaderDeps {
   random: () => number;
 }
 
-/** A larger page is read again as smaller ones. */
+/** Maximum bytes of a page. A larger page is read again in smaller ones. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 /** Maximum bytes of a single record, which cannot be divided. Not for CSV, whose records are printed at once. */
 const RECORD_BYTES_MAX = 16 * 1024 * 1024;
@@ -42,7 +42,7 @@ export class PageReader {
   #isFirst = true;
   /** True during a wait before a page is read again. The time limit of the request does not run then. */
   isWaiting = false;
-  /** The first field of the pages whose value is null in place of NaN or Infinity; null: none so far. */
+  /** The first field with null in place of NaN or Infinity; null if there was none so far. */
   nullField: string | null = null;
 
   constructor(runner: CallRunner, request: ExportRequest, deps: PageReaderDeps) {

@@ -1,9 +1,9 @@
 /**
- * The number of records of the next page. Short pages keep interactive calls from waiting for a worker of Odoo, and
- * bound the memory of an export. Long pages cost Odoo less. Pure.
+ * Chooses the number of records of the next page. Short pages keep interactive calls from waiting for a worker of Odoo,
+ * and limit the memory of an export. Long pages take Odoo less time per record. Pure.
  */
 
-/** What is known about a page. */
+/** Measurements of a page. */
 export interface PageCost {
   records: number;
   bytes: number;
@@ -17,9 +17,9 @@ export interface PageCost {
 
 const PAGE_SIZE_FIRST = 100;
 const PAGE_SIZE_MAX = 5000;
-/** Bytes that a page should have. */
+/** Target size of a page. */
 const PAGE_BYTES = 1024 * 1024;
-/** Time that a page should take if nobody else calls the database. */
+/** Target duration of a page if nobody else calls the database. */
 const PAGE_MS = 250;
 /**
  * Time that a page should take while others call the database, as a part of the time of an interactive call: such a
@@ -38,10 +38,10 @@ const DEVIATION_MIN = 0.1;
 
 export class PageSize {
   #size = PAGE_SIZE_FIRST;
-  /** Weighted sums over the pages so far: of 1, records, milliseconds, and their products. */
+  /** Sums over the pages so far, weighted by age: of 1, records, milliseconds, and their products. */
   #sums = { weight: 0, records: 0, ms: 0, recordsSquared: 0, product: 0 };
 
-  /** Number of records to ask for. */
+  /** The number of records to ask for next. */
   get size(): number {
     return this.#size;
   }

@@ -7,7 +7,7 @@ import type { Page } from './split-page.ts';
 
 export interface Printer {
   contentType: string;
-  /** What precedes the records; null: nothing. */
+  /** The bytes before the records; null if there are none. */
   head: Uint8Array | null;
   /**
    * Prints the records from `first` on, until the slice is full. Printing, or reading the pieces, throws a SyntaxError

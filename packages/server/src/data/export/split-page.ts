@@ -9,7 +9,7 @@ import { findEnd, listMembers } from '../long-values.ts';
 export interface Page {
   /** The result of the call. Line breaks between tokens are replaced by spaces. */
   readonly bytes: Uint8Array;
-  /** Where each record begins and ends: two numbers for each. */
+  /** Start and end of each record, as two consecutive numbers. */
   readonly bounds: readonly number[];
   /** The id of the last record; null if there are no records. */
   readonly lastId: number | null;
@@ -31,7 +31,7 @@ const COMMA = 0x2c;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const SPACE = 0x20;
-/** How Odoo begins a record. */
+/** The bytes with which Odoo begins a record. */
 const ID_START = Buffer.from('{"id": ');
 const NINE = 0x39;
 const ZERO = 0x30;
@@ -103,7 +103,7 @@ function readFirstId(bytes: Uint8Array, start: number): number | null {
   return null;
 }
 
-/** Null if the record has no id that is an integer below 2^53. */
+/** Finds the id of a record; null if it has no id that is an integer below 2^53. */
 async function findId(bytes: Uint8Array, start: number, end: number): Promise<number | null> {
   try {
     const value = findValue(await listMembers(bytes, { kind: 'object', start, end }), 'id');

@@ -4,7 +4,7 @@
  */
 import { viewAsBuffer } from '@erp-proxy/json';
 
-/** Digits of one group, which is three bytes. */
+/** Number of digits in a group, which encodes three bytes. */
 const GROUP = 4;
 const BLANK_ESCAPES = '\\n\\r\\t';
 

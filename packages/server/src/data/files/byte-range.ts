@@ -1,4 +1,4 @@
-/** Reads the header `range` of a download (RFC 9110 section 14.2): one range of bytes. Pure. */
+/** Reads the header `range` of a download (RFC 9110 section 14.2), which must name one range of bytes. Pure. */
 
 /** A range of bytes. `start` and `end` are inclusive. */
 export interface ByteRange {

@@ -15,7 +15,7 @@ import { readRecordHead } from './record-head.ts';
 export interface DownloadWriterOptions {
   /** Receives the file. */
   target: AnswerWriter;
-  /** Further headers of the file. */
+  /** Headers of the file, in addition to those of the answer. */
   headers: AnswerHeaders;
   /** The field with the file, the last one of the record. */
   field: string;
@@ -26,7 +26,7 @@ export interface DownloadWriterOptions {
   sizeField: string | null;
   /** The header `range` of the request. */
   range: string | undefined;
-  /** Name of a file that has none, without extension. */
+  /** Name for a file without a name, without extension. */
   plainName: string;
   /**
    * Returns why a file without content cannot be sent; null if the file is just empty. `texts`: the values of the
@@ -42,14 +42,14 @@ const HEAD_BYTES_MAX = 64 * 1024;
 const QUOTE = 0x22;
 
 type State =
-  /** The file has not begun. */
+  /** Before the file: the fields that precede it are being read. */
   | 'head'
-  /** The answer is an error, which is collected. */
+  /** The answer is an error, which is being collected. */
   | 'error'
   /** The answer has no file. `denial` says why. */
   | 'denied'
   | 'file'
-  /** The whole file was written. The rest of the answer is skipped. */
+  /** The whole file was written. The rest of Odoo's answer is skipped. */
   | 'complete'
   /** Another answer was sent. All of Odoo's answer is skipped. */
   | 'sent'
@@ -57,7 +57,7 @@ type State =
 
 export class DownloadWriter implements AnswerWriter {
   readonly #options: DownloadWriterOptions;
-  /** The answer so far, until the file begins. */
+  /** The bytes of the answer before the file. */
   #collected = new PieceCollector();
   #status = 0;
   #headers: AnswerHeaders = {};
@@ -65,7 +65,7 @@ export class DownloadWriter implements AnswerWriter {
   #state: State = 'head';
   /** The range to send, and the stated size of the file; null: the whole file. */
   #range: (ByteRange & { readonly size: number }) | null = null;
-  /** Bytes of the file so far. */
+  /** Number of bytes of the file so far. */
   #position = 0;
   #denial: Denial | 'no_record' | null = null;
 

@@ -1,6 +1,6 @@
 /**
- * Serves `POST /api/erp/download`: the file in a binary field of a record, decoded as it arrives. One call of `read`
- * asks for the name and the media type, where the model has them, and then for the file.
+ * Serves `POST /api/erp/download`: sends the file in a binary field of a record, decoded while it arrives. One call of
+ * `read` asks for name and media type, if the model has them, and then for the file.
  */
 
 import { classifyFault } from '@erp-proxy/odoo/faults';
@@ -19,7 +19,7 @@ import { readField, readRecord } from './file-members.ts';
 
 const MEMBERS = ['record', 'field', 'context'];
 
-/** The model whose records are files. */
+/** The model in which each record is a file. */
 const FILES = 'ir.attachment';
 /** Fields of `ir.attachment`: the name and the media type of a file, and those that tell why it has no content. */
 const DESCRIBING_FIELDS = { name: 'name', mediaType: 'mimetype' };

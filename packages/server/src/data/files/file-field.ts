@@ -1,4 +1,4 @@
-/** Which field of a record has the file that a request names, by the types of the fields of its model. Pure. */
+/** Chooses the field that has the file of a request, by the types of the model's fields. Pure. */
 import { explainFailure } from '../../execute/call/explain-failure.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import type { FoundTypes } from '../../execute/terms/field-finder.ts';
@@ -6,7 +6,7 @@ import type { FaultReply } from '../../execute/terms/reply.ts';
 
 /**
  * The two fields with the content of an attachment. Up to Odoo 19.2, RPC carries `datas` as base64, and `raw` as a
- * text. After that there is only `raw`, as base64.
+ * text. Later versions have only `raw`, as base64.
  */
 export const CONTENT_FIELDS: readonly string[] = ['datas', 'raw'];
 

@@ -1,4 +1,7 @@
-/** The headers of a downloaded file. Names and media types come from records, which anybody may have written. Pure. */
+/**
+ * The headers of a downloaded file. Names and media types come from records, which any user of Odoo may have written.
+ * Pure.
+ */
 
 /** Name and media type that the record states; null if it does not. */
 export interface FileDescription {
@@ -11,8 +14,8 @@ const MEDIA_TYPE = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/;
 const NAME_LENGTH_MAX = 200;
 
 /**
- * The file is always saved, never shown: a page that an attacker has stored in Odoo must not run under the address of
- * the proxy.
+ * The headers of a file, which make a browser save it instead of showing it: a page that an attacker has stored in Odoo
+ * must not run under the address of the proxy.
  */
 export function describeFile({ name, mediaType }: FileDescription): Record<string, string> {
   const isMediaType = mediaType !== null && MEDIA_TYPE.test(mediaType);
@@ -21,7 +24,7 @@ export function describeFile({ name, mediaType }: FileDescription): Record<strin
     'content-disposition': describeDisposition(name),
     'content-security-policy': "default-src 'none'; sandbox",
     'x-content-type-options': 'nosniff',
-    // Most files are compressed already.
+    // `no-transform`, because most files are compressed already.
     'cache-control': 'no-store, no-transform',
   };
 }

@@ -1,7 +1,6 @@
 /**
  * Reads the beginning of an answer to `read` of one record, up to the value of its last field: the file. The answer
- * arrives in pieces, and the file is too large to wait for. Odoo prints the fields in the order in which they were
- * asked for. Pure.
+ * arrives in pieces, and the file is too large to wait for. Odoo prints the fields in the order of the request. Pure.
  */
 import { decodeString, readKind, skipString, skipValue, skipWhiteSpace } from '@erp-proxy/json';
 
@@ -10,13 +9,13 @@ const COLON = 0x3a;
 const COMMA = 0x2c;
 const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
-/** From Odoo 19.5 on, a file is an object with `filename`, `content` and `size`. */
+/** Member with the file from Odoo 19.5 on, where its value is an object of `filename`, `content` and `size`. */
 const CONTENT = 'content';
 
 export type RecordHead =
   /** The bytes end before the value of the field. */
   | { kind: 'incomplete' }
-  /** An answer with an error. */
+  /** The answer is an error. */
   | { kind: 'error' }
   /** The value is a string. `start`: index after its quote. `texts`: the texts and numbers before it, by field. */
   | { kind: 'file'; start: number; texts: ReadonlyMap<string, string> }
@@ -58,7 +57,7 @@ function readHead(bytes: Uint8Array, field: string): RecordHead {
   return typeof content === 'number' ? readFile(bytes, content, texts) : content;
 }
 
-/** Index of the value of a member. Adds the texts and numbers before it to `texts`. */
+/** Returns the index of a member's value. Adds the texts and numbers before it to `texts`. */
 function findMember(
   bytes: Uint8Array,
   start: number,
@@ -96,7 +95,7 @@ function readFile(bytes: Uint8Array, start: number, texts: ReadonlyMap<string, s
   }
 }
 
-/** Index of the value of `result`. */
+/** Returns the index of the value of `result`. */
 function findResult(bytes: Uint8Array): number | RecordHead {
   for (let at = skip(bytes, skip(bytes, 0) + 1); ; ) {
     const member = readName(bytes, at);

@@ -1,6 +1,6 @@
 /**
- * Serves `POST /api/erp/upload`: the body of the request is a file, and a header has the rest of the call. Writes the
- * file into a binary field of a record, or creates a record with it.
+ * Serves `POST /api/erp/upload`: the body of the request is a file, and a header contains the other members of the
+ * call. Writes the file into a binary field of a record, or creates a record with it.
  */
 
 import { AnswerCollector } from '@erp-proxy/async/streams';
@@ -70,7 +70,7 @@ async function send(request: DataRequest, runner: CallRunner): Promise<Denial | 
   return null;
 }
 
-/** The bytes before and after the digits of the file: the positional arguments of `create` or `write`. */
+/** Prints the positional arguments of `create` or `write`, as the bytes before and after the digits of the file. */
 function frameValues(
   values: Uint8Array,
   field: string,
@@ -85,7 +85,7 @@ function frameValues(
   return { head: Buffer.from(`[${ids}{${others}"${field}":"`), tail: Buffer.from('"}]') };
 }
 
-/** JSON text of the values of the other fields. */
+/** Reads the values of the other fields, as JSON text. */
 function readValues(request: DataRequest, field: string): Uint8Array | Denial {
   const bytes = readMemberBytes(request, 'values') ?? Buffer.from('{}');
   if (findValue(request.members, 'values') !== undefined && bytes[0] !== OPEN_OBJECT) {
@@ -106,7 +106,7 @@ function readValues(request: DataRequest, field: string): Uint8Array | Denial {
 
 const OPEN_OBJECT = 0x7b;
 
-/** The header is percent-encoded JSON, because headers have ASCII characters only. */
+/** Reads the header. It is percent-encoded JSON, because headers have ASCII characters only. */
 function readHeader(exchange: CallRunner['exchange']): Uint8Array | Denial {
   const text = exchange.header(CALL_HEADER);
   if (text === undefined) {

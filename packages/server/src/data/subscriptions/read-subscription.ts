@@ -46,7 +46,7 @@ type Obstacle = Exclude<ChangesRead<QuestionFailure>, Changes>;
 const CHANGES_MAX = 200;
 const BYTES_MAX = 2 * 1024 * 1024;
 const PAGE_MAX = 1000;
-/** A reading ends early once it has taken this long. */
+/** A reading ends early after this time. */
 const READING_MS = 10_000;
 
 /** Reads for subscriptions, and makes the check before each delivery. */

@@ -57,8 +57,8 @@ export interface AuthenticateOptions {
   /** Milliseconds since 1970. */
   clock: () => number;
   /**
-   * True for the first caller with this name, over all processes that share the store. The name can be claimed again
-   * after `ttlMs`.
+   * Resolves to true for the first claim of this name, over all processes that share the store. The name can be claimed
+   * again after `ttlMs`.
    */
   claimOnce: (name: string, ttlMs: number) => Promise<boolean>;
   recordLogin: (login: Login) => void;
@@ -66,10 +66,12 @@ export interface AuthenticateOptions {
   isHostShared: boolean;
 }
 
-/** A used code is remembered for this time after its end, because the clocks of replicas differ. */
+/** How long a used code is remembered after its expiry, because the clocks of replicas differ. */
 const USED_CODE_MARGIN_MS = 3_600_000;
 
-/** A program sends the token with each request. Its login is recorded once per address in this time. */
+/**
+ * A login by the token is recorded once per address in this time, because programs send the token with each request.
+ */
 const LOGIN_RECORD_INTERVAL_MS = 3_600_000;
 const ADDRESSES_MAX = 1000;
 

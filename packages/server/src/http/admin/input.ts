@@ -1,4 +1,6 @@
-/** Validates the input of an administrator against its schema. Reports up to 100 faults at once, without values. */
+/**
+ * Validates the input of an administrator against its schema. Reports up to 100 faults at once, without quoting values.
+ */
 import { cutText, type InvalidMember, readVersionTag, type VersionTag } from '@erp-proxy/contract';
 import { DuplicateMemberError, findDuplicate, readDocument, readValue } from '@erp-proxy/json';
 import { findNearestName } from '@erp-proxy/text';

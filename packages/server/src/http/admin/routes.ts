@@ -1,5 +1,5 @@
 /**
- * Serves `/admin/v1` from the table of its routes (table.ts). Every error below the path is a problem (RFC 9457), and
+ * Serves `/admin/v1` from the table of its routes (table.ts). Every error below this path is a problem (RFC 9457), and
  * no answer may be cached. Calls the admin service, and knows no operation of it.
  */
 import { type Problem, printVersionTag, tagVersion, type VersionTag } from '@erp-proxy/contract';

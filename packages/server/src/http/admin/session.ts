@@ -1,6 +1,6 @@
 /**
- * Sessions of administrators: a cookie that holds its expiry, signed with a key derived from the admin token. Nothing
- * is stored, so every replica accepts it, and a new token ends all sessions. Knows neither requests nor permissions.
+ * Sessions of administrators: a cookie with an expiry time, signed with a key derived from the admin token. Nothing is
+ * stored, so every replica accepts it, and a new token ends all sessions. Knows neither requests nor permissions.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 

@@ -1,6 +1,6 @@
 /**
- * The routes of `/admin/v1`: those of the operations in the contract, and those of sessions and calls. Fastify's routes
- * and their part of the OpenAPI document are generated from this table, and so cannot differ.
+ * The routes of `/admin/v1`: those of the operations in the contract, and further ones for sessions and calls.
+ * Fastify's routes and their part of the OpenAPI document are generated from this table, and so cannot differ.
  */
 import { Readable } from 'node:stream';
 import * as schemas from '@erp-proxy/contract/admin';

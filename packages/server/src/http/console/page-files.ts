@@ -1,6 +1,6 @@
 /**
  * Reads the built console from its folder: `index.html` and the files of `assets/`, each with its compressed forms.
- * Only files that are listed here can be served. Knows no request.
+ * Only files that this function lists can be served. Knows no request.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

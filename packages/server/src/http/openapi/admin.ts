@@ -1,4 +1,4 @@
-/** The admin API in the OpenAPI document, generated from its table of routes. */
+/** Describes the admin API for the OpenAPI document, from its table of routes. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { problem } from '@erp-proxy/contract/admin';
 import { SESSION_COOKIE } from '../admin/session.ts';

@@ -1,5 +1,5 @@
 /**
- * Examples of calls for the OpenAPI document: what is sent, and the answer of Odoo 18 with the data of the sandbox.
+ * Examples of calls for the OpenAPI document: the request, and the answer of Odoo 18 with the data of the sandbox.
  * packages/server/test/openapi/examples.test.ts runs each of them.
  */
 import type { ExecuteAnswer, ExecuteCall, Json } from '@erp-proxy/contract';

@@ -54,7 +54,7 @@ const VALUES_HEADER = describeHeader(
   'string',
 );
 
-/** Headers of one call, except the preference for values. */
+/** Headers of a single call, except the preference for values. */
 export const CALL_PARAMETERS = [...CALL_HEADERS, IDEMPOTENCY_HEADER, APPROVAL_HEADER_OF_CALLS];
 
 /** Headers of the answer to a call. */
@@ -234,7 +234,7 @@ export interface DescribedAnswer {
   content: Record<string, object>;
 }
 
-/** The errors of the proxy, by their HTTP status. */
+/** Describes the errors of the proxy, by their HTTP status. */
 export function describeErrors(): Record<string, DescribedAnswer> {
   const types = Object.keys(PROXY_ERRORS) as ProxyErrorType[];
   const given = types.filter((type) => !ROUTING_ERRORS.includes(type));

@@ -14,7 +14,7 @@ import type { Exchange } from '../../execute/terms/exchange.ts';
 import { NULL_ID } from '../../execute/terms/parsed-body.ts';
 
 export const MODELS_MAX = 20;
-/** The answers are parsed at once, which must not keep other callers waiting for long. */
+/** Small enough that parsing the answers at once does not keep other callers waiting for long. */
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 const ATTRIBUTES = ['type', 'string', 'help', 'required', 'readonly', 'relation', 'selection'];
 
@@ -35,7 +35,7 @@ export function exchangeModels(
   return {
     requestId: inner.requestId,
     address: inner.address,
-    // A read needs no idempotency key.
+    // Hides the header, because a read needs no idempotency key.
     header: (name) => (name === 'idempotency-key' ? undefined : inner.header(name)),
     countHeader: (name) => (name === 'idempotency-key' ? 0 : inner.countHeader(name)),
     onCallerLeft: (listener) => inner.onCallerLeft(listener),

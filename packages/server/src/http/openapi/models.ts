@@ -190,7 +190,7 @@ function describeWritten(field: Field): Schema {
   }
 }
 
-/** A field that is not a relation. */
+/** Describes a field that is not a relation. */
 function describePlain(field: Field): Schema {
   switch (field.type) {
     case 'boolean':

@@ -1,4 +1,4 @@
-/** Which requests are admitted, wait or are refused, in simulated time. */
+/** Tests which requests are admitted, wait or are refused, in simulated time. */
 import { describe, expect, test } from 'vitest';
 import { createRandom } from '../../limits/database/seeded-random.fixture.ts';
 import { LoadShedder } from './load-shedder.ts';

@@ -21,7 +21,7 @@
 /** A request that is admitted or refused once, unless its caller leaves before. */
 export interface SheddableRequest {
   readonly hasCallerLeft: boolean;
-  /** True if it is known to be the first of its connection. */
+  /** True if the request is known to be the first on its connection. */
   readonly isFirst?: boolean;
   admit(): void;
   refuse(): void;
@@ -53,7 +53,7 @@ const TURNS_PER_ANSWER = 3;
 const ADMISSIONS_PER_TURN_INITIAL = 16;
 const ADMISSIONS_PER_TURN_MIN = 0.1;
 const ADMISSIONS_PER_TURN_MAX = 64;
-/** Factors that adapt the admissions per turn: they fall faster than they rise. */
+/** Factors by which the admissions per turn are adapted: they fall faster than they rise. */
 const SHRINK = 0.9;
 const GROW = 1.05;
 /**
@@ -85,7 +85,7 @@ const WAITING_MIN = 32;
 /** Share of the time that refusals may take in the long run. */
 const REFUSING_SHARE = 0.2;
 /**
- * Maximum time saved up for refusals, which makes a long queue short quickly. A caller that is refused early calls
+ * Maximum time saved up for refusals, by which a long queue is shortened quickly. A caller that is refused early calls
  * again while its connection is still in the processor's caches.
  */
 const REFUSING_MS_MAX = 1000;
@@ -111,7 +111,7 @@ export class LoadShedder {
   #waitingPeriods = 0;
   /** How many requests of a burst may wait. The number only falls, until the queue is empty. */
   #burstMax = 0;
-  /** Requests of returning callers, and admissions, since `#countedMs`. */
+  /** Number of requests from returning callers, and number of admissions, since `#countedMs`. */
   #returned = 0;
   #admitted = 0;
   #countedMs = 0;
@@ -124,7 +124,7 @@ export class LoadShedder {
     this.#options = options;
   }
 
-  /** Milliseconds by which this process delays the reading of Odoo's answers; 0 while no request waits. */
+  /** Milliseconds for which this process delays the reading of Odoo's answers; 0 while no request waits. */
   get delayMs(): number {
     return this.#queue.isEmpty ? 0 : this.#averageTurnMs * TURNS_PER_ANSWER;
   }
@@ -254,7 +254,7 @@ export class LoadShedder {
 /** A first-in, first-out queue. With an array alone, `shift` would copy thousands of items each time. */
 class RequestQueue {
   #requests: SheddableRequest[] = [];
-  /** Index of the first request that was not taken yet. */
+  /** Index of the oldest request in the queue. */
   #head = 0;
 
   get length(): number {

@@ -1,4 +1,4 @@
-/** A {@link LoadShedder} whose clock and turns of the event loop are controlled by a test. */
+/** A {@link LoadShedder} whose clock and event loop a test controls. */
 import { LoadShedder } from './load-shedder.ts';
 
 export class ManualLoadShedder {
@@ -10,7 +10,7 @@ export class ManualLoadShedder {
     onRefused() {},
   });
 
-  /** Makes all further requests wait, behind many placeholder requests. */
+  /** Makes all further requests wait, behind many placeholders. */
   hold(): void {
     while (this.#submitPlaceholder());
     this.#fillQueue();

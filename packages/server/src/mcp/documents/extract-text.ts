@@ -10,7 +10,7 @@ const TEXT_MAX = 512 * 1024;
 const PAGES_MAX = 300;
 /** Maximum unpacked size of all parts of an office file that have text. */
 const PARTS_BYTES_MAX = 16 * 1024 * 1024;
-/** The parts with text: of Word, PowerPoint, Excel and OpenDocument. */
+/** Matches the parts that have text in files of Word, PowerPoint, Excel and OpenDocument. */
 const PARTS =
   /^(word\/document|ppt\/slides\/slide\d+|xl\/sharedStrings|xl\/worksheets\/sheet\d+|content)\.xml$/;
 

@@ -13,7 +13,7 @@ const WATCH_MS = 20;
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** Null: the file is no PDF and no file of an office program, is damaged, or takes too much time or memory. */
+/** Null if the file is not a PDF or an office file, is damaged, or takes too much time or memory. */
 export async function readDocument(bytes: Uint8Array): Promise<string | null> {
   if (running >= THREADS_MAX) {
     if (waiting.length >= WAITING_MAX) return null;
@@ -32,7 +32,7 @@ export async function readDocument(bytes: Uint8Array): Promise<string | null> {
 function runThread(bytes: Uint8Array): Promise<string | null> {
   const worker = new Worker(new URL('./extract-worker.mjs', import.meta.url), {
     workerData: bytes,
-    // Flags of the process, such as --eval and --watch, must not apply to the thread.
+    // Empty, because flags of the process, such as --eval and --watch, must not apply to the thread.
     execArgv: [],
     stdout: true,
     stderr: true,

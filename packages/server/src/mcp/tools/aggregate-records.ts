@@ -1,4 +1,4 @@
-/** `aggregate_records`: sums, averages and counts by group. */
+/** `aggregate_records`: computes sums, averages and counts by group. */
 
 import { isObject } from '@erp-proxy/json';
 import { NAMED_COUNT } from '@erp-proxy/odoo';
@@ -129,7 +129,7 @@ function orderBySize(groupBy: readonly string[], order: string | undefined): str
   return ['__count desc', ...(order === undefined ? [] : [order]), ...others].join(', ');
 }
 
-/** `read_group` exists up to version 19, `formatted_read_group` from 19 on. */
+/** Reads groups of records. `read_group` exists up to version 19, `formatted_read_group` from 19 on. */
 async function readGroups(
   instance: InstanceRecord,
   model: string,
@@ -146,7 +146,7 @@ async function readGroups(
       const name = names.get(measure);
       return name === field ? measure : `${name}:${operator}(${field})`;
     });
-    // `read_group` orders by a count only if the call asks for one by name.
+    // Adds a named count, because `read_group` orders by a count only if the call asks for it by name.
     const count = listWords(order).some(isCount) ? [`${NAMED_COUNT}:count(id)`] : [];
     // Without names of fields, `read_group` would sum all fields, which is slow, and may not be allowed.
     const fields = aggregates.length + count.length > 0 ? [...aggregates, ...count] : ['__count'];

@@ -1,4 +1,4 @@
-/** `call_method`: a method of business logic. */
+/** `call_method`: calls a method of business logic. */
 
 import { isObject } from '@erp-proxy/json';
 import { isReadOnlyMethod } from '@erp-proxy/odoo';

@@ -1,4 +1,4 @@
-/** `describe_model`: some fields of a model, found by words. */
+/** `describe_model`: describes some fields of a model, found by words. */
 
 import { mayCallAnywhere, mayUseModel } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';

@@ -13,7 +13,7 @@ import * as given from './arguments.ts';
 
 const FOUND_MAX = 15;
 const ASKED_MAX = 80;
-/** Longer names of models are cut. */
+/** Longer names of models are cut to this length. */
 const NAME_LENGTH_MAX = 200;
 const READING = ['search_read', 'read', 'search_count'];
 

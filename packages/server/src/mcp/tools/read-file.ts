@@ -20,10 +20,10 @@ const DESCRIBING_FIELDS = ['name', 'mimetype', 'file_size'];
 const FILE_BYTES_MAX = 512 * 1024;
 /** Maximum size of the text in the answer, as JSON. */
 const TEXT_BYTES_MAX = 5500;
-/** The media types of PDFs and of files of office programs. */
+/** Matches the media types of PDFs and of office files. */
 const DOCUMENT_TYPE = /\/pdf$|officedocument|opendocument/;
 const DOCUMENT_BEGINNINGS = ['%PDF-', 'PK\x03\x04'];
-/** Media types of texts. */
+/** Matches the media types of texts. */
 const TEXT_TYPE = /^text\/|[/+](json|xml|csv|yaml|javascript|sql)\b/;
 
 export const readFile = defineTool({

@@ -1,4 +1,4 @@
-/** `read_records`: records by their ids. */
+/** `read_records`: reads records by their ids. */
 
 import { mayCallAnywhere } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';

@@ -33,7 +33,7 @@ export interface Relation {
 export interface RelatedRead {
   /** The first of the rows, as far as their related records fit into an answer. */
   rows: Record<string, unknown>[];
-  /** Fields of which some related records were not read. */
+  /** Fields for which some related records were not read. */
   clipped: string[];
   /** The fields that have related records in place of ids, each with the fields of those records; null if unknown. */
   related: Map<string, Fields | null>;
@@ -175,7 +175,7 @@ async function readByIds(
   return new Map(pickMembers(rows, names).map((row) => [row.id, row]));
 }
 
-/** How many rows have at most {@link RELATED_MAX} related records together; at least one. */
+/** The number of rows that have at most {@link RELATED_MAX} related records together; at least one. */
 function countFitting(rows: readonly Record<string, unknown>[], relations: readonly Relation[]): number {
   let related = 0;
   const count = rows.findIndex((row) => {

@@ -1,4 +1,4 @@
-/** `search_records`: records by a text or a domain, page by page. */
+/** `search_records`: finds records by a text or a domain, page by page. */
 
 import { mayCallAnywhere, mayUseData } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';
@@ -92,10 +92,10 @@ function explainExport(instance: string, model: string, [domain, fields]: readon
   return `All records at once: a program can send POST /api/erp/export with this key${sent}.`;
 }
 
-/** The arguments of the tool that become those of the call. */
+/** The tool's names for the positional arguments of the call, in their order. */
 const PARAMETERS = ['domain', 'fields', 'offset', 'limit', 'order'];
 
-/** Names of the fields in the conditions of a domain. */
+/** The field names in the conditions of a domain. */
 export function listFieldsOf(domain: readonly unknown[]): string[] {
   return domain.flatMap((item) => (Array.isArray(item) && typeof item[0] === 'string' ? [item[0]] : []));
 }
