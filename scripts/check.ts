@@ -62,7 +62,7 @@ try {
   rmSync(reportFolder, { recursive: true, force: true });
 }
 
-/** Prints one line for a stage that passed, and its failures otherwise. */
+/** Prints one line for a stage that passed, or the failures of the stage. */
 async function runStage(stage: Stage): Promise<Counts> {
   const startedMs = performance.now();
   const reportFile = join(reportFolder, `${stage.name}.json`);

@@ -1,4 +1,4 @@
-/** Reads vitest's JSON report: counts, failed tests and slow files. Knows nothing about the stages of a check. */
+/** Reads vitest's JSON report: counts, failed tests and slow files. Independent of the stages of a check. */
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
@@ -88,7 +88,10 @@ export function readTestReport(file: string, root: string): TestReport | null {
   };
 }
 
-/** Describes the first and the last failures with the commands that repeat them, and lists the names of the others. */
+/**
+ * Describes the first and the last failures with the commands that repeat them, and lists the names of the other
+ * failures.
+ */
 export function describeFailures(failures: readonly TestFailure[]): string {
   const [first] = failures;
   if (first === undefined) return '';

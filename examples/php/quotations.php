@@ -6,8 +6,8 @@
  *     php quotations.php customer 1001 'Azure Interior'
  *     php quotations.php confirm 1
  *
- * ERP_PROXY_URL, ERP_PROXY_KEY and ERP_PROXY_INSTANCE name the proxy, the client key and the stored instance. The program
- * needs no extension of PHP.
+ * ERP_PROXY_URL, ERP_PROXY_KEY and ERP_PROXY_INSTANCE name the proxy, the client key and the stored instance. The
+ * program needs no extension of PHP.
  */
 declare(strict_types=1);
 
@@ -33,7 +33,7 @@ final class NoAnswer extends Exception
 {
 }
 
-/** Calls a method. The same bytes are sent again if that is safe. */
+/** Calls a method. The same bytes are sent again if a repetition is safe. */
 function call(string $model, string $method, array $params = [], array $keyword = [], ?string $idempotencyKey = null): mixed
 {
     $body = json_encode([

@@ -34,7 +34,7 @@ class ProxyError(Exception):
 
 
 def call(model, method, params=(), keyword=None, idempotency_key=None):
-    """Calls a method. The same bytes are sent again if that is safe."""
+    """Calls a method. The same bytes are sent again if a repetition is safe."""
     body = json.dumps(
         {
             "model_id": model,

@@ -186,7 +186,8 @@ def render_rows(models: dict[str, dict[str, Reasons]]) -> Iterator[str]:
 
 
 def _list_direct_keys(model: Json, review: Review) -> Iterator[tuple[str, str]]:
-    """Each reason that a function of the model has by a key that it reads itself, with that key as its source."""
+    """Yields the reasons that functions of the model have because they read a context key, each with the key as its
+    source."""
     for key, functions in model.get("context", {}).items():
         if key in review.harmless_keys:
             continue

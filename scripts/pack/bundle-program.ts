@@ -71,7 +71,7 @@ export async function bundleProgram(folder: string): Promise<readonly string[]> 
   return BUNDLED;
 }
 
-/** Writes the licenses of the bundled dependencies, which require this. */
+/** Writes the licenses of the bundled dependencies. The licenses require a copy in the bundle. */
 function writeLicenses(folder: string): void {
   const texts = BUNDLED.map((name) => {
     const text = readFileSync(join(root, 'node_modules', name, 'LICENSE'), 'utf8');

@@ -1,4 +1,4 @@
-/** Lists the ORM methods that have the same effect on records as the method of a call. Knows no policy. */
+/** Lists the ORM methods that have the same effect on records as the method of a call. Independent of policies. */
 import { isEmptyArray } from '@erp-proxy/json';
 import { type Arguments, findArgument, isLeftOut } from './arguments.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Determines from the arguments of a read how many records it can return, and where its limit is. Positions are the
- * same in every version from 14 (docs/odoo-facts.md#parameters). Knows no policy.
+ * same in every version from 14 (docs/odoo-facts.md#parameters). Independent of policies.
  */
 import { isWrittenAt, type JsonSpan, readElements, readInteger } from '@erp-proxy/json';
 import { type Arguments, findArgument, isLeftOut } from './arguments.ts';

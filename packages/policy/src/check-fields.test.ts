@@ -713,7 +713,7 @@ describe('a field that the server computes from a denied field', () => {
     ['x.card', 'display_name', null, { 'res.partner': { allow: ['display_name'] } }, true],
     ['x.card', 'display_name', null, { 'res.partner': { allow: ['display_name', 'vat'] } }, false],
     ['x.card', 'display_name', null, { 'x.card': { allow: ['display_name'] }, ...ALLOW }, false],
-    // Fields that display names declare as dependencies, but show only if the context asks for it.
+    // Fields that display names declare as dependencies, but show only if the context asks for them.
     ['account.tax', 'display_name', null, { 'account.tax': { allow: ['name', 'amount'] } }, false],
     ['stock.lot', 'display_name', null, { 'stock.lot': { allow: ['name'] } }, false],
     ['stock.location', 'display_name', null, { 'stock.location': { allow: ['name'] } }, false],

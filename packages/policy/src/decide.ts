@@ -173,7 +173,10 @@ export function decideRelatedApproval(
     : null;
 }
 
-/** Decides whether the key may use this way of moving data. Null: it may. Each call on that way is decided too. */
+/**
+ * Decides whether the key may use this way of moving data, and returns null if it may. Each call on that way is decided
+ * too.
+ */
 export function decideData(compiled: CompiledPolicy | null, route: DataRoute): DeniedDecision | null {
   if (compiled === null || compiled.policy.data?.includes(route)) return null;
   return deny('data', `This key may not use ${DATA_NAMES[route]}. Ask the operator to allow it in \`data\`.`);

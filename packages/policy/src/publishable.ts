@@ -89,7 +89,7 @@ export function proposeFields(model: string): readonly string[] {
   return SHOWN_FIELDS.get(model) ?? ['name'];
 }
 
-/** Whether replacing `before` by `after` takes a restriction from a key that makes it safe to publish. */
+/** Whether replacing `before` by `after` takes from a key the restriction that makes it safe to publish. */
 export function losesPublishable(before: Policy | null, after: Policy | null): boolean {
   return before?.publishable === true && after?.publishable !== true;
 }

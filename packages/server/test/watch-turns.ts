@@ -1,6 +1,8 @@
 /** Watches the turns of the event loop, to see whether other work gets its turn meanwhile. */
 
-/** Runs the work. Calls the function in each turn of the event loop until the work has ended, and once after that. */
+/**
+ * Runs the work. Calls the function in each turn of the event loop until the work has ended, and once more afterwards.
+ */
 export async function watchTurns<Result>(work: () => Promise<Result>, onTurn: () => void): Promise<Result> {
   let isOver = false;
   const tick = () => {

@@ -1,6 +1,6 @@
 /**
  * Lists the fields that a call names, as paths from its model. field-methods.ts has the forms of the arguments. What
- * cannot be read counts as unreadable, never as nothing. Knows no policy and no types of fields.
+ * cannot be read counts as unreadable, never as nothing. Independent of policies and of types of fields.
  */
 import {
   decodeString,

@@ -23,7 +23,7 @@ const MODELS_MAX = 5000;
 /** The named arguments of the call of `search_read` whose result {@link readModelOrders} reads. */
 export const MODEL_ORDERS_ARGUMENTS = `{"domain": [], "fields": ["model", "order"], "limit": ${MODELS_MAX}, "order": "id"}`;
 
-/** Maximum number of bytes of a name or an order; longer ones are left out. Orders of Odoo have some 60. */
+/** Maximum number of bytes of a name or an order; longer names and orders are left out. Orders of Odoo have some 60. */
 const TEXT_BYTES_MAX = 300;
 
 /** Null if the result lists no records. A record without a readable order is left out. */

@@ -1,7 +1,7 @@
 /**
  * Converts the arguments of `execute_kw` into the body of `/json/2`, which takes named arguments only. The outcome must
- * equal that of `/jsonrpc`, so a call is not converted unless that is certain. Values keep their bytes. Knows no method
- * but `create`, and nothing of the request around the body.
+ * equal that of `/jsonrpc`, so a call is not converted unless that is certain. Values keep their bytes. Independent of
+ * the method, except for `create`, and of the request around the body.
  */
 import { clipText } from '@erp-proxy/contract';
 import { isEmptyArray, type JsonSpan, readElements, readMembers } from '@erp-proxy/json';

@@ -1,4 +1,4 @@
-/** Finds the members of a context through which a call changes records of sensitive models. Knows no policy. */
+/** Finds the members of a context through which a call changes records of sensitive models. Independent of policies. */
 import {
   type JsonKind,
   type JsonSpan,

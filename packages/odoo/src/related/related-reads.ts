@@ -1,7 +1,7 @@
 /**
  * Decides whether a call reads records of other models: views, names of partners with their fields, and fields of
- * related records, whose models only Odoo knows. If it cannot be determined, the answer is yes. Knows no policy;
- * related-arguments.ts lists the arguments to check.
+ * related records, whose models only Odoo knows. If it cannot be determined, the answer is yes. Independent of
+ * policies; related-arguments.ts lists the arguments to check.
  */
 import {
   isWrittenAt,

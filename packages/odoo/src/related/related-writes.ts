@@ -2,7 +2,7 @@
  * Finds changes of other models that a call makes through the values of its own record: x2many commands, paths of
  * `load`, fields that are stored in the other record, defaults and other members of the context. If the model of the
  * values is known, the types of its fields tell what a command changes. Otherwise, a table of names does. A change that
- * cannot be determined counts as one that is not allowed. Knows no policy.
+ * cannot be determined counts as one that is not allowed. Independent of policies.
  */
 import {
   type ByteRange,
@@ -106,7 +106,7 @@ const OPEN_OBJECT = 0x7b;
 const OF_FALSE = 0x66;
 const OF_NULL = 0x6e;
 
-/** Maximum number of names with escapes, because these have to be decoded. Names of fields have no escapes. */
+/** Maximum number of names with escapes, which take time to decode. Names of fields have no escapes. */
 const ESCAPED_NAMES_MAX = 1000;
 
 /** Where values are: in a record whose unknown fields Odoo refuses, in a context, or perhaps in a record. */

@@ -2,8 +2,8 @@
  * Finds out whether values remove records: by commands that delete records of any field, or that delete or cut off
  * records of a one2many field, also among the values of other commands. Odoo deletes a record that is cut off if the
  * record needs an owner. Values that replace the definitions of properties count too: Odoo then deletes a property with
- * its values in all records. The caller passes the types of fields, and gets the fields whose types are missing. Knows
- * no policy.
+ * its values in all records. The caller passes the types of fields, and gets the fields whose types are missing.
+ * Independent of policies.
  */
 import { type ByteRange, decodeName, skipWhiteSpace } from '@erp-proxy/json';
 import { COMMANDS, type CommandVisitor, INSIDE, someCommand } from './x2many-commands.ts';

@@ -1,6 +1,6 @@
 /**
  * Whether a specification of fields bounds the records of its x2many fields: `{"order_line": {"fields": {"name": {}},
- * "limit": 80}}` (`web_read` of Odoo 17 to 19). Knows no policy.
+ * "limit": 80}}` (`web_read` of Odoo 17 to 19). Independent of policies.
  */
 import { type JsonSpan, readInteger, readMembers } from '@erp-proxy/json';
 import { type Arguments, findArgument, isLeftOut } from '../arguments.ts';
@@ -54,7 +54,7 @@ class RelatedCounter {
     const members = readMembers(this.#bytes, value);
     const fields = members.filter(({ name, value: given }) => name === 'fields' && !isLeftOut(given));
     if (fields.length === 0) return 0;
-    // Odoo refuses a member that is given twice, but nothing here relies on that.
+    // Odoo refuses a member that is given twice, but nothing here relies on the refusal.
     const limits = members.filter(({ name }) => name === 'limit');
     const limit = Math.max(...limits.map(({ value: given }) => this.#readLimit(given)));
     // The maximum of no limits is -Infinity.

@@ -1,6 +1,6 @@
 /**
  * Visits the x2many commands in the values of a call. It needs one pass over bytes that readDocument has already
- * checked, even for commands inside commands. Knows no names of fields.
+ * checked, even for commands inside commands. Independent of the names of fields.
  */
 import {
   type ByteRange,

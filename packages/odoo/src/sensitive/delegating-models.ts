@@ -1,7 +1,7 @@
 /** Models whose records have the fields of a record of another model (`_inherits`), from Odoo Community 14 to 19. */
 import { HEIRS } from './written-models-data.ts';
 
-/** The models whose fields the model has by delegation, without the models to which these delegate in turn. */
+/** The models whose fields the model has by direct delegation. */
 export function listDelegates(model: string): readonly string[] {
   return BY_MODEL.get(model) ?? [];
 }

@@ -1,7 +1,7 @@
 /**
  * Which fields change records of other models, or send something, when a call sets them. Reads the table in
  * written-models-data.ts, and rows of the same form for fields that the script which writes the table cannot find.
- * Knows no policy.
+ * Independent of policies.
  */
 import type { ByteRange } from '@erp-proxy/json';
 import { makeNameFilter, type NameFilter } from './name-filter.ts';

@@ -1,4 +1,7 @@
-/** The parameters of a method, as in Python's `inspect.Signature` but without the record (`self`). Knows no method. */
+/**
+ * The parameters of a method, as in Python's `inspect.Signature` but without the record (`self`). Independent of
+ * methods.
+ */
 
 /**
  * How an argument can be passed, as in Python's `inspect.Parameter.kind`. `positional` parameters can be named as well.

@@ -1,4 +1,4 @@
-/** Finds when days begin and end in a time zone. Knows no call. */
+/** Finds when days begin and end in a time zone. Independent of calls. */
 import { getOffsetFinder } from './zone-offset.ts';
 import { printTime } from './zoned-time.ts';
 

@@ -1,4 +1,4 @@
-/** Prints times in a time zone. Knows no call. */
+/** Prints times in a time zone. Independent of calls. */
 import { getOffsetFinder } from './zone-offset.ts';
 
 const UTC_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;

@@ -1,4 +1,4 @@
-/** Finds the offsets of time zones. Knows no call. */
+/** Finds the offsets of time zones. Independent of calls. */
 
 /** Matches `4/12/2026, GMT+01:00`; up to 1900, the offset can have seconds. */
 const OFFSET = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/;

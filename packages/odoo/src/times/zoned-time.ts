@@ -1,4 +1,4 @@
-/** Reads times with a zone and converts them into Odoo's form. Knows no call. */
+/** Reads times with a zone and converts them into Odoo's form. Independent of calls. */
 
 const ZONED = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}(?::\d{2})?)(?:[.,]\d+)? ?(Z|z|[+-]\d{2}(?::?\d{2})?)$/;
 const PLAIN_YEAR = /^(?!0000)\d{4}-/;

@@ -67,7 +67,10 @@ const showGroups: Method = {
   }),
 };
 
-/** Since 19, anyone with a key can call this, and use it to guess passwords (docs/odoo-facts.md#password-guessing). */
+/**
+ * Since 19, anyone with a key can call this method, and use it to guess passwords
+ * (docs/odoo-facts.md#password-guessing).
+ */
 const authenticate: Method = {
   owner: 'Users',
   kind: 'model',

@@ -66,7 +66,8 @@ export const composer: ModelSpec = {
 };
 
 /**
- * The row with a subject and a body: its own ones, or otherwise those of its template, filled with the record's name.
+ * Returns the row with a subject and a body: those of the row, or else those of its template, filled with the record's
+ * name.
  */
 export function fillFromTemplate(
   environment: Environment,

@@ -1,4 +1,6 @@
-/** Compiles one condition of a domain: compares a field of a row with a value. Knows no paths and no `&`, `|`, `!`. */
+/**
+ * Compiles one condition of a domain: compares a field of a row with a value. Does not handle paths, nor `&`, `|`, `!`.
+ */
 import { printPython } from '../json/print-python.ts';
 import { isTrue, type Json, toNumber } from '../json/value.ts';
 import { valueError } from './fault.ts';

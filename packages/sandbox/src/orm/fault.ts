@@ -1,4 +1,7 @@
-/** An exception raised by Odoo: its Python class, its arguments, and the place that raised it. Knows no protocol. */
+/**
+ * An exception raised by Odoo: its Python class, its arguments, and the place that raised it. Independent of the
+ * protocol.
+ */
 import type { Json } from '../json/value.ts';
 
 export class Fault extends Error {

@@ -1,7 +1,8 @@
 /**
  * The rows of the database, in layers: a store reads the rows of the store that it branched from, and keeps only its
  * own changes. Rows are never changed in place. A call runs with `transact`, which undoes its changes if it fails.
- * `begin` opens a transaction whose changes are invisible to others until it commits. Knows nothing of fields.
+ * `begin` opens a transaction whose changes are invisible to others until it commits. Independent of the fields of
+ * models.
  */
 import { Fault } from './fault.ts';
 import type { Row } from './row.ts';

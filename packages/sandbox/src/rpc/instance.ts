@@ -1,4 +1,4 @@
-/** One running Odoo: its version, its data, its users, and counters of requests. Knows no protocol. */
+/** One running Odoo: its version, its data, its users, and counters of requests. Independent of the protocol. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiKeyOptions, seedApiKeys } from '../data/api-keys.ts';
 import { seedStore } from '../data/seed-store.ts';

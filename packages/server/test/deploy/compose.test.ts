@@ -1,4 +1,4 @@
-/** Tests the compose file, as far as that is possible without a container engine. */
+/** Tests the compose file, as far as possible without a container engine. */
 
 import { isIP } from 'node:net';
 import { expect, test } from 'vitest';

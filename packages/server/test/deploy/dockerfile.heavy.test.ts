@@ -1,6 +1,4 @@
-/**
- * Tests the image, as far as that is possible without a container engine. docs/deployment.md lists the manual checks.
- */
+/** Tests the image, as far as possible without a container engine. docs/deployment.md lists the manual checks. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';

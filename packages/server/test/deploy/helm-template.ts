@@ -1,7 +1,7 @@
 /**
  * Renders Helm templates as far as the chart needs that: the actions and functions below, with Go's rules for blanks
- * and empty values. All other syntax is refused, so that the chart uses no syntax that the tests do not check. Knows no
- * chart.
+ * and empty values. All other syntax is refused, so that the chart uses no syntax that the tests do not check.
+ * Independent of the chart.
  */
 import { createHash } from 'node:crypto';
 import { parse as parseYaml, stringify } from 'yaml';

@@ -193,7 +193,7 @@ test('does not grow with addresses, methods, models or databases that callers in
   for (let from = 0; from < 500; from += 100) expect((await proxy.post(makeUp(from))).status).toBe(200);
   await waitFor(() => proxy.log.length === 501);
   expect(await countLines()).toBeLessThan(200);
-  // Real upstreams have labels, even if invented ones were called first.
+  // Real upstreams have labels, even if invented upstreams were called first.
   const before = await readSeries('erp_proxy_calls_total', { outcome: 'ok', upstream: sandbox.url });
   expect(before).toBe(1);
   expect((await readMetrics()).includes('made_up')).toBe(false);

@@ -23,7 +23,7 @@ interface Life {
   isDead: boolean;
 }
 
-/** The parts of a process that dies at its nth point: after that, none of its operations has an effect. */
+/** The parts of a process that dies at its nth point: from then on, none of its operations has an effect. */
 function live(dieAt: number): Life {
   const life: Life = {
     moments: [],

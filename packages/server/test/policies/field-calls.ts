@@ -19,7 +19,7 @@ export interface Vocabulary {
 
 type Random = () => number;
 
-/** The methods that show most values. Version 19 makes the last ones private. */
+/** The methods that show most values. Version 19 makes the last methods of the list private. */
 const USUAL = [
   'read',
   'search',

@@ -1,5 +1,5 @@
 /**
- * Tests that the order of records does not show the values of denied fields, and remains the server's order if that
+ * Tests that the order of records does not show the values of denied fields, and that the server's order is kept if it
  * names no denied field.
  */
 import type { Policy } from '@erp-proxy/contract';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeFolder, startServer } from './program.ts';
 
-/** A module that, at the end of the process, prints which code it has loaded. */
+/** A module that, at the end of the process, prints the files of code that were loaded. */
 const REPORT = `
   import { createRequire } from 'node:module';
   import { isMainThread } from 'node:worker_threads';

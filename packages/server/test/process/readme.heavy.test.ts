@@ -14,7 +14,10 @@ const readme = readFileSync(join(root, 'README.md'), 'utf8');
 
 /** The demo of an installed package. package.heavy.test.ts runs it. */
 const DEMO_OF_PACKAGE = 'npx erp-proxy demo';
-/** The command of an installed package that corresponds to the others. package.heavy.test.ts runs it too. */
+/**
+ * The command of an installed package that corresponds to the commands of the README. package.heavy.test.ts runs it
+ * too.
+ */
 const SERVE_OF_PACKAGE = 'npx erp-proxy serve';
 const DEMO = 'npm run demo';
 const DEMO_ONCE = 'npm run demo -- --once';

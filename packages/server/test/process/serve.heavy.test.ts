@@ -28,9 +28,9 @@ import {
   startServer,
 } from './program.ts';
 
-/** A second signal within 300 ms is taken for an echo of the first one. */
+/** A second signal within 300 ms counts as an echo of the first signal. */
 const LONGER_THAN_ECHOES_MS = 500;
-/** The driver of Redis gives a connection this time to close, unless it is told otherwise. */
+/** The driver of Redis gives a connection this time to close, unless the program sets another time. */
 const DRIVER_CLOSES_MS = 2000;
 
 let folder: string;

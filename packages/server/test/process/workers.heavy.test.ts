@@ -36,7 +36,7 @@ import {
  * Number of workers in tests where one worker differs from the others. Each further worker is another process to start.
  */
 const COUNT = 2;
-/** Number of workers in tests where several other workers must do the same. */
+/** Number of workers in tests where several other workers must show the same behavior. */
 const MANY = 3;
 /** Matches the log once this number of workers listen. */
 const listening = (count: number) => new RegExp(`(?:"msg":"listening"[^]*){${count}}`);

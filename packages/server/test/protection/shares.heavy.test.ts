@@ -95,7 +95,7 @@ describe('a batch whose caller reads nothing', () => {
     const { proxy, print } = await start();
     const headers = await makePatientKey(proxy);
     expect((await proxy.call(print('quick'), headers)).json.result).toBe(true);
-    // All medium answers are complete before the late one, so that only the large ones hold permits.
+    // All medium answers are complete before the late one, so that only large answers hold permits.
     const words = ['late', ...Array(84).fill('medium'), ...Array(15).fill('large')];
     callUnread(proxy, headers, `[${words.map(print).join()}]`);
     await expect.poll(() => proxy.log.filter(({ outcome }) => outcome === 'ok')).toHaveLength(86);

@@ -44,8 +44,8 @@ describe.skipIf(SERVER_URL === '')('two proxies that keep answers in the Redis o
       answerLikeOdoo(socket, printResult(String(index))),
     );
     [one, two] = [await start(), await start()];
-    // On a busy machine, Redis can answer too late at the start. When it is back, all kept answers are dropped again,
-    // so the test waits for that.
+    // On a busy machine, Redis can answer too late at the start. When Redis is back, all kept answers are dropped
+    // again, so the test waits for the drop.
     for (const proxy of [one, two])
       await expect.poll(() => readState(proxy)).not.toBe('redis for kept answers is away');
   });
