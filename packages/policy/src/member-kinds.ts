@@ -1,6 +1,6 @@
 /**
  * The kinds of value that a member of a policy can have. Each kind has the schema that the OpenAPI document shows, and
- * a reader that reports every error of a value with its path. Independent of the members.
+ * a reader that reports every error of a value with its path. members.ts lists the members.
  */
 
 import type { FieldRule } from '@erp-proxy/contract';

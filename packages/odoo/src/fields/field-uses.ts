@@ -87,7 +87,7 @@ export interface UnorderedRecords {
 }
 
 export interface FieldUses {
-  /** False: the method can also name and return any other field. */
+  /** False: the method is not known, so it can also name and return any field that is not in `uses`. */
   isKnown: boolean;
   uses: readonly FieldUse[];
   unnamed: UnnamedFields | null;

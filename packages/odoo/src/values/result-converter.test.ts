@@ -282,7 +282,7 @@ describe('hostile bytes', () => {
   });
 });
 
-/** Whether it is printed without a fraction or an exponent. */
+/** Whether JavaScript prints the value without a fraction or an exponent. */
 function isWholeNumber(value: unknown): boolean {
   return typeof value === 'number' && /^-?\d+$/.test(String(value));
 }

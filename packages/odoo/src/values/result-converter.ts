@@ -53,7 +53,7 @@ interface Frame {
 export interface UnknownField {
   model: string;
   name: string;
-  /** The types that do not have the field. */
+  /** The fields of the model, which do not include the unknown field. */
   types: FieldTypes;
 }
 

@@ -16,7 +16,7 @@ const READING = [
   'count_records',
   'aggregate_records',
 ];
-/** Tools for a policy that allows them in `data`. */
+/** Tools that a policy must allow in `data`. */
 const MOVING = ['list_changes', 'read_file'];
 const WRITING = ['create_record', 'update_records', 'delete_records', 'call_method'];
 

@@ -54,8 +54,8 @@ test('refuses a body of 33 MiB without allocating memory for it', async () => {
 });
 
 /**
- * Prints a body in chunks of one byte. Each chunk has six bytes on the wire, and could become an object in the memory of
- * the program.
+ * Prints a body in chunks of one byte. Each chunk has six bytes on the wire, and could become an object in the memory
+ * of the program.
  */
 function printTinyChunks(text: string): string {
   return `${text.replace(/./gs, (byte) => `1\r\n${byte}\r\n`)}0\r\n\r\n`;

@@ -75,7 +75,7 @@ export async function runKillRounds(kills: number, seed: number, storeUrl?: stri
     domain: [['name', 'like', 'Kill']],
     fields: ['name'],
     url: receiver.url,
-    // The spawned proxies shorten this to 50 ms.
+    // The spawned proxies shorten the interval to 50 ms.
     interval_seconds: 250,
     start: 'all',
   });
