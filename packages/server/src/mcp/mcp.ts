@@ -127,7 +127,7 @@ function createRequest({ exchange }: CallRunner): Request {
   return new Request('http://erp-proxy/mcp', { method: 'POST', headers });
 }
 
-/** True if the header names the type. A range such as `*/*` counts for JSON only, not for events. */
+/** True if the header names the type. A range that allows any type counts for JSON only, not for events. */
 function accepts(header: string | undefined, type: string): boolean {
   const ranges = header?.split(',').map((range) => range.split(';', 1)[0]?.trim().toLowerCase()) ?? [];
   return (
