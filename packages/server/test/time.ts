@@ -142,9 +142,9 @@ const ROUNDS_MIN = 2;
 const ROUNDS_MAX = 30;
 
 /**
- * Fails unless the work takes less than `times` times the processor time of the reference. Each of the two runs once in
- * each round, and its shortest time counts. A disturbance, such as a garbage collection, only lengthens the time of a
- * round. So more rounds follow while the ratio is too large, and only work that is never fast enough fails.
+ * Fails unless the work takes less than `times` times the processor time of the reference. Work and reference run once
+ * in each round, and the shortest time of each counts. A disturbance, such as a garbage collection, only lengthens the
+ * time of a round. So more rounds follow while the ratio is too large, and only work that is never fast enough fails.
  */
 export async function expectCpuBelow(
   times: number,

@@ -192,7 +192,7 @@ export const FAULT_RULES: readonly FaultRule[] = [
     frame: DOMAIN_OR_NO_FRAME,
   },
   { type: 'query_invalid', name: /\.ValueError$/, frame: DATE_FRAME, text: DATE_TEXT },
-  // All other exceptions while a domain is read.
+  // All other type errors and value errors while a domain is read.
   { type: 'query_invalid', name: /^builtins\.(Type|Value)Error$/, frame: DOMAIN_FRAME },
 
   // Arguments of the method, and values that a field cannot have.

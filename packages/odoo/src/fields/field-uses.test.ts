@@ -236,7 +236,8 @@ describe('what cannot be read is unreadable', () => {
     ['search', '[[], 0, 1, ["a"]]', 'order'],
     ['create', '[[["vat", "x"]]]', 'vals_list'],
     ['read_group', '[[], ["max(a)"], []]', 'fields'],
-    // Odoo reads `a` in each of these: 14 to 16 group by the name before the colon, and aggregates end at a dot.
+    // Odoo reads `a` in each of these arguments: 14 to 16 group by the name before the colon, and aggregates end at a
+    // dot.
     ['read_group', '[[], [], ["a:x(b)"]]', 'groupby'],
     ['web_read_group', '[[], [], ["a:x(b)"]]', 'groupby'],
     ['formatted_read_group', '[[], ["a:x(b)"], []]', 'groupby'],

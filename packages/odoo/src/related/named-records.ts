@@ -64,7 +64,7 @@ export function findNamedRecord(model: string, field: string): NamedRecord | nul
   return BY_FIELD.get(`${model} ${field}`) ?? null;
 }
 
-/** The names of these fields, of all models. */
+/** The names of all fields that name a record or its model. */
 export const NAMING_FIELDS: readonly string[] = [...BY_FIELD.keys()].map((key) =>
   key.slice(key.indexOf(' ') + 1),
 );

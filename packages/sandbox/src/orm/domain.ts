@@ -1,6 +1,6 @@
 /**
- * Search domains: compiles Polish notation into a predicate on a row, with Odoo's errors for malformed domains. Knows
- * neither order nor access rights.
+ * Search domains: compiles Polish notation into a predicate on a row, with Odoo's errors for malformed domains.
+ * Independent of order and access rights.
  */
 import { type Json, toNumber } from '../json/value.ts';
 import { checkOperand } from './check-operand.ts';

@@ -1,4 +1,6 @@
-/** Compiles the order of records. Throws Odoo's error for an invalid order. Knows neither domains nor access rights. */
+/**
+ * Compiles the order of records. Throws Odoo's error for an invalid order. Independent of domains and access rights.
+ */
 import type { Json } from '../json/value.ts';
 import { Fault, userError } from './fault.ts';
 import type { Environment, Field, Model } from './model.ts';

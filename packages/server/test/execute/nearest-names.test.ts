@@ -205,7 +205,10 @@ function printFault(name: string, message: string): string {
   return JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: 200, message: 'Odoo Server Error', data } });
 }
 
-/** Starts an upstream that answers the call with a fault, and the question for names with `answer`; null: never. */
+/**
+ * Starts an upstream that answers the call with `fault`, and a question for names with `answer`. Null: it does not
+ * answer.
+ */
 async function openScripted(
   fault: string,
   answer: (asked: number) => string | null,

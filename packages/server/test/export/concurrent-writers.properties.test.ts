@@ -31,7 +31,7 @@ const example = fc.record({
 test('no record that exists throughout is missed or given twice, whatever others write', async () => {
   const stage = await startSandboxStage();
   const { proxy, sandbox } = stage;
-  // Requests for pages go through a server that runs the changes before each of them.
+  // Requests for pages go through a server that runs the changes before each request.
   let beforePage: () => Promise<void> = async () => {};
   const upstream = closeAfterTest(
     await startUpstream(async (socket, { head, body }) => {
