@@ -8,7 +8,7 @@ export interface BenchOptions {
   isQuick: boolean;
   /** Name of the only scenario to run, or of the only case to compare; null runs all. */
   only: string | null;
-  /** The other checkout to compare this one with. */
+  /** The other checkout, with which this checkout is compared. */
   compare: string | null;
 }
 

@@ -58,8 +58,8 @@ export function listSetFields(method: string): readonly string[] {
 }
 
 /**
- * The methods that have the same effect as this one: `create`, `write` and `unlink` of its own model, or for example
- * `mail.activity/create` of another one. `call` null: the arguments are not known.
+ * The methods that have the same effect as a method: `create`, `write` and `unlink` of its own model, or for example
+ * `mail.activity/create` of another model. `call` null: the arguments are not known.
  */
 export function listEquivalents(method: string, call: Arguments | null): readonly string[] {
   const all = EQUIVALENTS.get(method) ?? (SETTERS.test(method) ? WRITE : []);

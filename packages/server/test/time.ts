@@ -41,8 +41,8 @@ export async function passTurns(count = 1): Promise<void> {
 }
 
 /**
- * Waits at least that long. For timers of the product that take no clock, and for stand-ins that answer late. To wait
- * until something has happened, use `expect.poll`.
+ * Waits at least `ms` milliseconds. For timers of the product that take no clock, and for stand-ins that answer late.
+ * To wait until something has happened, use `expect.poll`.
  */
 export async function pause(ms: number = MOMENT_MS): Promise<void> {
   await sleep(ms);

@@ -245,6 +245,6 @@ test.each<[string, string]>([
   findRelatedRead('sale.order', method, { bytes, positional, named }, null);
   bringsContext(method, { bytes, positional, named });
   expect(reads()).toBeGreaterThan(0);
-  // Two passes, each of which skips a list of names before it reads it.
+  // Two passes, each of which skips a list of names before it reads the list.
   expect(reads()).toBeLessThan(2 * 3 * params.length);
 });

@@ -120,11 +120,11 @@ export class WrittenFields {
     return { member, name, denied: this.#findings.findDenied(member.model) };
   }
 
-  /** Checks a field whose value is stored in another record at once, because any value changes that record. */
+  /** Checks at once a field whose value is stored in another record, because any value changes the other record. */
   checkListed(name: string, model: string | null): ListedMember | null {
     const listed = this.findListed(name, model);
     if (listed?.member.form !== 'values') return listed;
-    // Among values of the model that stores the field, it changes no other record.
+    // Among values of the model that stores the field, the field changes no other record.
     if (listed.member.model !== model)
       this.#findings.check(listed.name, { relation: listed.member.model, denied: listed.denied }, WRITE);
     return null;

@@ -19,9 +19,9 @@ export type StatusClass =
   | 'overloaded'
   /** 503: the server has no room, or (Envoy) the connection of a proxy broke after the request was sent. */
   | 'unavailable'
-  /** 502, and Cloudflare's own: a proxy did not reach Odoo, or lost the connection. */
+  /** 502, and similar statuses of Cloudflare: a proxy did not reach Odoo, or lost the connection. */
   | 'bad_gateway'
-  /** 504, and Cloudflare's own: a proxy got no answer of Odoo in time. */
+  /** 504, and similar statuses of Cloudflare: a proxy got no answer of Odoo in time. */
   | 'gateway_timeout'
   /**
    * 303 to Odoo's login page. 18 redirects requests for a missing page there; 16 and 17 answer 404

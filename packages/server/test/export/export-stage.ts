@@ -94,7 +94,7 @@ export interface PageCall {
   limit: number;
   order: string;
   context?: Record<string, unknown>;
-  /** Ids of the records must be above this one. */
+  /** The page has the records with ids above this id. */
   after: number;
 }
 

@@ -111,7 +111,7 @@ test('calls that wait for its concurrency do not delay other calls to the databa
   const { url } = upstream;
   const other = { url, db: 'prod', user_id: 3, api_key: 'b'.repeat(40), allow_private: true };
   await proxy.app.instances.add({ name: 'other', ...other, ...members });
-  // Calls with unknown credentials wait for the first of them.
+  // Calls with unknown credentials wait for the first call with the same credentials.
   expect((await proxy.call(NAMED)).status).toBe(200);
   const slow = printCall('', { params: '[[99]]', erp_instance: '{"name":"prod"}' });
   const calls = Array.from({ length: 3 }, () => proxy.call(slow, UNSHARED));

@@ -97,8 +97,8 @@ test('answers health checks and calls without an idempotency key all the time, a
     changes.push(await ask('/keys', 'POST', { name: 'late' }));
     ended.push('change');
   })();
-  // The change begins earlier: a claim that waited as long would end after it; a claim that waits a second ends before
-  // it.
+  // The change begins earlier: a claim that waited as long would end after the change; a claim that waits a second ends
+  // before it.
   await pause(SHORTER_THAN_A_CLAIM_WAITS_MS);
   const protectedCalls = [1, 2, 3].map(async (index) => {
     refused.push(await call(cached, { action: 'create', headers: { 'idempotency-key': `retry-${index}` } }));
