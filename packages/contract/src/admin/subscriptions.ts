@@ -155,7 +155,7 @@ export const pingView = named(
 );
 export type PingView = z.infer<typeof pingView>;
 
-/** Has exactly one of these members. */
+/** Has exactly one of the two members. */
 export const replayInput = named(
   'Replay',
   z.strictObject({

@@ -108,8 +108,8 @@ async function explainRefusal(
   if (type === 'database_missing') {
     return [failDatabase(db)];
   }
-  // Users may read these fields of their own record. An access error by a rule means that the credentials were
-  // accepted.
+  // The check reads fields that users may read of their own record. An access error by a rule means that the
+  // credentials were accepted.
   if (type !== 'access_denied') {
     return type === 'access_error' ? null : [hasDatabase, fail('user', `Odoo says: ${deps.clean(message)}`)];
   }

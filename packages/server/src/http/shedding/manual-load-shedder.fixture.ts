@@ -28,7 +28,7 @@ export class ManualLoadShedder {
 
   /** Refuses the requests that wait since `hold`. Further requests wait. */
   refuseWaiting(): void {
-    // Some requests may always wait. Placeholders are queued last, so that these remain.
+    // Placeholders are queued last, because some requests may always wait: these should be placeholders.
     this.#fillQueue();
     // Longer than any burst may take. Many turns, because the load shedder counts periods.
     for (let turn = 0; turn < 30; turn++) {
