@@ -21,7 +21,7 @@ import { openTransaction, type SandboxTransaction } from './sandbox-transaction.
 /** Counters of requests, for tests. */
 export interface Requests {
   readonly total: number;
-  /** By `model.method`, e.g. `res.partner.read`. Refused calls are not counted. */
+  /** Number of calls by `model.method`, for example `res.partner.read`. Refused calls are not counted. */
   readonly calls: Readonly<Record<string, number>>;
   /**
    * By route, even if the version lacks it: `/jsonrpc`, `/json/2`, `/doc-bearer`, `/web/version`, …; unknown paths are
