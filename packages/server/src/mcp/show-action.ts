@@ -152,7 +152,7 @@ interface Dialog {
   isUsable: boolean;
   /** The record of the dialog, if Odoo has created it. */
   id: number | undefined;
-  /** True if its context may lack records. */
+  /** True if the context shown for the dialog may be cut, and so lack records. */
   isClipped: boolean;
   called: RecordRef;
   buttons: readonly string[];
